@@ -23,7 +23,7 @@ QUICK    := -short -vet=off -count=1 -ldflags=-w -timeout 30m
 
 # In make test the race detector watches the packages in which goroutines share memory, and their tests run once, with it; in
 # make soak it watches everything. Tests that make one goroutine compute for long find no race, so they run without it.
-RACED    := belfry/journal belfry/store belfry/meta belfry/ingest belfry/api belfry/collect
+RACED    := belfry/journal belfry/store belfry/meta belfry/engine belfry/intake belfry/api belfry/collect
 UNRACED   = $(filter-out $(LONGEST) $(RACED),$(PACKAGES))
 ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|MostlyWrong|TreeIndexes
 
@@ -150,7 +150,7 @@ plans-soak: ## PLANS random plans on DuckDB and Eval
 	go test -count=1 -timeout 1h -v -run '^TestDuel$$' ./store/duck -args -plans $(PLANS)
 
 histories-soak: ## HISTORIES random histories on the status engine and its model
-	go test -count=1 -timeout 1h -v -run '^TestHistories$$' ./ingest -args -histories $(HISTORIES)
+	go test -count=1 -timeout 1h -v -run '^TestHistories$$' ./engine -args -histories $(HISTORIES)
 
 peers: setup-soak ## against programs that others wrote: rsyslog, snmptrap, logger, shells, groff
 	go test -tags peers -vet=off -count=1 -timeout 20m -run Peer ./cmd/belfry ./collect ./docs

@@ -17,8 +17,8 @@ var layers = []string{
 	"belfry/query",
 	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt",
 	"belfry/status",
-	"belfry/ingest belfry/analyse belfry/notify belfry/web",
-	"belfry/accounts",
+	"belfry/engine belfry/analyse belfry/notify belfry/web",
+	"belfry/accounts belfry/intake belfry/engine/enginetest",
 	"belfry/store/duck/dialect",
 	"belfry/store/duck/duckdb",
 	"belfry/store/duck/index belfry/store/duck/summary",
@@ -88,9 +88,11 @@ func TestLayerFaults(t *testing.T) {
 			t.Errorf("%s importing %v: got %q, want %q", pkg, imports, got, want)
 		}
 	}
-	f("", "belfry/ingest", "belfry", "belfry/status", "belfry/journal", "fmt", "github.com/google/go-cmp/cmp")
-	f("", "belfry/api", "belfry/web", "belfry/ingest")
-	f("above it", "belfry/status", "belfry/ingest")
+	f("", "belfry/engine", "belfry", "belfry/status", "belfry/journal", "fmt", "github.com/google/go-cmp/cmp")
+	f("", "belfry/api", "belfry/web", "belfry/engine", "belfry/intake")
+	f("above it", "belfry/status", "belfry/engine")
+	f("above it", "belfry/engine", "belfry/intake")
+	f("for tests alone", "belfry/intake", "belfry/engine/enginetest")
 	f("above it", "belfry/catalog", "belfry/query")
 	f("same layer", "belfry/journal", "belfry/meta")
 	f("same layer", "belfry/store/duck", "belfry/store/click")

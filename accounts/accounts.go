@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/meta"
 )
 
@@ -17,7 +17,7 @@ const AdminUser = "admin"
 
 // Config is what Accounts needs.
 type Config struct {
-	Engine *ingest.Sequencer
+	Engine *engine.Sequencer
 	Log    *slog.Logger
 	// SessionAge is when a session ends however much it is used; 0: never.
 	SessionAge func() time.Duration
@@ -36,7 +36,7 @@ type Passwords struct {
 // Accounts changes and checks accounts.
 type Accounts struct {
 	cfg    Config
-	engine *ingest.Sequencer
+	engine *engine.Sequencer
 	tree   *meta.Tree
 	nobody string // the stored form of a password that nobody has
 	now    func() time.Time
@@ -64,36 +64,36 @@ func New(c Config) *Accounts {
 
 // Caller is who asks for a change.
 type Caller struct {
-	ingest.Sender
+	engine.Sender
 	Level  belfry.Level
-	Repeat ingest.Repeat
+	Repeat engine.Repeat
 }
 
 // change is a transaction on accounts.
 type change struct {
-	*ingest.Tx
+	*engine.Tx
 	*Accounts
 }
 
 // do runs a transaction in a round of its own.
 func (a *Accounts) do(c belfry.CustomerID, decide func(change) error) error {
-	return a.run(&ingest.Command{Customer: c, Alone: true}, decide)
+	return a.run(&engine.Command{Customer: c, Alone: true}, decide)
 }
 
 // urgent is do for what must also work when the disk is nearly full, such as revoking a key.
 func (a *Accounts) urgent(c belfry.CustomerID, decide func(change) error) error {
-	return a.run(&ingest.Command{Customer: c, Alone: true, Urgent: true}, decide)
+	return a.run(&engine.Command{Customer: c, Alone: true, Urgent: true}, decide)
 }
 
-func (a *Accounts) run(c *ingest.Command, decide func(change) error) error {
-	c.Decide = func(t *ingest.Tx) error { return decide(change{t, a}) }
+func (a *Accounts) run(c *engine.Command, decide func(change) error) error {
+	c.Decide = func(t *engine.Tx) error { return decide(change{t, a}) }
 	return a.engine.Do(c)
 }
 
 // once runs a change that its caller may repeat. Its answer is stored in the record of the change.
 func (a *Accounts) once(who Caller, answer map[string]string, run func(change) error) func() (int, []byte, error) {
 	return func() (int, []byte, error) {
-		body := ingest.EncodeJSON(answer)
+		body := engine.EncodeJSON(answer)
 		err := a.urgent(who.Customer, func(t change) error {
 			if err := run(t); err != nil {
 				return err

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/intake"
 	"belfry/meta"
 )
 
@@ -130,7 +130,7 @@ func TestCheckViews(t *testing.T) {
 	if err := b.AddUser(b.who.Customer, belfry.User{Name: "eve", Role: belfry.Viewer, Password: "x", Views: []string{"lone"}}, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if code, answer, err := b.intake.Remove(t.Context(), b.who.Sender, "custom", strings.NewReader("name\nlone\n"), ingest.Options{}); code != 200 {
+	if code, answer, err := b.intake.Remove(t.Context(), b.who.Sender, "custom", strings.NewReader("name\nlone\n"), intake.Options{}); code != 200 {
 		t.Fatalf("%d %s %v", code, answer, err)
 	}
 	if err := b.setPassword(b.who.Customer, "eve", "y"); err != nil {

@@ -11,15 +11,16 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/meta"
 )
 
 // bench is accounts over a sequencer whose journal is in memory.
 type bench struct {
 	*Accounts
-	seq     *ingest.Sequencer
-	intake  *ingest.Intake
+	seq     *engine.Sequencer
+	intake  *intake.Intake
 	tree    *meta.Tree
 	who     Caller
 	records []*belfry.Record
@@ -45,7 +46,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b := &bench{tree: meta.NewTree(cat), answers: map[string]*belfry.Answer{}, now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)}
 	time := func() time.Time { return b.now }
-	b.seq = ingest.New(ingest.Config{
+	b.seq = engine.New(engine.Config{
 		Tree: b.tree, Journal: b, Log: slog.New(slog.DiscardHandler), Now: time, Zone: b.now.Location(),
 		Sinks: []func(*belfry.Record){func(r *belfry.Record) {
 			b.records = append(b.records, r)
@@ -59,8 +60,8 @@ func newBench(t *testing.T) *bench {
 			return b.answers[key], nil
 		},
 		Count: func(belfry.CustomerID) int { return len(b.answers) },
-		Limits: func() ingest.Limits {
-			return ingest.Limits{Row: 1 << 20, Columns: 100, Indicators: 10, Objects: 1000, Answers: 1000}
+		Limits: func() engine.Limits {
+			return engine.Limits{Row: 1 << 20, Columns: 100, Indicators: 10, Objects: 1000, Answers: 1000}
 		},
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -72,7 +73,7 @@ func newBench(t *testing.T) *bench {
 			t.Error(err)
 		}
 	})
-	b.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: b.seq})
+	b.intake = intake.New(intake.Config{Engine: b.seq})
 	b.Accounts = New(Config{Engine: b.seq, Log: slog.New(slog.DiscardHandler)})
 	if err := b.Bootstrap("hash"); err != nil {
 		t.Fatal(err)
@@ -87,15 +88,15 @@ func newBench(t *testing.T) *bench {
 
 // in is an administrator of the instance in a customer.
 func (b *bench) in(c belfry.CustomerID) Caller {
-	return Caller{Sender: ingest.Sender{Scope: belfry.Whole(c), Key: "k", Name: "test"}, Level: belfry.LevelInstance}
+	return Caller{Sender: engine.Sender{Scope: belfry.Whole(c), Key: "k", Name: "test"}, Level: belfry.LevelInstance}
 }
 
 func (b *bench) advance(by time.Duration) { b.now = b.now.Add(by) }
 
 // provision makes items of a package.
-func (b *bench) provision(t *testing.T, who ingest.Sender, packageType, body string) {
+func (b *bench) provision(t *testing.T, who engine.Sender, packageType, body string) {
 	t.Helper()
-	_, answer, err := b.intake.Provision(context.Background(), who, packageType, strings.NewReader(body), ingest.Options{})
+	_, answer, err := b.intake.Provision(context.Background(), who, packageType, strings.NewReader(body), intake.Options{})
 	var r belfry.Report
 	if err = errors.Join(err, json.Unmarshal(answer, &r)); err != nil || r.Rejected > 0 {
 		t.Fatalf("%v %s", err, answer)

@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"belfry/ingest"
-
 	"belfry"
+	"belfry/engine"
 )
 
 // CreateCustomer makes a customer with an administrator. Without a password it makes one at random and returns it.
@@ -28,7 +27,7 @@ func (a *Accounts) CreateCustomer(who Caller, name, password string, hashing Has
 // AddCustomer makes a customer with its root view and, if password is not empty, an administrator who has that password,
 // hashed. An event in the new customer, and one in the default customer, where administrators of the instance read, names who did it.
 func (a *Accounts) AddCustomer(name, password, by string) (c belfry.Customer, err error) {
-	if bad := ingest.CheckName("name", name); bad != nil {
+	if bad := engine.CheckName("name", name); bad != nil {
 		return c, belfry.Errorf(belfry.BadParameter, "customer: %s", bad.Message)
 	}
 	err = a.do(0, func(t change) error {

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"belfry/ingest"
-
 	"belfry"
+	"belfry/engine"
 )
 
 // maxKeys is how many keys a customer can have.
@@ -18,7 +17,7 @@ const maxKeys = 1_000_000
 // CreateKey makes an API key and gives its text, which is kept nowhere.
 func (a *Accounts) CreateKey(who Caller, name string, level belfry.Level, expires belfry.Time) (secret string, err error) {
 	c := who.Customer
-	if bad := ingest.CheckName("name", name); bad != nil {
+	if bad := engine.CheckName("name", name); bad != nil {
 		return "", belfry.Errorf(belfry.BadParameter, "key: %s", bad.Message)
 	}
 	secret = newSecret()

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"belfry/ingest"
-
 	"belfry"
+	"belfry/engine"
 )
 
 const (
@@ -144,7 +143,7 @@ func (a *Accounts) loginRefused(c belfry.CustomerID, user string, times int) {
 	if times > 1 {
 		info = fmt.Sprintf("login refused %d times", times)
 	}
-	_ = a.engine.Submit(&ingest.Command{Customer: c, Decide: func(t *ingest.Tx) error {
+	_ = a.engine.Submit(&engine.Command{Customer: c, Decide: func(t *engine.Tx) error {
 		change{t, a}.login(info, user)
 		return nil
 	}}) // no event while nothing can be stored

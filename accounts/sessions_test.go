@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"belfry/ingest"
-
 	"belfry"
+	"belfry/engine"
 )
 
 // user makes a user and gives it back as it is known.
@@ -254,8 +253,8 @@ func TestRevokeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := ingest.Repeat{Key: secret, Digest: [32]byte{1}} // somebody puts a key where it does not belong
-	f := func(r ingest.Repeat, status int, want belfry.Code) {
+	r := engine.Repeat{Key: secret, Digest: [32]byte{1}} // somebody puts a key where it does not belong
+	f := func(r engine.Repeat, status int, want belfry.Code) {
 		t.Helper()
 		who := b.who
 		who.Repeat = r
@@ -266,8 +265,8 @@ func TestRevokeOnce(t *testing.T) {
 	}
 	f(r, 200, "")
 	f(r, 200, "")
-	f(ingest.Repeat{Key: secret, Digest: [32]byte{2}}, 0, belfry.IdempotencyMismatch)
-	f(ingest.Repeat{}, 0, belfry.NotFound)
+	f(engine.Repeat{Key: secret, Digest: [32]byte{2}}, 0, belfry.IdempotencyMismatch)
+	f(engine.Repeat{}, 0, belfry.NotFound)
 	if _, err := b.CreateKey(b.who, "agent", belfry.LevelRead, 0); err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"belfry/ingest"
-
 	"belfry"
+	"belfry/engine"
 )
 
 // roles are those a user can have by the commands at the shell.
@@ -96,7 +95,7 @@ func (a *Accounts) AddUser(c belfry.CustomerID, u belfry.User, by string) error 
 }
 
 func checkUser(u *belfry.User) error {
-	if bad := ingest.CheckName("name", u.Name); bad != nil {
+	if bad := engine.CheckName("name", u.Name); bad != nil {
 		return belfry.Errorf(belfry.BadParameter, "user: %s", bad.Message)
 	}
 	if strings.HasSuffix(u.Name, instanceMark) {

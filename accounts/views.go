@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
@@ -29,7 +29,7 @@ func checkViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
 		case slices.Contains(u.Views[:i], name):
 			return belfry.Errorf(belfry.BadParameter, "view %q is given twice", rowfmt.Clip([]byte(name)))
 		}
-		if bad := ingest.CheckName("views", name); bad != nil {
+		if bad := engine.CheckName("views", name); bad != nil {
 			return belfry.Errorf(belfry.BadParameter, "%s", bad.Message)
 		}
 		n, err := tree.Place(belfry.Whole(c), "", name)

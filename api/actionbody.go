@@ -14,7 +14,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/status"
 )
 
@@ -37,7 +37,7 @@ type actionBody map[string]json.RawMessage
 
 // readAction makes an action of a body. Times that the body writes without a zone are those of the server. What depends
 // on the time of the day is left to the sequencer: a repeat under an Idempotency-Key must not become wrong meanwhile.
-func readAction(text []byte, server *time.Location) (a ingest.Action, err error) {
+func readAction(text []byte, server *time.Location) (a engine.Action, err error) {
 	b, err := parseAction(text)
 	if err != nil {
 		return a, err
@@ -194,7 +194,7 @@ func (b actionBody) needs(other string, names ...string) error {
 }
 
 // actionItem is one of a list of items: a name, or an object with more than that.
-type actionItem ingest.Named
+type actionItem engine.Named
 
 var itemKinds = map[string]belfry.Kind{"object": belfry.KindObject, "view": belfry.KindView, "resource": belfry.KindResource}
 
@@ -228,7 +228,7 @@ func (i *actionItem) UnmarshalJSON(raw []byte) error {
 }
 
 // items gives the names, in one text or as a list.
-func (b actionBody) items() (text string, names []ingest.Named, err error) {
+func (b actionBody) items() (text string, names []engine.Named, err error) {
 	raw := b["items"]
 	var list []actionItem
 	switch {
@@ -252,9 +252,9 @@ func (b actionBody) items() (text string, names []ingest.Named, err error) {
 	case len(list) == 0:
 		return "", nil, belfry.Errorf(belfry.BadParameter, "items is an empty list; name at least one item, as in %s", actionExample)
 	}
-	names = make([]ingest.Named, len(list))
+	names = make([]engine.Named, len(list))
 	for i, item := range list {
-		names[i] = ingest.Named(item)
+		names[i] = engine.Named(item)
 	}
 	return "", names, countItems(len(list))
 }
@@ -352,7 +352,7 @@ func (b actionBody) manage(zone *time.Location) (*status.Order, *status.Schedule
 func (b actionBody) windowName() (string, error) {
 	name, err := b.text("window")
 	if err == nil && name != "" {
-		err = ingest.CheckWindowName(name)
+		err = engine.CheckWindowName(name)
 	}
 	return name, err
 }

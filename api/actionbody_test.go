@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 )
 
 func TestReadAction(t *testing.T) {
@@ -89,7 +89,7 @@ func TestReadAction(t *testing.T) {
 }
 
 // summary writes an action in a line.
-func summary(a ingest.Action) string {
+func summary(a engine.Action) string {
 	quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	var b strings.Builder
 	var list []string

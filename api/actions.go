@@ -8,7 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
 )
 
 // maxActionBody is the longest body of an action: 100,000 items with the longest names fit.
@@ -41,7 +41,7 @@ func (s *Server) act(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	repeat := ingest.Repeat{Key: r.Header.Get("Idempotency-Key")}
+	repeat := engine.Repeat{Key: r.Header.Get("Idempotency-Key")}
 	if err := checkIdempotencyKey(repeat.Key); err != nil {
 		return err
 	}
@@ -57,9 +57,9 @@ func (s *Server) act(w *answer, r *request) error {
 	if err != nil {
 		return inFormat(belfry.JSON, err)
 	}
-	a, err := compute(r, func() (ingest.Action, error) {
+	a, err := compute(r, func() (engine.Action, error) {
 		if err := r.reserve(int64(countNames(text)) * namedItem); err != nil {
-			return ingest.Action{}, err
+			return engine.Action{}, err
 		}
 		if repeat.Key != "" {
 			repeat.Digest = digest(r.Method+" "+r.URL.Path+"?"+r.params.Encode(), text)

@@ -33,7 +33,8 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/meta"
 	"belfry/query"
 	"belfry/status"
@@ -72,7 +73,7 @@ type Config struct {
 	// GiveWay waits while a customer has created too much beside others, and counts so many items more; may be nil.
 	GiveWay func(ctx context.Context, c belfry.CustomerID, items int) error
 	// Hold counts the memory of a body that is read as a whole.
-	Hold func(belfry.CustomerID) *ingest.HeldBody
+	Hold func(belfry.CustomerID) *intake.HeldBody
 
 	// Export writes as CSV what a package has made; if broken, the elements that name something that has been removed, else the others.
 	Export func(s belfry.Scope, packageType string, broken bool, w io.Writer) error
@@ -83,11 +84,11 @@ type Config struct {
 	// Try shows what filter and script of a receiver make of a sample; the body says which.
 	Try func(ctx context.Context, s belfry.Scope, resource string, body []byte) (answer any, err error)
 	// PutClass makes a definition the customer's own; result is created, updated or unchanged.
-	PutClass func(ingest.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
+	PutClass func(engine.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
 	// DeleteClass removes the customer's own definition of a class.
-	DeleteClass func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
+	DeleteClass func(context.Context, engine.Sender, string, engine.Repeat) (status int, body []byte, err error)
 	// Act does what an operator wants done with items. It answers like Send.
-	Act func(context.Context, ingest.Sender, ingest.Action, ingest.Repeat) (status int, body []byte, err error)
+	Act func(context.Context, engine.Sender, engine.Action, engine.Repeat) (status int, body []byte, err error)
 	// Zone is that of times which are written without one.
 	Zone     *time.Location
 	ZoneOf   func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
@@ -99,9 +100,9 @@ type Config struct {
 	// ReadPolicy finds out what the text of a policy means now.
 	ReadPolicy func(belfry.CustomerID, *catalog.PolicyText) (*meta.Policy, error)
 	// PutPolicy sets a policy; result is created, updated or unchanged.
-	PutPolicy func(ingest.Sender, *meta.Policy) (result string, err error)
+	PutPolicy func(engine.Sender, *meta.Policy) (result string, err error)
 	// DeletePolicy removes one.
-	DeletePolicy func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
+	DeletePolicy func(context.Context, engine.Sender, string, engine.Repeat) (status int, body []byte, err error)
 	// Source is where rows of a collection come from.
 	Source func(*catalog.Collection) query.Source
 	// Ready says why data cannot be taken and queried now; nil when it can.

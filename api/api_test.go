@@ -22,7 +22,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/intake"
 	"belfry/meta"
 	"belfry/query"
 )
@@ -59,7 +59,7 @@ type rig struct {
 	rows  query.Rows
 	slow  time.Duration // how long a query takes
 
-	memory     ingest.HeldMemory
+	memory     intake.HeldMemory
 	memoryHeld int64
 }
 
@@ -77,7 +77,7 @@ func newRig(t *testing.T) *rig {
 		Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now: time.Now, Keys: k, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
 		Send:    r.send,
-		Hold:    func(c belfry.CustomerID) *ingest.HeldBody { return r.memory.Body(c, r.memoryHeld) },
+		Hold:    func(c belfry.CustomerID) *intake.HeldBody { return r.memory.Body(c, r.memoryHeld) },
 		Source:  func(*catalog.Collection) query.Source { return r },
 		Ready:   func() error { return r.ready },
 		UI:      http.NotFoundHandler(),

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/intake"
 	"belfry/meta"
 )
 
@@ -27,7 +27,7 @@ type request struct {
 	limits   *Limits
 	place    *place // in a limiter; nil: it has none
 	server   *Server
-	held     *ingest.HeldBody // what its body takes; nil: not counted
+	held     *intake.HeldBody // what its body takes; nil: not counted
 }
 
 // reserve counts memory that the body takes until the request ends.

@@ -9,7 +9,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
 )
 
 // maxClass is the longest body of a class or policy. Of YAML 64 KiB are read; the same as JSON, as an answer gives it, is longer.
@@ -130,8 +130,8 @@ func sentBack(def *catalog.Class) error {
 }
 
 // sender is who sends, as the sequencer wants to know it.
-func (r *request) sender() ingest.Sender {
-	return ingest.Sender{Scope: r.scope(), Key: r.key, Name: r.who}
+func (r *request) sender() engine.Sender {
+	return engine.Sender{Scope: r.scope(), Key: r.key, Name: r.who}
 }
 
 // readKind reads the body of a class or policy, JSON or YAML, and parses it. The example shows how one is written.

@@ -17,7 +17,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/meta"
 	"belfry/query"
 )
@@ -40,19 +40,19 @@ func newWorkshop(t *testing.T) *workshop {
 		w.computes(c, 1)
 		return w.seq.ReadPolicy(c, text)
 	}
-	w.PutPolicy = func(who ingest.Sender, p *meta.Policy) (string, error) {
+	w.PutPolicy = func(who engine.Sender, p *meta.Policy) (string, error) {
 		w.computes(who.Customer, 0)
 		return w.seq.PutPolicy(who, p)
 	}
-	w.PutClass = func(who ingest.Sender, def *catalog.Class) (string, catalog.Listed, error) {
+	w.PutClass = func(who engine.Sender, def *catalog.Class) (string, catalog.Listed, error) {
 		w.computes(who.Customer, 0)
 		return w.seq.PutClass(who, def)
 	}
-	w.Gallery.Put = func(who ingest.Sender, p *belfry.Picture, image []byte) (string, *belfry.Picture, error) {
+	w.Gallery.Put = func(who engine.Sender, p *belfry.Picture, image []byte) (string, *belfry.Picture, error) {
 		w.computes(who.Customer, 0)
 		return w.seq.PutPicture(who, p, image)
 	}
-	w.Act = func(_ context.Context, who ingest.Sender, _ ingest.Action, _ ingest.Repeat) (int, []byte, error) {
+	w.Act = func(_ context.Context, who engine.Sender, _ engine.Action, _ engine.Repeat) (int, []byte, error) {
 		w.computes(who.Customer, 0)
 		return 200, nil, nil
 	}
@@ -111,7 +111,7 @@ func (w *workshop) Explain(_ context.Context, p *query.Plan) ([]query.Line, erro
 }
 
 func (w *workshop) Settings(belfry.CustomerID, belfry.Level) []Setting { return nil }
-func (w *workshop) PutSettings(who ingest.Sender, _ belfry.Level, _ map[string]*string) error {
+func (w *workshop) PutSettings(who engine.Sender, _ belfry.Level, _ map[string]*string) error {
 	w.computes(who.Customer, 0)
 	return nil
 }

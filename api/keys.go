@@ -9,7 +9,7 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
 )
 
 // caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
@@ -29,7 +29,7 @@ func (s *Server) caller(w *answer, r *request) (c accounts.Caller, err error) {
 		return c, err
 	}
 	defer held.Close()
-	c.Repeat = ingest.Repeat{Key: key, Digest: held.digest}
+	c.Repeat = engine.Repeat{Key: key, Digest: held.digest}
 	return c, nil
 }
 

@@ -15,7 +15,8 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/meta"
 )
 
@@ -33,8 +34,8 @@ var loadCatalog = sync.OnceValues(catalog.Load)
 // agent is a server with a real sequencer behind its legacy paths, and a key that may write.
 type agent struct {
 	*Server
-	seq    *ingest.Sequencer
-	intake *ingest.Intake
+	seq    *engine.Sequencer
+	intake *intake.Intake
 	key    string
 }
 
@@ -46,13 +47,13 @@ func newAgent(tb testing.TB) *agent {
 	}
 	log := slog.New(slog.DiscardHandler)
 	tree := meta.NewTree(cat)
-	a := &agent{seq: ingest.New(ingest.Config{
+	a := &agent{seq: engine.New(engine.Config{
 		Tree: tree, Journal: &memoryJournal{}, Log: log, Now: time.Now,
 		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready: func() error { return nil },
 		Count: func(belfry.CustomerID) int { return 0 },
-		Limits: func() ingest.Limits {
-			return ingest.Limits{
+		Limits: func() engine.Limits {
+			return engine.Limits{
 				Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 10_000, Answers: 10,
 				Retention: func(string) time.Duration { return time.Hour },
 			}
@@ -67,7 +68,7 @@ func newAgent(tb testing.TB) *agent {
 			tb.Error(err)
 		}
 	})
-	a.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: a.seq})
+	a.intake = intake.New(intake.Config{Engine: a.seq})
 	people := accounts.New(accounts.Config{Engine: a.seq, Log: log})
 	if err := people.Bootstrap("hash"); err != nil {
 		tb.Fatal(err)
@@ -76,14 +77,14 @@ func newAgent(tb testing.TB) *agent {
 	if a.key, err = people.CreateKey(in(c.ID), "agent", belfry.LevelReadWrite, 0); err != nil {
 		tb.Fatal(err)
 	}
-	if _, _, err := a.intake.Provision(ctx, ingest.Sender{Scope: belfry.Whole(c.ID)}, "custom", strings.NewReader("name\nr\n"), ingest.Options{}); err != nil {
+	if _, _, err := a.intake.Provision(ctx, engine.Sender{Scope: belfry.Whole(c.ID)}, "custom", strings.NewReader("name\nr\n"), intake.Options{}); err != nil {
 		tb.Fatal(err)
 	}
 	a.Server = New(Config{
 		Log: log, Now: time.Now, Keys: tree, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
 		SendOne: a.intake.SendOne,
 		CreateView: func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-			return a.intake.CreateView(ctx, ingest.Sender{Scope: belfry.Whole(c), Name: who}, cells)
+			return a.intake.CreateView(ctx, engine.Sender{Scope: belfry.Whole(c), Name: who}, cells)
 		},
 		Ready:  func() error { return nil },
 		UI:     http.NotFoundHandler(),

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 )
 
 // Pictures knows the pictures of customers.
@@ -23,8 +23,8 @@ type Gallery struct {
 	// Image gives the bytes of a picture by their hash; nil when they are gone.
 	Image func(ctx context.Context, c belfry.CustomerID, hash string) ([]byte, error)
 	// Put keeps one that was read from the image; result is created, updated or unchanged.
-	Put    func(who ingest.Sender, p *belfry.Picture, image []byte) (result string, kept *belfry.Picture, err error)
-	Delete func(context.Context, ingest.Sender, string, ingest.Repeat) (status int, body []byte, err error)
+	Put    func(who engine.Sender, p *belfry.Picture, image []byte) (result string, kept *belfry.Picture, err error)
+	Delete func(context.Context, engine.Sender, string, engine.Repeat) (status int, body []byte, err error)
 }
 
 // pictureInfo is what is told of a picture.
@@ -105,7 +105,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := compute(r, func() (*belfry.Picture, error) { return ingest.ReadPicture(r.sender(), name, image) })
+	p, err := compute(r, func() (*belfry.Picture, error) { return engine.ReadPicture(r.sender(), name, image) })
 	if err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ func (s *Server) putPicture(w *answer, r *request) error {
 const pictureWeight = 3
 
 func imageBody(w *answer, r *request) ([]byte, error) {
-	image, err := readWhole(w, r, ingest.MaxPicture, pictureWeight)
+	image, err := readWhole(w, r, engine.MaxPicture, pictureWeight)
 	if belfry.CodeOf(err) == belfry.BodyTooLarge {
-		return nil, belfry.Errorf(belfry.BodyTooLarge, "a picture may have %d bytes; make it smaller", ingest.MaxPicture)
+		return nil, belfry.Errorf(belfry.BodyTooLarge, "a picture may have %d bytes; make it smaller", engine.MaxPicture)
 	}
 	return image, err
 }

@@ -13,7 +13,8 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/meta"
 	"belfry/query"
 )
@@ -23,11 +24,11 @@ func newBulkHouse(t *testing.T) *house {
 	h := newHouse(t)
 	h.Tree, h.Hold, h.Spool = h.tree, h.intake.Hold, t.TempDir()
 	h.Send = func(ctx context.Context, b Bulk) (int, []byte, error) {
-		o := ingest.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic}
+		o := intake.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic}
 		if b.IdempotencyKey != "" {
-			o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
+			o.Repeat = engine.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 		}
-		who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
+		who := engine.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
 		if b.Remove {
 			return h.intake.Remove(ctx, who, b.Package, b.Body, o)
 		}
@@ -36,7 +37,7 @@ func newBulkHouse(t *testing.T) *house {
 		}
 		return h.intake.Send(ctx, who, b.Body, o)
 	}
-	_, _, err := h.intake.Provision(t.Context(), ingest.Sender{Scope: belfry.Whole(1)}, "custom", strings.NewReader("name\nold\n"), ingest.Options{})
+	_, _, err := h.intake.Provision(t.Context(), engine.Sender{Scope: belfry.Whole(1)}, "custom", strings.NewReader("name\nold\n"), intake.Options{})
 	h.must(err)
 	return h
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/intake"
 )
 
 var (
@@ -131,14 +131,14 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 	defer func() { turns.pause() }()
 	body, err := openInTurns(w, r, limit, turns)
 	if err != nil {
-		return s.turnAway(r, b.DryRun, ingest.Stopped(r.place.ctx, err))
+		return s.turnAway(r, b.DryRun, intake.Stopped(r.place.ctx, err))
 	}
 	defer body.Close()
 	b.Body = body
 	if b.IdempotencyKey != "" {
 		held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
 		if err != nil {
-			return s.turnAway(r, b.DryRun, ingest.Stopped(r.place.ctx, err))
+			return s.turnAway(r, b.DryRun, intake.Stopped(r.place.ctx, err))
 		}
 		defer held.Close()
 		turns.pause()

@@ -17,7 +17,8 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/journal"
 	"belfry/meta"
 )
@@ -27,8 +28,8 @@ type house struct {
 	*Server
 	t        *testing.T
 	tree     *meta.Tree
-	seq      *ingest.Sequencer
-	intake   *ingest.Intake
+	seq      *engine.Sequencer
+	intake   *intake.Intake
 	accounts *accounts.Accounts
 	hashing  func(password string) // called while a password is hashed; nil: nothing is
 	ticking  sync.Mutex
@@ -67,7 +68,7 @@ func newHouse(t *testing.T) *house {
 	h := &house{t: t, tree: meta.NewTree(cat), now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC), peer: "192.0.2.1:1234"}
 	clock := h.time
 	answers := map[string]*belfry.Answer{}
-	h.seq = ingest.New(ingest.Config{
+	h.seq = engine.New(engine.Config{
 		Tree: h.tree, Journal: j, Log: log, Now: clock,
 		Sinks: []func(*belfry.Record){func(r *belfry.Record) {
 			if r.Answer != nil {
@@ -76,8 +77,8 @@ func newHouse(t *testing.T) *house {
 		}},
 		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
 		Count: func(belfry.CustomerID) int { return 0 },
-		Limits: func() ingest.Limits {
-			return ingest.Limits{Answers: 1000, ChunkBytes: h.chunk, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000, Retention: func(string) time.Duration { return 0 }}
+		Limits: func() engine.Limits {
+			return engine.Limits{Answers: 1000, ChunkBytes: h.chunk, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
 		Ready:   func() error { return nil },
 		Answers: func(_ context.Context, _ belfry.CustomerID, k string) (*belfry.Answer, error) { return answers[k], nil },
@@ -86,7 +87,7 @@ func newHouse(t *testing.T) *house {
 	ended := make(chan error, 1)
 	go func() { ended <- h.seq.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-ended; j.Close() })
-	h.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: h.seq})
+	h.intake = intake.New(intake.Config{Engine: h.seq})
 	h.accounts = accounts.New(accounts.Config{
 		Engine: h.seq, Log: log, SessionAge: func() time.Duration { return h.age },
 		Passwords: accounts.Passwords{
@@ -121,7 +122,7 @@ func (h *house) hashes(password string) {
 
 // in is a caller in a customer.
 func in(c belfry.CustomerID) accounts.Caller {
-	return accounts.Caller{Sender: ingest.Sender{Scope: belfry.Whole(c), Name: "test"}, Level: belfry.LevelInstance}
+	return accounts.Caller{Sender: engine.Sender{Scope: belfry.Whole(c), Name: "test"}, Level: belfry.LevelInstance}
 }
 
 func (h *house) revokeKey(name string) error {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 )
 
 // Settings are what can be changed while the service runs.
@@ -17,7 +17,7 @@ type Settings interface {
 	// Settings lists those that somebody of a level may see.
 	Settings(belfry.CustomerID, belfry.Level) []Setting
 	// PutSettings changes some, all or none, and puts them in force; nil takes one back.
-	PutSettings(ingest.Sender, belfry.Level, map[string]*string) error
+	PutSettings(engine.Sender, belfry.Level, map[string]*string) error
 }
 
 // Setting is one setting with what is in force.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"belfry/ingest"
+	"belfry/intake"
 )
 
 // EndBodies ends the bodies of rows that are under way, also those that wait for their clients: no more of them is read, and the clients learn
@@ -20,7 +20,7 @@ func (s *Server) whenEnded(f func()) (stop func() bool) { return context.AfterFu
 
 // end ends the request of a place because the service stops.
 func (p *place) end() {
-	p.stop(ingest.ErrStopped) // first: whoever begins to wait for the client after breakOff looks at it, see bodyReader.Read
+	p.stop(intake.ErrStopped) // first: whoever begins to wait for the client after breakOff looks at it, see bodyReader.Read
 	p.breakOff()
 }
 
@@ -29,7 +29,7 @@ func (p *place) stopped() error {
 	if p == nil {
 		return nil
 	}
-	if err := context.Cause(p.ctx); errors.Is(err, ingest.ErrStopped) {
+	if err := context.Cause(p.ctx); errors.Is(err, intake.ErrStopped) {
 		return err
 	}
 	return nil

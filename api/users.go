@@ -3,10 +3,9 @@ package api
 import (
 	"net/http"
 
-	"belfry/accounts"
-	"belfry/ingest"
-
 	"belfry"
+	"belfry/accounts"
+	"belfry/engine"
 )
 
 // userInfo is what may be shown of a user.
@@ -135,7 +134,7 @@ func (s *Server) hashing(r *request) accounts.Hashing {
 
 // caller is who asks, for a change that is not remembered.
 func (r *request) caller() accounts.Caller {
-	return accounts.Caller{Sender: ingest.Sender{Scope: belfry.Whole(r.customer), Key: r.key, Name: r.who}, Level: r.level}
+	return accounts.Caller{Sender: engine.Sender{Scope: belfry.Whole(r.customer), Key: r.key, Name: r.who}, Level: r.level}
 }
 
 // writeBody sends an answer that is ready.

@@ -6,7 +6,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/meta"
 )
 
@@ -83,7 +83,7 @@ const byShell = "shell"
 
 // byShellIn is the caller of the commands in a customer.
 func byShellIn(c belfry.Customer) accounts.Caller {
-	return accounts.Caller{Sender: ingest.Sender{Scope: belfry.Whole(c.ID), Name: byShell}, Level: belfry.LevelInstance}
+	return accounts.Caller{Sender: engine.Sender{Scope: belfry.Whole(c.ID), Name: byShell}, Level: belfry.LevelInstance}
 }
 
 // direct does it in this process.

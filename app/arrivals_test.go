@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/store"
 )
 
@@ -41,7 +41,7 @@ func (c *clockedCore) run(steps ...time.Duration) {
 	c.must(err)
 	c.must(c.core.open(c.Context()))
 	c.must(c.replay(c.Context(), func(*belfry.Record, bool) error { return nil }))
-	seq := c.sequencer(ingest.Config{
+	seq := c.sequencer(engine.Config{
 		Now:     c.now,
 		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready:   func() error { return nil },

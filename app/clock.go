@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/journal"
 )
 
@@ -193,7 +193,7 @@ func (g *clockGuard) expiry() time.Time {
 // answersFrom is the time before which answers under an Idempotency-Key are old. How old those from before a confirmation are is not
 // known, so all are kept until those have had their time as well.
 func (g *clockGuard) answersFrom() time.Time {
-	from := g.trusted().Add(-ingest.AnswersKept)
+	from := g.trusted().Add(-engine.AnswersKept)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if from.Before(g.confirmed) {

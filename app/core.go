@@ -12,7 +12,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/journal"
 	"belfry/meta"
 )
@@ -22,7 +22,7 @@ import (
 type core struct {
 	Options
 	cfg      atomic.Pointer[Config] // the one in force
-	limits   atomic.Pointer[ingest.Limits]
+	limits   atomic.Pointer[engine.Limits]
 	lock     *journal.Lock
 	db       *meta.DB
 	tree     *meta.Tree
@@ -229,8 +229,8 @@ func (c *core) openArrivals() *arrivals {
 }
 
 // sequencer makes the sequencer over this core, after the replay.
-func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
-	f.Tree, f.Journal, f.Limits = c.tree, c.journal, c.ingestLimits
+func (c *core) sequencer(f engine.Config) *engine.Sequencer {
+	f.Tree, f.Journal, f.Limits = c.tree, c.journal, c.engineLimits
 	f.Last, f.Log = c.last, c.Log.With("part", "ingest")
 	if f.Now == nil {
 		f.Now = time.Now
@@ -240,11 +240,11 @@ func (c *core) sequencer(f ingest.Config) *ingest.Sequencer {
 	if f.Zone, _ = c.cfg.Load().Zone(); f.Zone == nil { // a wrong one is refused before it gets here
 		f.Zone = time.Local
 	}
-	return ingest.New(f)
+	return engine.New(f)
 }
 
 // newAccounts makes the accounts over this core. Sessions expire by the clock expiry; nil: that of the sequencer.
-func (c *core) newAccounts(seq *ingest.Sequencer, expiry func() time.Time) *accounts.Accounts {
+func (c *core) newAccounts(seq *engine.Sequencer, expiry func() time.Time) *accounts.Accounts {
 	return accounts.New(accounts.Config{
 		Engine: seq, Log: c.Log.With("part", "accounts"), Expiry: expiry,
 		SessionAge: func() time.Duration { return time.Duration(c.cfg.Load().Sessions.MaxAge) },
@@ -254,7 +254,7 @@ func (c *core) newAccounts(seq *ingest.Sequencer, expiry func() time.Time) *acco
 // use makes a configuration the one in force.
 func (c *core) use(cfg *Config) {
 	c.cfg.Store(cfg)
-	c.limits.Store(&ingest.Limits{
+	c.limits.Store(&engine.Limits{
 		HeldRows: cfg.Limits.RowsHeld, HeldMemory: int64(cfg.Limits.MemoryHeld), ChunkBytes: c.ChunkBytes, Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
 		Objects: cfg.Limits.Objects, Texts: int64(cfg.Limits.Texts), Items: int64(cfg.Limits.MemoryItems), Receivers: cfg.Limits.Receivers, Answers: cfg.Limits.IdempotencyKeys, Rate: cfg.Limits.RowRate, StrictClasses: cfg.StrictClasses,
 		Retention: func(collection string) time.Duration { return time.Duration(cfg.Retention[collection]) },
@@ -267,7 +267,7 @@ func (c *core) use(cfg *Config) {
 	})
 }
 
-func (c *core) ingestLimits() ingest.Limits { return *c.limits.Load() }
+func (c *core) engineLimits() engine.Limits { return *c.limits.Load() }
 
 // bootstrap makes the first customer and its administrator, and shows the password unless it was chosen beforehand.
 func (c *core) bootstrap(a *accounts.Accounts) error {
@@ -305,7 +305,7 @@ func openOffline(ctx context.Context, o Options) (_ Admin, err error) {
 	if err := c.replay(ctx, func(*belfry.Record, bool) error { return nil }); err != nil {
 		return nil, err
 	}
-	seq := c.sequencer(ingest.Config{
+	seq := c.sequencer(engine.Config{
 		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready:   func() error { return nil },
 		Answers: c.db.Answer,

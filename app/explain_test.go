@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/status"
 )
 
@@ -37,10 +37,10 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s %s:\n %s, want\n %s", k, name, got, want)
 		}
 	}
-	act := func(item string, a ingest.Action) {
+	act := func(item string, a engine.Action) {
 		t.Helper()
-		a.Kind, a.List = belfry.KindView, ingest.Names(item)
-		code, body, err := m.seq.Act(m.Context(), m.who, a, ingest.Repeat{})
+		a.Kind, a.List = belfry.KindView, engine.Names(item)
+		code, body, err := m.seq.Act(m.Context(), m.who, a, engine.Repeat{})
 		m.fine(code, body, err)
 	}
 	f(belfry.KindObject, "a", "a of r0 is Unknown since 2026-11-10T03:00:00.000000Z: no data yet")
@@ -75,7 +75,7 @@ func TestExplain(t *testing.T) {
 		return names
 	}, `["view v","resource r1","object c"]`)
 	part(belfry.KindView, "MAIN", func(e *status.Explanation) any { return e.Rollup }, `{"rule":"worst","counts":{"Critical":1,"OK":1},"items":2,"count":2}`)
-	act("c", ingest.Action{Ack: &belfry.Ack{Text: "on it", By: "op", Sticky: 600e6}})
+	act("c", engine.Action{Ack: &belfry.Ack{Text: "on it", By: "op", Sticky: 600e6}})
 	f(belfry.KindObject, "c", "c of r1 is Critical since 2026-11-10T03:03:00.000000Z: Load 9 (>= 8); acknowledged by op at 2026-11-10T03:03:00.000000Z: on it")
 	m.silent("d")
 	f(belfry.KindView, "v", "v is Unavailable because d in r1 is Unavailable since 2026-11-10T03:03:00.000000Z: no response")
@@ -86,7 +86,7 @@ func TestExplain(t *testing.T) {
 	m.pass(time.Minute)
 	why, note := "new disks", "call Ann"
 	now := belfry.At(m.now)
-	act("v", ingest.Action{Manage: &status.Order{Mode: belfry.Stored, By: "op", Note: &why, From: now, To: now + 3600e6}, Note: &note})
+	act("v", engine.Action{Manage: &status.Order{Mode: belfry.Stored, By: "op", Note: &why, From: now, To: now + 3600e6}, Note: &note})
 	f(belfry.KindObject, "d", "d of r1 is Unknown (Unmanaged) since 2026-11-10T03:04:00.000000Z: unmanaged, data stored with the view v, until "+
 		"2026-11-10T04:04:00.000000Z (new disks); without that it would be Unavailable, no response")
 	f(belfry.KindView, "v", "v is Unknown (Unmanaged) since 2026-11-10T03:04:00.000000Z: unmanaged, data stored, until 2026-11-10T04:04:00.000000Z (new disks)")

@@ -13,7 +13,7 @@ import (
 
 	"belfry"
 	"belfry/api"
-	"belfry/ingest"
+	"belfry/intake"
 )
 
 const (
@@ -39,7 +39,7 @@ type measure struct {
 	received, stored int64
 }
 
-func newMeasure(n *ingest.Counters) measure {
+func newMeasure(n *intake.Counters) measure {
 	return measure{time.Now(), n.Received.Load(), n.Stored.Load()}
 }
 

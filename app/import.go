@@ -15,7 +15,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
 )
 
 // Files of classes and packages in the data folder are a way to put them into the database, which is what counts. So
@@ -185,7 +185,7 @@ func some(names []string) string {
 }
 
 // bring hands the kinds of one folder to the sequencer and gives what is wrong with them, and what has changed.
-func bring[K any](s *service, folder string, k *kindFiles[K], put func([]*K) (ingest.Imported, error)) (faults []fileFault, changed []string) {
+func bring[K any](s *service, folder string, k *kindFiles[K], put func([]*K) (engine.Imported, error)) (faults []fileFault, changed []string) {
 	faults = k.faults
 	if len(k.kinds) == 0 {
 		return faults, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"belfry/collect"
-	"belfry/ingest"
+	"belfry/intake"
 )
 
 // metrics are the service's own counters. None of them carries a name that a customer gave.
@@ -35,7 +35,7 @@ func (s *service) metrics() metrics {
 	counter("belfry_rows_rejected_total", "Rows that were wrong.", nil, func() float64 { return float64(n.Rejected.Load()) })
 	counter("belfry_rows_discarded_total", "Rows on items whose management says not to store.", nil, func() float64 { return float64(n.Discarded.Load()) })
 	counter("belfry_rows_tried_total", "Rows of dry runs and of atomic bodies that were refused.", nil, func() float64 { return float64(n.Tried.Load()) })
-	for i, why := range ingest.LostReasons {
+	for i, why := range intake.LostReasons {
 		counter("belfry_rows_dropped_total", "Rows that were read and not stored; none was acknowledged.", prometheus.Labels{"why": why},
 			func() float64 { return float64(n.Lost[i].Load()) })
 	}

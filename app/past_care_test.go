@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"belfry"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/status"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // pass moves the clock, and waits until what fell due has happened. A command is decided after a look at the clock, or
@@ -48,7 +49,7 @@ func (m *memory) fine(code int, answer []byte, err error) {
 
 func (m *memory) provision(pkg, csv string) {
 	m.Helper()
-	code, body, err := m.intake.Provision(m.Context(), m.who, pkg, strings.NewReader(csv), ingest.Options{})
+	code, body, err := m.intake.Provision(m.Context(), m.who, pkg, strings.NewReader(csv), intake.Options{})
 	m.fine(code, body, err)
 }
 
@@ -58,7 +59,7 @@ func (m *memory) value(object string, i1 ...int) {
 	for _, v := range i1 {
 		body += fmt.Sprintf("data,%s,%d\n", object, v)
 	}
-	code, answer, err := m.intake.Send(m.Context(), m.who, strings.NewReader(body), ingest.Options{})
+	code, answer, err := m.intake.Send(m.Context(), m.who, strings.NewReader(body), intake.Options{})
 	m.fine(code, answer, err)
 }
 
@@ -75,7 +76,7 @@ func (m *memory) stir(moves bool) {
 	object := []string{"a", "b", "c", "d"}[m.rnd.IntN(4)]
 	item := []string{belfry.Main, "v", "r0", "r1", object}[m.rnd.IntN(5)]
 	text := fmt.Sprintf("text %d", m.rnd.IntN(100))
-	a := ingest.Action{Kind: belfry.KindView, List: ingest.Names(item)}
+	a := engine.Action{Kind: belfry.KindView, List: engine.Names(item)}
 	hours := func(n int) belfry.Time { return belfry.At(m.now) + belfry.Time(m.rnd.IntN(n*60)+1)*60e6 }
 	switch m.rnd.IntN(12) {
 	case 0, 1, 2, 3:
@@ -109,7 +110,7 @@ func (m *memory) stir(moves bool) {
 			a.Manage.To = a.Manage.From + belfry.Time(m.rnd.IntN(120)+1)*60e6
 		}
 	}
-	_, _, err := m.seq.Act(m.Context(), m.who, a, ingest.Repeat{}) // it may not be in error, or not take the mode
+	_, _, err := m.seq.Act(m.Context(), m.who, a, engine.Repeat{}) // it may not be in error, or not take the mode
 	m.must(err)
 }
 
@@ -207,38 +208,38 @@ func TestAsOfManaged(t *testing.T) {
 			}
 		}
 	}
-	act := func(item string, a ingest.Action) {
-		a.Kind, a.List = belfry.KindView, ingest.Names(item)
-		code, body, err := m.seq.Act(m.Context(), m.who, a, ingest.Repeat{})
+	act := func(item string, a engine.Action) {
+		a.Kind, a.List = belfry.KindView, engine.Names(item)
+		code, body, err := m.seq.Act(m.Context(), m.who, a, engine.Repeat{})
 		m.fine(code, body, err)
 	}
 	const managed, acked = "status, statusname, isunmanaged, collectunmanage, unmanagenote", "status, acknowledged, ack, ackby"
 	why, about := "new disks", "call Ann"
 	m.value("c", 6)
 	note("c", managed, "1|Warning|false|false||")
-	act("v", ingest.Action{Manage: &status.Order{Mode: belfry.Stored, By: "op", Note: &why}})
+	act("v", engine.Action{Manage: &status.Order{Mode: belfry.Stored, By: "op", Note: &why}})
 	note("c", managed, "?|Unknown (Unmanaged)|true|true|new disks|") // it wrote no event
 	note("v", managed, "?|Unknown (Unmanaged)|true|true|new disks|")
 	note("MAIN", managed, "?|Unknown|false|false||")
 	m.value("c", 1)
 	note("c", managed, "?|Unknown (Unmanaged)|true|true|new disks|")
 	m.value("c", 6)
-	act("v", ingest.Action{Manage: &status.Order{By: "op", Note: new(string)}})
+	act("v", engine.Action{Manage: &status.Order{By: "op", Note: new(string)}})
 	note("c", managed, "1|Warning|false|false||") // as the last alarm said, so there is no event
-	act("c", ingest.Action{Ack: &belfry.Ack{Text: "on it", By: "op"}})
+	act("c", engine.Action{Ack: &belfry.Ack{Text: "on it", By: "op"}})
 	note("c", acked, "1|true|on it|op|")
 	note("v", acked, "1|false|||")
 	m.value("c", 1)
 	note("c", acked, "0|false|||")
-	act("c", ingest.Action{Note: &about})
+	act("c", engine.Action{Note: &about})
 	note("c", "note", "call Ann|")
 	now := belfry.At(m.now)
-	act("v", ingest.Action{Manage: &status.Order{Mode: belfry.Discarded, By: "op", From: now + 3*60e6, To: now + 6*60e6}})
+	act("v", engine.Action{Manage: &status.Order{Mode: belfry.Discarded, By: "op", From: now + 3*60e6, To: now + 6*60e6}})
 	note("c", "status, isunmanaged, collectunmanage, note", "0|false|false|call Ann|")
 	m.pass(2 * time.Minute)
 	note("c", "status, isunmanaged, collectunmanage, note", "?|true|false|call Ann|")
 	m.pass(time.Minute)
-	act("c", ingest.Action{Note: new(string)})
+	act("c", engine.Action{Note: new(string)})
 	note("c", "status, isunmanaged, collectunmanage, note", "0|false|false||")
 	check()
 	m.close()

@@ -15,17 +15,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"belfry"
 	"belfry/accounts"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/journal"
 	"belfry/meta"
 	"belfry/query"
 	"belfry/status"
 	"belfry/store"
 	"belfry/store/duck"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // memory is the sequencer on a real journal with a real row store behind it, under a clock of the test's own. Beside it
@@ -36,12 +37,12 @@ type memory struct {
 	rnd    *rand.Rand
 	clock  sync.Mutex // of now, which the sequencer reads when it likes
 	now    time.Time
-	who    ingest.Sender
+	who    engine.Sender
 	tree   *meta.Tree
 	rows   *rowStore
 	mover  *store.Mover
-	seq    *ingest.Sequencer
-	intake *ingest.Intake
+	seq    *engine.Sequencer
+	intake *intake.Intake
 	close  func()
 
 	seen  map[facet]string // what an item shows at present
@@ -102,20 +103,20 @@ func (m *memory) open() {
 		toStore(r)
 		return nil
 	}))
-	m.seq = ingest.New(ingest.Config{
+	m.seq = engine.New(engine.Config{
 		Tree: m.tree, Journal: j, Log: log, Sinks: []func(*belfry.Record){toStore}, Now: m.time,
 		Room:    func(context.Context, belfry.CustomerID, int) error { m.between(); return m.full },
 		Ready:   func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },
-		Limits: func() ingest.Limits {
-			return ingest.Limits{
+		Limits: func() engine.Limits {
+			return engine.Limits{
 				Row: 1 << 16, Columns: 100, Indicators: 10, Objects: 1000, Answers: 1000,
 				Retention: func(string) time.Duration { return 0 },
 			}
 		},
 	})
-	m.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: m.seq})
+	m.intake = intake.New(intake.Config{Engine: m.seq})
 	moving, deciding := start("mover", m.mover.Run, nil), start("sequencer", m.seq.Run, nil)
 	m.close = func() {
 		m.must(deciding.end())
@@ -181,7 +182,7 @@ func (m *memory) node(f facet) *meta.Node {
 
 func (m *memory) send(body string, at time.Time) {
 	m.Helper()
-	_, _, err := m.intake.Send(m.Context(), m.who, strings.NewReader(body), ingest.Options{})
+	_, _, err := m.intake.Send(m.Context(), m.who, strings.NewReader(body), intake.Options{})
 	m.must(err)
 	m.look(belfry.At(at))
 }
@@ -227,7 +228,7 @@ func (m *memory) happen() {
 	case 10, 11, 12, 13:
 		m.act()
 	case 0:
-		_, _, err := m.intake.Remove(m.Context(), m.who, "object", strings.NewReader("name,resname\n"+object+","+resource+"\n"), ingest.Options{})
+		_, _, err := m.intake.Remove(m.Context(), m.who, "object", strings.NewReader("name,resname\n"+object+","+resource+"\n"), intake.Options{})
 		m.must(err)
 		m.look(belfry.At(m.now))
 	case 1, 2, 3, 4:
@@ -250,7 +251,7 @@ func (m *memory) happen() {
 func (m *memory) act() {
 	m.Helper()
 	name := []string{belfry.Main, "r0", "r1", "o0", "o1", "o2", "o3"}[m.rnd.IntN(7)]
-	a := ingest.Action{Kind: belfry.KindView, List: ingest.Names(name)}
+	a := engine.Action{Kind: belfry.KindView, List: engine.Names(name)}
 	if name[0] == 'o' {
 		a.Resource = "r0"
 	}
@@ -265,7 +266,7 @@ func (m *memory) act() {
 	default:
 		a.Manage = &status.Order{Mode: belfry.Mode(m.rnd.IntN(3)), By: "op", Note: []*string{nil, new(string), &text}[m.rnd.IntN(3)]}
 	}
-	_, _, err := m.seq.Act(m.Context(), m.who, a, ingest.Repeat{})
+	_, _, err := m.seq.Act(m.Context(), m.who, a, engine.Repeat{})
 	m.must(err)
 	m.look(belfry.At(m.now))
 }
@@ -402,8 +403,8 @@ func newMemory(t *testing.T, seed uint64) *memory {
 	m.open()
 	m.must(accounts.New(accounts.Config{Engine: m.seq}).Bootstrap("hash"))
 	c, _ := m.tree.CustomerNamed(belfry.DefaultCustomer)
-	m.who, m.marks = ingest.Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: "op"}, []belfry.Time{belfry.At(m.now)}
-	_, _, err := m.intake.Provision(t.Context(), m.who, "custom", strings.NewReader("name\nr0\nr1\n"), ingest.Options{})
+	m.who, m.marks = engine.Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: "op"}, []belfry.Time{belfry.At(m.now)}
+	_, _, err := m.intake.Provision(t.Context(), m.who, "custom", strings.NewReader("name\nr0\nr1\n"), intake.Options{})
 	m.must(err)
 	m.look(belfry.At(m.now))
 	return m
@@ -435,7 +436,7 @@ func TestLateRowUnderManagement(t *testing.T) {
 	defer func() { m.close() }()
 	morning := m.now
 	m.set(morning.Add(8 * time.Hour))
-	_, _, err := m.seq.Act(t.Context(), m.who, ingest.Action{Kind: belfry.KindResource, List: ingest.Names("r1"), Manage: &status.Order{Mode: belfry.Stored, By: "op"}}, ingest.Repeat{})
+	_, _, err := m.seq.Act(t.Context(), m.who, engine.Action{Kind: belfry.KindResource, List: engine.Names("r1"), Manage: &status.Order{Mode: belfry.Stored, By: "op"}}, engine.Repeat{})
 	m.must(err)
 	m.set(morning.Add(12 * time.Hour))
 	m.send("type,resname,object,class,view,timestamp,i1\ndata,r1,o,c,r1,"+morning.Add(time.Hour).Format(time.RFC3339)+",1\n", morning.Add(time.Hour))

@@ -58,7 +58,7 @@ func (s *service) checkSecrets() {
 	s.faults.begin(secretsFault, false, "secrets of receivers cannot be decrypted: the key file is missing or another one. The receivers that need them are off; restore the key file and start again, or give the secrets anew")
 }
 
-// sealSecrets encrypts the secrets that are not, or not with the first key, see ingest.Sequencer.SealSecrets.
+// sealSecrets encrypts the secrets that are not, or not with the first key, see engine.Sequencer.SealSecrets.
 func (s *service) sealSecrets(context.Context) error {
 	n, err := s.seq.SealSecrets()
 	if err != nil {

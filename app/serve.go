@@ -17,7 +17,8 @@ import (
 	"belfry/api"
 	"belfry/catalog"
 	"belfry/collect"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/meta"
 	"belfry/query"
 	"belfry/status"
@@ -38,8 +39,8 @@ type service struct {
 	rows        *rowStore
 	store       *store.Mover
 	meta        *meta.Mover
-	seq         *ingest.Sequencer
-	intake      *ingest.Intake
+	seq         *engine.Sequencer
+	intake      *intake.Intake
 	hub         *api.Hub
 	api         *api.Server
 	collect     *collect.Supervisor
@@ -279,7 +280,7 @@ func (s *service) startSequencer(context.Context) error {
 	s.collect = collect.New(s.tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), s.clock, s.faults, s.Log.With("part", "clock"))
 	s.parts.clock = start("clock watch", s.guard.run, s.failed)
-	s.seq = s.sequencer(ingest.Config{
+	s.seq = s.sequencer(engine.Config{
 		Trusted: s.guard.trusted,
 		Passed:  monotonic,
 		Oldest:  s.guard.answersFrom,
@@ -293,7 +294,7 @@ func (s *service) startSequencer(context.Context) error {
 		Count:   s.meta.AnswerCount,
 	})
 	s.parts.arrivals = start("times of records", s.arrivals.run, s.failed)
-	s.intake = ingest.NewIntake(ingest.IntakeConfig{
+	s.intake = intake.New(intake.Config{
 		Engine: s.seq, Check: collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
 	})
 	env.Sink = s.intake
@@ -454,11 +455,11 @@ func (s *service) try(ctx context.Context, c belfry.Scope, resource string, body
 }
 
 func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
-	o := ingest.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic, Recursive: b.Recursive}
+	o := intake.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic, Recursive: b.Recursive}
 	if b.IdempotencyKey != "" {
-		o.Repeat = ingest.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
+		o.Repeat = engine.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 	}
-	who := ingest.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
+	who := engine.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
 	switch {
 	case b.Remove:
 		return s.intake.Remove(ctx, who, b.Package, b.Body, o)
@@ -469,7 +470,7 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 }
 
 func (s *service) createView(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-	return s.intake.CreateView(ctx, ingest.Sender{Scope: belfry.Whole(c), Name: who}, cells)
+	return s.intake.CreateView(ctx, engine.Sender{Scope: belfry.Whole(c), Name: who}, cells)
 }
 
 func (s *service) source(c *catalog.Collection) query.Source {

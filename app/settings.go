@@ -12,7 +12,7 @@ import (
 
 	"belfry"
 	"belfry/api"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/status"
 )
 
@@ -152,7 +152,7 @@ func concerns(name string) bool {
 }
 
 // PutSettings changes settings, all or none; nil takes one back. They are in force when it returns.
-func (s *service) PutSettings(who ingest.Sender, l belfry.Level, settings map[string]*string) error {
+func (s *service) PutSettings(who engine.Sender, l belfry.Level, settings map[string]*string) error {
 	s.settings.mu.Lock()
 	defer s.settings.mu.Unlock()
 	own, common := map[string]*string{}, map[string]*string{}

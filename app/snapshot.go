@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/status"
 )
 
@@ -46,7 +46,7 @@ func (s *service) snapshots(ctx context.Context, day belfry.Time) (all bool) {
 		}
 		taken, err := s.past().Taken(ctx, c.ID, day, s.seq.Now())
 		if err == nil && !taken {
-			err = s.seq.Snapshot(ctx, c.ID, ingest.SnapshotPart)
+			err = s.seq.Snapshot(ctx, c.ID, engine.SnapshotPart)
 		}
 		if err != nil {
 			all = false

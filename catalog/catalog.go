@@ -5,7 +5,7 @@
 // by Load; the reference pages are printed from the same files. To add a kind is to add a file.
 //
 //	collection/*.yaml ─┐
-//	class/*.yaml      ─┼─► Load ─► Catalog ─► query, ingest, store, api
+//	class/*.yaml      ─┼─► Load ─► Catalog ─► query, engine, intake, store, api
 //	package/*.yaml    ─┘
 //
 // Nothing here changes once it has been made: a Catalog, and every Collection, Class and PackageType in it, may be

@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 )
 
 // limitedTo makes a user who is limited to a new view.
-func (h *fixture) limitedTo(view string) ingest.Sender {
+func (h *fixture) limitedTo(view string) engine.Sender {
 	h.t.Helper()
 	h.provision("view", "name,view,posx,posy", view+",MAIN,10,10")
-	return ingest.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: []string{view}}, Name: "op"}
+	return engine.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: []string{view}}, Name: "op"}
 }
 
 // answer sends rows of a package and gives the answer.
-func (h *fixture) answer(who ingest.Sender, pkg, header string, o ingest.Options, rows ...string) string {
+func (h *fixture) answer(who engine.Sender, pkg, header string, o intake.Options, rows ...string) string {
 	h.t.Helper()
 	_, answer, err := h.intake.Provision(h.t.Context(), who, pkg, strings.NewReader(header+"\n"+strings.Join(rows, "\n")+"\n"), o)
 	if err != nil {
@@ -37,7 +38,7 @@ func TestLimitedUserJoinsNoForeignPort(t *testing.T) {
 	h.provision("log-syslog-receiver", "name,view,listen,allow", "Joined,V,"+shared+",127.0.0.9") // by somebody who may
 	h.provision("log-trap-receiver", "name,listen", "Traps,127.0.0.1:18213")
 	h.provision("view", "name,view,posx,posy", "W,V,10,10")
-	for _, o := range []ingest.Options{{DryRun: true}, {Atomic: true}, {}} {
+	for _, o := range []intake.Options{{DryRun: true}, {Atomic: true}, {}} {
 		f := func(want, pkg, header, row string) {
 			t.Helper()
 			got := h.answer(limited, pkg, header, o, row)
@@ -72,13 +73,13 @@ func TestLimitedUserJoinsNoForeignPort(t *testing.T) {
 		refuse("log-syslog-receiver", "name,protocol", "Joined,tcp", shared)
 	}
 	// "Own" exists now.
-	if got := h.answer(limited, "log-syslog-receiver", "name,listen", ingest.Options{}, "Own,"+taken); !strings.Contains(got, `"code":"not_allowed"`) {
+	if got := h.answer(limited, "log-syslog-receiver", "name,listen", intake.Options{}, "Own,"+taken); !strings.Contains(got, `"code":"not_allowed"`) {
 		t.Error(got)
 	}
-	if got := h.answer(limited, "log-syslog-receiver", "name,view,listen,allow", ingest.Options{}, "Own2,V,"+free+",127.0.0.1"); !strings.Contains(got, `"accepted":1`) {
+	if got := h.answer(limited, "log-syslog-receiver", "name,view,listen,allow", intake.Options{}, "Own2,V,"+free+",127.0.0.1"); !strings.Contains(got, `"accepted":1`) {
 		t.Errorf("a port with receivers of their own: %s", got)
 	}
-	if got := h.answer(h.who, "log-syslog-receiver", "name,listen,allow", ingest.Options{}, "Any,"+free+",127.0.0.2"); !strings.Contains(got, `"accepted":1`) {
+	if got := h.answer(h.who, "log-syslog-receiver", "name,listen,allow", intake.Options{}, "Any,"+free+",127.0.0.2"); !strings.Contains(got, `"accepted":1`) {
 		t.Errorf("somebody who is not limited: %s", got)
 	}
 }
@@ -90,7 +91,7 @@ func TestSameSendersRefused(t *testing.T) {
 	h.provision("log-syslog-receiver", "name,listen,allow", "A,"+addr+`,"10.0.0.0/8, 192.0.2.7"`, "B,"+addr+",")
 	f := func(want string, rows ...string) {
 		t.Helper()
-		for _, o := range []ingest.Options{{DryRun: true}, {}} {
+		for _, o := range []intake.Options{{DryRun: true}, {}} {
 			if got := h.answer(h.who, "log-syslog-receiver", "name,listen,allow,protocol", o, rows...); !strings.Contains(got, want) {
 				t.Errorf("%q: %s", rows, got)
 			}

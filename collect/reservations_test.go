@@ -8,11 +8,12 @@ import (
 
 	"belfry"
 	"belfry/accounts"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 )
 
 // another makes a second customer, which may listen on what is granted.
-func (h *fixture) another(name string, grants ...string) ingest.Sender {
+func (h *fixture) another(name string, grants ...string) engine.Sender {
 	h.t.Helper()
 	c, err := h.accounts.AddCustomer(name, "", "test")
 	if err != nil {
@@ -21,11 +22,11 @@ func (h *fixture) another(name string, grants ...string) ingest.Sender {
 	if err := h.accounts.ChangeGrants(name, grants, nil, true, "test"); err != nil {
 		h.t.Fatal(err)
 	}
-	return ingest.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
+	return engine.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
 }
 
 // provisionAs sends one row of a receiver and gives the answer.
-func (h *fixture) provisionAs(who ingest.Sender, row string, o ingest.Options) string {
+func (h *fixture) provisionAs(who engine.Sender, row string, o intake.Options) string {
 	h.t.Helper()
 	_, answer, err := h.intake.Provision(h.t.Context(), who, "log-syslog-receiver", strings.NewReader("name,listen,allow\n"+row+"\n"), o)
 	if err != nil {
@@ -46,7 +47,7 @@ func TestPortsBelongToOneCustomer(t *testing.T) {
 	refused := func(listen string) {
 		t.Helper()
 		want := fmt.Sprintf(`"column":"listen","code":"not_allowed","message":"this customer may not listen on %s; ask an administrator of the instance for a port"`, listen)
-		for _, o := range []ingest.Options{{}, {DryRun: true}} {
+		for _, o := range []intake.Options{{}, {DryRun: true}} {
 			if got := h.provisionAs(other, "X,"+listen+",127.0.0.0/24", o); !strings.Contains(got, want) {
 				t.Errorf("%s: %s", listen, got)
 			}
@@ -56,14 +57,14 @@ func TestPortsBelongToOneCustomer(t *testing.T) {
 	for _, listen := range []string{taken, "0.0.0.0:" + port, "[::]:" + port, ":" + port, "[::ffff:127.0.0.1]:" + port} {
 		refused(listen)
 	}
-	if got := h.provisionAs(other, "X,"+granted+",", ingest.Options{}); !strings.Contains(got, `"accepted":1`) {
+	if got := h.provisionAs(other, "X,"+granted+",", intake.Options{}); !strings.Contains(got, `"accepted":1`) {
 		t.Fatal(got)
 	}
 	h.await("it receives", func() bool {
 		return h.env.ports.smallestBuffer() > 0 && h.stateOf(other, "X - Receiver").Status == belfry.OK
 	})
 	// The other way round: default may open any port, but not one that another customer has.
-	if got := h.provisionAs(h.who, "Y,"+granted+",127.0.0.9", ingest.Options{}); !strings.Contains(got, `"code":"not_allowed"`) {
+	if got := h.provisionAs(h.who, "Y,"+granted+",127.0.0.9", intake.Options{}); !strings.Contains(got, `"code":"not_allowed"`) {
 		t.Error(got)
 	}
 	// What is taken back is switched off, and says so; given again, it works again.
@@ -93,7 +94,7 @@ func (h *fixture) allows(networks int) func() bool {
 }
 
 // stateOf is what an item of a customer shows.
-func (h *fixture) stateOf(who ingest.Sender, name string) (s belfry.State) {
+func (h *fixture) stateOf(who engine.Sender, name string) (s belfry.State) {
 	for n := range h.tree.Each(h.tree.Everything(who.Customer)) {
 		if n.Name == name {
 			s = n.State
@@ -122,12 +123,12 @@ func TestReceiversLimited(t *testing.T) {
 	for i := range 101 {
 		rows = append(rows, fmt.Sprintf("R%d,127.0.0.1:%d,", i, 20000+i))
 	}
-	got := h.provisionAs(h.who, strings.Join(rows, "\n"), ingest.Options{})
+	got := h.provisionAs(h.who, strings.Join(rows, "\n"), intake.Options{})
 	if !strings.Contains(got, `"accepted":100,`) || !strings.Contains(got, `"code":"limit_reached","message":"there are as many receivers as are allowed, 100`) {
 		t.Errorf("%.500s", got)
 	}
 	h.remove("log-syslog-receiver", "R7")
-	if got := h.provisionAs(h.who, rows[100], ingest.Options{}); !strings.Contains(got, `"accepted":1,`) {
+	if got := h.provisionAs(h.who, rows[100], intake.Options{}); !strings.Contains(got, `"accepted":1,`) {
 		t.Error(got)
 	}
 }
@@ -144,7 +145,7 @@ func TestInspectOutsideSequencer(t *testing.T) {
 			t.Errorf("%d %s %v", code, answer, err)
 		}
 	}
-	for _, o := range []ingest.Options{{DryRun: true}, {Atomic: true}, {}} {
+	for _, o := range []intake.Options{{DryRun: true}, {Atomic: true}, {}} {
 		if got := h.provisionAs(h.who, "S,127.0.0.1:5514,", o); !strings.Contains(got, `"rejected":0`) {
 			t.Error(got)
 		}
@@ -165,8 +166,8 @@ func TestScriptScope(t *testing.T) {
 	if err := h.accounts.AddUser(h.who.Customer, user, "test"); err != nil {
 		t.Fatal(err)
 	}
-	limited := ingest.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: user.Views}, Name: "op"}
-	_, answer, err := h.intake.Provision(t.Context(), limited, "log-syslog-receiver", strings.NewReader("name,allow,script\nRecv,127.0.0.0/8,"+cell(script)+"\n"), ingest.Options{})
+	limited := engine.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: user.Views}, Name: "op"}
+	_, answer, err := h.intake.Provision(t.Context(), limited, "log-syslog-receiver", strings.NewReader("name,allow,script\nRecv,127.0.0.0/8,"+cell(script)+"\n"), intake.Options{})
 	if err != nil || !strings.Contains(string(answer), `"accepted":1`) {
 		t.Fatalf("%s %v", answer, err)
 	}
@@ -236,7 +237,7 @@ func TestPortsOfTheService(t *testing.T) {
 	h.env.Taken = map[string]string{"listen": "127.0.0.1:28080", "admin_listen": "[::]:29090"}
 	f := func(protocol, listen, want string) {
 		t.Helper()
-		for _, o := range []ingest.Options{{DryRun: true}, {}} {
+		for _, o := range []intake.Options{{DryRun: true}, {}} {
 			_, answer, err := h.intake.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nR,"+protocol+","+listen+"\n"), o)
 			if got := string(answer); err != nil || !strings.Contains(got, want) || strings.Contains(want, "setting") && !strings.Contains(got, `"column":"listen","code":"not_allowed"`) {
 				t.Errorf("%s %s: %s %v", protocol, listen, got, err)

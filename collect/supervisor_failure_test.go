@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"belfry/ingest"
-	"belfry/status"
-
 	"belfry"
+	"belfry/engine"
+	"belfry/status"
 )
 
 // A receiver that is changed to a port that it cannot have shows so. What it only has to leave first is no failure.
@@ -117,8 +116,8 @@ func TestSupervisorOneAtATime(t *testing.T) {
 	h.await("it runs", l.has("begins"))
 	h.stopCollectors("A")
 	h.await("it is to end", func() bool { return h.sup.Running() == 0 })
-	a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names("A"), Manage: &status.Order{}}
-	if code, answer, err := h.seq.Act(t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {
+	a := engine.Action{Kind: belfry.KindResource, List: engine.Names("A"), Manage: &status.Order{}}
+	if code, answer, err := h.seq.Act(t.Context(), h.who, a, engine.Repeat{}); err != nil || code != 200 {
 		t.Fatalf("%d %s %v", code, answer, err)
 	}
 	h.await("the next one is to run", func() bool { return h.sup.Running() == 1 })

@@ -14,7 +14,8 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/catalog"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/journal"
 	"belfry/meta"
 	"belfry/status"
@@ -24,12 +25,12 @@ import (
 type fixture struct {
 	t        *testing.T
 	tree     *meta.Tree
-	seq      *ingest.Sequencer
-	intake   *ingest.Intake
+	seq      *engine.Sequencer
+	intake   *intake.Intake
 	accounts *accounts.Accounts
 	env      *Env
 	sup      *Supervisor
-	who      ingest.Sender
+	who      engine.Sender
 
 	inspecting func() // is called before answers are inspected; may be nil
 
@@ -91,17 +92,17 @@ func newFixture(t *testing.T, kinds map[string]Kind) *fixture {
 	}
 	h := &fixture{t: t, tree: meta.NewTree(cat), env: &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Dir: t.TempDir(), Worker: testWorker}, rows: map[string][]map[string]string{}}
 	h.sup = newSupervisor(h.tree, h.env, kinds)
-	h.seq = ingest.New(ingest.Config{
+	h.seq = engine.New(engine.Config{
 		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.OnRecord, h.note},
 		Room: func(context.Context, belfry.CustomerID, int) error { return nil }, Ready: func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },
-		Limits: func() ingest.Limits {
-			return ingest.Limits{Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Receivers: 100, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
+		Limits: func() engine.Limits {
+			return engine.Limits{Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 1_000_000, Receivers: 100, Answers: 1000, Retention: func(string) time.Duration { return 0 }}
 		},
 		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
 	})
-	h.intake = ingest.NewIntake(ingest.IntakeConfig{Engine: h.seq, Check: Check, Inspect: h.inspect, Receivers: h.sup.Receivers})
+	h.intake = intake.New(intake.Config{Engine: h.seq, Check: Check, Inspect: h.inspect, Receivers: h.sup.Receivers})
 	h.env.Sink = h.intake
 	ctx, stop := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
@@ -111,7 +112,7 @@ func newFixture(t *testing.T, kinds map[string]Kind) *fixture {
 		t.Fatal(err)
 	}
 	c, _ := h.tree.CustomerNamed("default")
-	h.who = ingest.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
+	h.who = engine.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
 	watching, end := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -144,7 +145,7 @@ func (h *fixture) inspect(ctx context.Context, scope belfry.Scope) func(name, ki
 // provision sends a body, and fails the test unless all of it is taken.
 func (h *fixture) provision(pkg string, lines ...string) {
 	h.t.Helper()
-	code, answer, err := h.intake.Provision(h.t.Context(), h.who, pkg, strings.NewReader(strings.Join(lines, "\n")+"\n"), ingest.Options{})
+	code, answer, err := h.intake.Provision(h.t.Context(), h.who, pkg, strings.NewReader(strings.Join(lines, "\n")+"\n"), intake.Options{})
 	if err != nil || code != 200 {
 		h.t.Fatalf("provision %s: %d %s %v", pkg, code, answer, err)
 	}
@@ -152,7 +153,7 @@ func (h *fixture) provision(pkg string, lines ...string) {
 
 func (h *fixture) remove(pkg string, names ...string) {
 	h.t.Helper()
-	code, answer, err := h.intake.Remove(h.t.Context(), h.who, pkg, strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), ingest.Options{})
+	code, answer, err := h.intake.Remove(h.t.Context(), h.who, pkg, strings.NewReader("name\n"+strings.Join(names, "\n")+"\n"), intake.Options{})
 	if err != nil || code != 200 {
 		h.t.Fatalf("remove %s: %d %s %v", pkg, code, answer, err)
 	}
@@ -231,12 +232,12 @@ func TestSupervisorFollows(t *testing.T) {
 	h.await("B is replaced, A goes on", l.has("A asks 127.0.0.1", "B asks 127.0.0.2", "B is done", "B asks 127.0.0.3"))
 	act := func(unmanaged bool) {
 		t.Helper()
-		a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names("A")}
+		a := engine.Action{Kind: belfry.KindResource, List: engine.Names("A")}
 		a.Manage = &status.Order{}
 		if unmanaged {
 			a.Manage.Mode = belfry.Stopped
 		}
-		if code, answer, err := h.seq.Act(t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {
+		if code, answer, err := h.seq.Act(t.Context(), h.who, a, engine.Repeat{}); err != nil || code != 200 {
 			t.Fatalf("%d %s %v", code, answer, err)
 		}
 	}
@@ -305,9 +306,9 @@ func TestReceive(t *testing.T) {
 		}
 	}
 	f(2, "")
-	a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names("S")}
+	a := engine.Action{Kind: belfry.KindResource, List: engine.Names("S")}
 	a.Manage = &status.Order{Mode: belfry.Stopped}
-	if _, _, err := h.seq.Act(t.Context(), h.who, a, ingest.Repeat{}); err != nil {
+	if _, _, err := h.seq.Act(t.Context(), h.who, a, engine.Repeat{}); err != nil {
 		t.Fatal(err)
 	}
 	f(0, "")
@@ -338,8 +339,8 @@ func (h *fixture) asked(prefix string) (n int) {
 // stopCollectors unmanages resources so that nothing is collected.
 func (h *fixture) stopCollectors(names ...string) {
 	h.t.Helper()
-	a := ingest.Action{Kind: belfry.KindResource, List: ingest.Names(names...), Manage: &status.Order{Mode: belfry.Stopped}}
-	if code, answer, err := h.seq.Act(h.t.Context(), h.who, a, ingest.Repeat{}); err != nil || code != 200 {
+	a := engine.Action{Kind: belfry.KindResource, List: engine.Names(names...), Manage: &status.Order{Mode: belfry.Stopped}}
+	if code, answer, err := h.seq.Act(h.t.Context(), h.who, a, engine.Repeat{}); err != nil || code != 200 {
 		h.t.Fatalf("%d %.500s %v", code, answer, err)
 	}
 }

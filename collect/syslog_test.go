@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/intake"
 )
 
 // freePort gives an address on which nobody listens.
@@ -113,7 +113,7 @@ func TestSyslogRefusals(t *testing.T) {
 	// A second one that takes everything is fine beside it; a third one is not.
 	h.provision("log-syslog-receiver", "name,listen", "Two,"+addr)
 	h.up("Two")
-	if got := h.provisionAs(h.who, "Three,"+addr+",", ingest.Options{}); !strings.Contains(got, `the receiver \"Two\" takes messages from the same senders on `+addr) {
+	if got := h.provisionAs(h.who, "Three,"+addr+",", intake.Options{}); !strings.Contains(got, `the receiver \"Two\" takes messages from the same senders on `+addr) {
 		t.Error(got)
 	}
 	// A port that another program has.
@@ -131,7 +131,7 @@ func TestSyslogChecks(t *testing.T) {
 	h := newFixture(t, nil)
 	f := func(columns, values, want string) {
 		t.Helper()
-		_, answer, err := h.intake.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), ingest.Options{})
+		_, answer, err := h.intake.Provision(t.Context(), h.who, "log-syslog-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), intake.Options{})
 		if got := string(answer) + fmt.Sprint(err); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", values, got)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/intake"
 )
 
 // The senders of one customer need no key. However many of them there are, those of another customer get through.
@@ -29,7 +29,7 @@ func TestSendersLeaveRoomForOtherCustomers(t *testing.T) {
 		open(mine)
 	}
 	h.await("the places are taken", func() bool { return h.env.Totals.Received.Load() >= 20 })
-	_, answer, err := h.intake.Provision(t.Context(), other, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nB,tcp,"+theirs+"\n"), ingest.Options{})
+	_, answer, err := h.intake.Provision(t.Context(), other, "log-syslog-receiver", strings.NewReader("name,protocol,listen\nB,tcp,"+theirs+"\n"), intake.Options{})
 	if err != nil {
 		t.Fatalf("%s %v", answer, err)
 	}

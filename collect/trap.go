@@ -65,7 +65,7 @@ type traps struct {
 	mibs mibFolder
 
 	mu     sync.Mutex
-	engine *engine
+	engine *snmpEngine
 }
 
 // trapFormat is the format of receivers of SNMP traps.
@@ -131,7 +131,7 @@ func (e *Env) trapNames() (*names, error) {
 }
 
 // trapEngine returns the SNMPv3 engine of this service.
-func (e *Env) trapEngine() (*engine, error) {
+func (e *Env) trapEngine() (*snmpEngine, error) {
 	e.traps.mu.Lock()
 	defer e.traps.mu.Unlock()
 	if e.traps.engine == nil {

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// engine is the authoritative SNMPv3 engine for informs: an id that never changes, the number of its starts, and the time since
+// snmpEngine is the authoritative SNMPv3 engine for informs: an id that never changes, the number of its starts, and the time since
 // the last one (RFC 3414, 2.2). Senders of informs ask for them first.
-type engine struct {
+type snmpEngine struct {
 	id    string // bytes
 	boots uint32
 	begun time.Time
@@ -33,8 +33,8 @@ const (
 )
 
 // openEngine reads the engine from a file and increments its starts. The first time it makes a new one.
-func openEngine(file string, now func() time.Time) (*engine, error) {
-	e := &engine{begun: now(), now: now}
+func openEngine(file string, now func() time.Time) (*snmpEngine, error) {
+	e := &snmpEngine{begun: now(), now: now}
 	text, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -83,12 +83,12 @@ func random(n int) string {
 }
 
 // time returns the seconds since the engine was started.
-func (e *engine) time() uint32 {
+func (e *snmpEngine) time() uint32 {
 	return uint32(min(max(e.now().Sub(e.begun)/time.Second, 0), engineHighest))
 }
 
 // inTimeWindow reports whether a packet for this engine is within the time window.
-func (e *engine) inTimeWindow(h *trapHeader) bool {
+func (e *snmpEngine) inTimeWindow(h *trapHeader) bool {
 	apart := int64(e.time()) - int64(h.time)
 	return h.boots == e.boots && e.boots < engineHighest && apart <= engineWindow && apart >= -engineWindow
 }
@@ -100,7 +100,7 @@ const (
 )
 
 // report answers a packet for another engine with the id and time of this one.
-func (e *engine) report(h *trapHeader) ([]byte, error) {
+func (e *snmpEngine) report(h *trapHeader) ([]byte, error) {
 	p := e.packet(h, unknownEngineIDs, e.unknown.Add(1))
 	p.SecurityParameters = &gosnmp.UsmSecurityParameters{
 		UserName: h.user, AuthoritativeEngineID: e.id, AuthoritativeEngineBoots: e.boots, AuthoritativeEngineTime: e.time(),
@@ -110,7 +110,7 @@ func (e *engine) report(h *trapHeader) ([]byte, error) {
 }
 
 // reportTime answers a packet outside the time window, authenticated, so that the sender can set its clock.
-func (e *engine) reportTime(h *trapHeader, u *trapUser, k trapKeys) ([]byte, error) {
+func (e *snmpEngine) reportTime(h *trapHeader, u *trapUser, k trapKeys) ([]byte, error) {
 	p := e.packet(h, notInTimeWindows, e.late.Add(1))
 	s := u.parameters(e.id, k)
 	s.AuthoritativeEngineBoots, s.AuthoritativeEngineTime = e.boots, e.time()
@@ -118,7 +118,7 @@ func (e *engine) reportTime(h *trapHeader, u *trapUser, k trapKeys) ([]byte, err
 	return p.MarshalMsg()
 }
 
-func (e *engine) packet(h *trapHeader, counter string, n uint32) *gosnmp.SnmpPacket {
+func (e *snmpEngine) packet(h *trapHeader, counter string, n uint32) *gosnmp.SnmpPacket {
 	return &gosnmp.SnmpPacket{
 		Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, MsgID: h.id, MsgMaxSize: trapLargest, ContextEngineID: e.id,
 		PDUType: gosnmp.Report, RequestID: h.request, Variables: []gosnmp.SnmpPDU{{Name: counter, Type: gosnmp.Counter32, Value: n}},
@@ -126,7 +126,7 @@ func (e *engine) packet(h *trapHeader, counter string, n uint32) *gosnmp.SnmpPac
 }
 
 // acknowledge answers an inform with the same variables, at the same security level.
-func (e *engine) acknowledge(p *gosnmp.SnmpPacket, u *trapUser, k trapKeys) ([]byte, error) {
+func (e *snmpEngine) acknowledge(p *gosnmp.SnmpPacket, u *trapUser, k trapKeys) ([]byte, error) {
 	s := u.parameters(e.id, k)
 	s.AuthoritativeEngineBoots, s.AuthoritativeEngineTime = e.boots, e.time()
 	s.PrivacyParameters = []byte(random(8))

@@ -137,7 +137,7 @@ type trapReader struct {
 	versions  map[string]bool
 	community string
 	users     map[string]*trapUser
-	engine    *engine // set if version 3 is accepted
+	engine    *snmpEngine // set if version 3 is accepted
 	faults    atomic.Int64
 	informs   informs
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
-	"belfry/ingest"
+	"belfry/intake"
 )
 
 func (h *fixture) holds(collection string, want []string, fields ...string) {
@@ -183,7 +183,7 @@ func TestTrapChecks(t *testing.T) {
 	h := newFixture(t, nil)
 	f := func(columns, values, want string) {
 		t.Helper()
-		_, answer, err := h.intake.Provision(t.Context(), h.who, "log-trap-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), ingest.Options{})
+		_, answer, err := h.intake.Provision(t.Context(), h.who, "log-trap-receiver", strings.NewReader("name,"+columns+"\nX,"+values+"\n"), intake.Options{})
 		got := string(answer) + fmt.Sprint(err)
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s", values, got)

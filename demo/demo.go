@@ -20,15 +20,16 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
+	"belfry/intake"
 	"belfry/meta"
 )
 
 // Config is what a Demo needs. All of it is required.
 type Config struct {
 	Tree     *meta.Tree
-	Seq      *ingest.Sequencer
-	Intake   *ingest.Intake
+	Seq      *engine.Sequencer
+	Intake   *intake.Intake
 	Customer belfry.CustomerID
 	Seed     uint64
 	Now      func() time.Time
@@ -115,7 +116,7 @@ func (d *Demo) pictures() error {
 		if err != nil {
 			return err
 		}
-		p, err := ingest.ReadPicture(d.sender("demo"), name, image)
+		p, err := engine.ReadPicture(d.sender("demo"), name, image)
 		if err != nil {
 			return fmt.Errorf("sample picture %s: %w", name, err)
 		}
@@ -126,12 +127,12 @@ func (d *Demo) pictures() error {
 	return nil
 }
 
-func (d *Demo) sender(name string) ingest.Sender {
-	return ingest.Sender{Scope: belfry.Whole(d.Customer), Name: name}
+func (d *Demo) sender(name string) engine.Sender {
+	return engine.Sender{Scope: belfry.Whole(d.Customer), Name: name}
 }
 
 func (d *Demo) provision(ctx context.Context, b *body) error {
-	_, answer, err := d.Intake.Provision(ctx, d.sender("demo"), b.pkg, b.reader(), ingest.Options{})
+	_, answer, err := d.Intake.Provision(ctx, d.sender("demo"), b.pkg, b.reader(), intake.Options{})
 	return whole("provision "+b.pkg, answer, err)
 }
 
@@ -139,7 +140,7 @@ func (d *Demo) send(ctx context.Context, b *body) error {
 	if b.rows == 0 {
 		return nil
 	}
-	_, answer, err := d.Intake.Send(ctx, d.sender("demo"), b.reader(), ingest.Options{})
+	_, answer, err := d.Intake.Send(ctx, d.sender("demo"), b.reader(), intake.Options{})
 	return whole("send", answer, err)
 }
 

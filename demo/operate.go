@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/ingest"
+	"belfry/engine"
 	"belfry/status"
 )
 
@@ -28,7 +28,7 @@ func (d *Demo) furnish(ctx context.Context) error {
 	}
 	for _, a := range []struct {
 		by string
-		ingest.Action
+		engine.Action
 	}{
 		{"anna", manage(belfry.KindResource, "hil-srv3", belfry.Stored, "new memory is being put in", until(now.Add(4*time.Hour)))},
 		{"ben", manage(belfry.KindView, "Lakeside rack 1", belfry.Stored, "weekly updates", &weekly)},
@@ -44,12 +44,12 @@ func (d *Demo) furnish(ctx context.Context) error {
 	return nil
 }
 
-func manage(kind belfry.Kind, name string, mode belfry.Mode, why string, w *status.Schedule) ingest.Action {
-	return ingest.Action{Kind: kind, List: ingest.Names(name), Manage: &status.Order{Mode: mode, Note: &why}, Window: w}
+func manage(kind belfry.Kind, name string, mode belfry.Mode, why string, w *status.Schedule) engine.Action {
+	return engine.Action{Kind: kind, List: engine.Names(name), Manage: &status.Order{Mode: mode, Note: &why}, Window: w}
 }
 
-func note(kind belfry.Kind, name, text string) ingest.Action {
-	return ingest.Action{Kind: kind, List: ingest.Names(name), Note: &text}
+func note(kind belfry.Kind, name, text string) engine.Action {
+	return engine.Action{Kind: kind, List: engine.Names(name), Note: &text}
 }
 
 func until(t time.Time) *status.Schedule {
@@ -61,12 +61,12 @@ func until(t time.Time) *status.Schedule {
 }
 
 // act does something with items; that one of them is not in error, or gone, is no fault.
-func (d *Demo) act(ctx context.Context, by string, a ingest.Action) error {
-	_, answer, err := d.Seq.Act(ctx, d.sender(by), a, ingest.Repeat{})
+func (d *Demo) act(ctx context.Context, by string, a engine.Action) error {
+	_, answer, err := d.Seq.Act(ctx, d.sender(by), a, engine.Repeat{})
 	if err != nil {
 		return fmt.Errorf("operator of the demo: %w", err)
 	}
-	var out ingest.Acted
+	var out engine.Acted
 	if err := json.Unmarshal(answer, &out); err != nil {
 		return fmt.Errorf("operator of the demo: %w", err)
 	}
@@ -84,7 +84,7 @@ func (d *Demo) operate(ctx context.Context, m *mood) error {
 	standing := []string{"Backup mail", "pay.example"}
 	if !d.seen[standing[0]] {
 		d.seen[standing[0]] = true
-		ack := ingest.Action{Kind: belfry.KindObject, List: ingest.Names(standing...), Ack: &belfry.Ack{Text: "known since Monday, will be dealt with this week"}}
+		ack := engine.Action{Kind: belfry.KindObject, List: engine.Names(standing...), Ack: &belfry.Ack{Text: "known since Monday, will be dealt with this week"}}
 		if err := d.act(ctx, "anna", ack); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (d *Demo) operate(ctx context.Context, m *mood) error {
 func (d *Demo) deal(ctx context.Context, i *incident) error {
 	by := people[i.chance%uint64(len(people))]
 	name := i.cause.name
-	a := ingest.Action{Kind: belfry.KindObject, List: ingest.Names(name), Resource: i.cause.resource}
+	a := engine.Action{Kind: belfry.KindObject, List: engine.Names(name), Resource: i.cause.resource}
 	switch i.chance % 5 {
 	case 0, 1:
 		a.Ack = &belfry.Ack{Text: "looking into it, " + i.id}

@@ -63,7 +63,7 @@ func TestFairTurns(t *testing.T) {
 	}
 	// What had been decided before may be answered while it waits, a body for every connection, and so may the round that
 	// is under way and its own, each a turn longer than its limit at most; and one more, as it takes a moment to get in.
-	// TestTurns of ingest has the exact order.
+	// TestTurns of engine has the exact order.
 	if most := int64(3*(roundRows+turnRows) + flooders*each); worst > most {
 		t.Errorf("a modest body waited behind %d rows, at worst %d", sum/bodies, worst)
 	}

@@ -64,7 +64,7 @@ var (
 )
 
 func (b *bench) limits(ctx context.Context) error {
-	if err := b.limitsOfGo(ctx, limitsPart, "./ingest", "^BenchmarkBody$", "1s", csvLimits); err != nil {
+	if err := b.limitsOfGo(ctx, limitsPart, "./intake", "^BenchmarkBody$", "1s", csvLimits); err != nil {
 		return err
 	}
 	return b.limitsOf(ctx, limitsPart, b.fraction(12))

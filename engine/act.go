@@ -1,0 +1,388 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"belfry"
+	"belfry/intake/rowfmt"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// Action is what an operator wants done with items. Of the three things all that are set are done, in their order.
+type Action struct {
+	Kind     belfry.Kind // among which items are looked for first
+	Items    string      // their names, with bars between them
+	List     []Named     // or one by one
+	Resource string      // in which they are; empty: anywhere
+	Manage   *status.Order
+	Window   *status.Schedule // when Manage is to be in force; nil: from now on
+	Ack      *belfry.Ack
+	Unack    bool // takes acknowledgments back; without Ack
+	Note     *string
+	DryRun   bool // find out what would be done, and do nothing
+}
+
+// Acted is the answer to an Action.
+type Acted struct {
+	Error  *ActedFault `json:"error,omitempty"` // why nothing at all was done
+	DryRun bool        `json:"dryrun,omitempty"`
+	// Occurrences are the next stretches of the window; in a dry run alone.
+	Occurrences []Occurrence `json:"occurrences,omitempty"`
+	Items       []ActedItem  `json:"items"`
+	Errors      []ActedError `json:"errors"`
+}
+
+// ActedItem is what became of one item by one of the things asked for.
+type ActedItem struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Resource string `json:"resource,omitempty"`
+	Result   string `json:"result"`
+	Content  int    `json:"content"` // how many inside it were covered
+	Window   string `json:"window,omitempty"`
+	From     string `json:"from,omitempty"`
+	To       string `json:"to,omitempty"`
+	// UnmanagedBy names what is around a managed item and keeps it unmanaged all the same.
+	UnmanagedBy string `json:"unmanagedby,omitempty"`
+}
+
+// Named is an item of a list. What it does not say itself, the action says.
+type Named struct {
+	Name     string
+	Resource string      // in which it is
+	Kind     belfry.Kind // among which it is looked for first
+}
+
+// Names is a list of names of which nothing else is said.
+func Names(names ...string) []Named {
+	list := make([]Named, len(names))
+	for i, name := range names {
+		list[i].Name = name
+	}
+	return list
+}
+
+// ActedError says why something was not done with an item.
+type ActedError struct {
+	Name     string      `json:"name"`
+	Kind     string      `json:"kind,omitempty"`     // as the item of the list said it
+	Resource string      `json:"resource,omitempty"` // the same
+	Code     belfry.Code `json:"code"`
+	Message  string      `json:"message"`
+}
+
+// ActedFault says why nothing at all was done.
+type ActedFault struct {
+	Code    belfry.Code `json:"code"`
+	Message string      `json:"message"`
+}
+
+// Act does what an operator wants. An action on many items is done in turns of the sequencer, each a record of its own; with
+// an Idempotency-Key it is one record. An error means that a turn could not be stored; those before it count, and to send
+// the action again does no harm.
+func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (code int, answer []byte, err error) {
+	if a.DryRun { // a trial is not remembered: whoever repeats it wants to know how things are then
+		r = Repeat{}
+	}
+	run := func() (code int, answer []byte, err error) { return s.newActing(who, a).do(ctx, r) }
+	if r.Key != "" {
+		return s.Once(ctx, who, r, run)
+	}
+	return run()
+}
+
+// code is the status of the answer. When nothing was done it is that of the errors, if they agree.
+func (a *Acted) code() int {
+	switch {
+	case len(a.Errors) == 0:
+		return 200
+	case len(a.Items) > 0:
+		return 207
+	}
+	code := a.Errors[0].Code
+	for _, e := range a.Errors {
+		if e.Code != code {
+			code = belfry.AllRowsRejected
+		}
+	}
+	a.Error = &ActedFault{code, a.Errors[0].Message}
+	if len(a.Errors) > 1 {
+		a.Error.Message = fmt.Sprintf("none of the %d items could be dealt with; the first: %s", len(a.Errors), a.Errors[0].Message)
+	}
+	switch code {
+	case belfry.LimitReached:
+		a.Error.Code = belfry.BadParameter // the other is a code of rows
+	case belfry.UnknownItem:
+		return 404
+	case belfry.NotInError, belfry.AmbiguousName:
+		return 409
+	}
+	return 400
+}
+
+// fail says why something was not done with the item that it is the turn of.
+func (p *acting) fail(name string, e *belfry.Error) {
+	said, kind := p.names[p.next].said, ""
+	if said.Kind != 0 {
+		kind = said.Kind.String()
+	}
+	p.out.Errors = append(p.out.Errors, ActedError{short(name), kind, short(said.Resource), e.Code, e.Message})
+}
+
+// short cuts what no item is called: whoever sent it need not get it back whole.
+func short(name string) string {
+	if utf8.RuneCountInString(name) > maxName {
+		return rowfmt.Clip([]byte(name))
+	}
+	return name
+}
+
+// allowed tells whether an item of its kind can have a mode.
+func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
+	switch {
+	case m == belfry.Discarded && n.Kind == belfry.KindResource:
+		return belfry.Errorf(belfry.BadParameter, "%q is a resource, and not to store data is for views and objects; "+
+			"for a resource collectunmanage and collectorunmanage may be true and true (data are stored), or false and false (collector stopped)", rowfmt.Clip([]byte(n.Name)))
+	case m == belfry.Stopped && n.Kind != belfry.KindResource:
+		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector of its own to stop; "+
+			"send collectorunmanage true (data are not stored), and collectunmanage true, too, to store them; or name a resource", rowfmt.Clip([]byte(n.Name)), n.Kind)
+	}
+	return nil
+}
+
+// manage sets how an item is managed. Done has how much stands in the item. For the rest see cover.
+func (t *Tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, rest string) {
+	i := t.s.draft(n)
+	s := t.s.drafts[i].state
+	prev := s
+	var care belfry.Care
+	if s.Care != nil {
+		care = *s.Care
+	}
+	care = status.Arrange(care, o, t.Now)
+	if s.Care = &care; care.IsZero() {
+		s.Care = nil
+	}
+	t.s.drafts[i].state = s
+	t.keep(n, s)
+	t.remember(n, &prev, &s, false, t.Now)
+	done.describe(care, o)
+	rest = t.managed(n, done.info(care, o), o.By)
+	if care.Mode == belfry.Managed {
+		done.UnmanagedBy = t.unmanagedBy(n)
+	}
+	return done, rest
+}
+
+// describe says what an order has led to: of the window that it asks for, else of the item.
+func (d *ActedItem) describe(c belfry.Care, o status.Order) {
+	d.Window, d.Result, d.From = o.Name, "managed", shownTime(c.From)
+	if c.Mode != belfry.Managed {
+		d.Result = "unmanaged"
+	}
+	w := o.Of(&c)
+	if w == nil {
+		return
+	}
+	d.From, d.To = shownTime(w.From), shownTime(w.To)
+	switch {
+	case !w.Open:
+		d.Result = "scheduled"
+	case w.Mode == belfry.Managed:
+		d.Result = "managed"
+	}
+}
+
+// shownTime is a moment in an answer; none is nothing.
+func shownTime(at belfry.Time) string {
+	if at == 0 {
+		return ""
+	}
+	return at.String()
+}
+
+// info is the text of the event.
+func (d *ActedItem) info(c belfry.Care, o status.Order) string {
+	text := o.Mode.String()
+	w := o.Of(&c)
+	switch {
+	case o.CancelsOne():
+		text = strings.TrimSpace("window "+o.Name) + " cancelled: " + c.Mode.String()
+	case w != nil:
+		if !w.Open {
+			text = "scheduled: " + text
+		}
+		if o.Name != "" {
+			text = "window " + o.Name + ", " + text
+		}
+		text += ", from " + d.From
+		if d.To != "" {
+			text += " to " + d.To
+		}
+		if rule, zone := status.RuleOf(w); rule != "" {
+			if zone != "" {
+				rule += ", " + zone
+			}
+			text += " and again (" + rule + ")"
+		}
+	}
+	if d.Content > 0 {
+		text += fmt.Sprintf(", with %d inside", d.Content)
+	}
+	if o.Note != nil && *o.Note != "" {
+		text += ": " + *o.Note
+	}
+	return text
+}
+
+// unmanagedBy names what is around an item and keeps it unmanaged.
+func (t *Tx) unmanagedBy(n *meta.Node) string {
+	for p := t.Parent(n); p != nil; p = t.Parent(p) {
+		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.Stored {
+			if !t.Sees(p) {
+				return belfry.Main // all that is outside
+			}
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// acknowledge marks the error of an item as known, and those of the objects inside it.
+func (t *Tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.Error) {
+	if bad := t.inError(n); bad != nil {
+		return 0, bad
+	}
+	if bad := t.takeTexts(t.ackGrowth(n, a.Text)); bad != nil {
+		return 0, bad
+	}
+	a.Time = t.Now
+	content = t.acknowledgeInside(n, a)
+	t.acknowledgeTop(n, a, content)
+	return content, nil
+}
+
+// inError tells whether an item can be acknowledged.
+func (t *Tx) inError(n *meta.Node) *belfry.Error {
+	s := t.s.drafts[t.s.draft(n)].state
+	if s.Status.IsError() {
+		return nil
+	}
+	return belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", rowfmt.Clip([]byte(n.Name)), s.StatusName(), s.Status)
+}
+
+// acknowledgeTop acknowledges an item that is in error, when so many objects inside it have been.
+func (t *Tx) acknowledgeTop(n *meta.Node, a belfry.Ack, content int) {
+	t.acknowledgeOne(n, a)
+	t.events.about(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, ackInfo(a, content), a.By)
+}
+
+// ackInfo is the text of the event: what was written, and before it what it covers and when it ends by itself.
+func ackInfo(a belfry.Ack, content int) string {
+	var parts []string
+	if content > 0 {
+		parts = append(parts, fmt.Sprintf("with %d inside", content))
+	}
+	if a.Until != 0 {
+		parts = append(parts, "until "+a.Until.String())
+	}
+	if a.UntilWorse {
+		parts = append(parts, "until it gets worse")
+	}
+	if a.Sticky != 0 {
+		parts = append(parts, "kept over recoveries shorter than "+(time.Duration(a.Sticky)*time.Microsecond).String())
+	}
+	info := strings.Join(parts, ", ")
+	if info != "" && a.Text != "" {
+		info += ": "
+	}
+	return info + a.Text
+}
+
+// unacknowledge takes the acknowledgment of an item back, and those of all that stands in it. It tells how many inside it were.
+func (t *Tx) unacknowledge(n *meta.Node, by string) (content int) {
+	content = t.unacknowledgeInside(n)
+	t.unacknowledgeTop(n, content, by)
+	return content
+}
+
+// unacknowledgeTop does that with the item itself, when so many inside it have been dealt with.
+func (t *Tx) unacknowledgeTop(n *meta.Node, content int, by string) {
+	info := "acknowledgment ended: taken back"
+	switch had := t.unacknowledgeOne(n); {
+	case content > 0:
+		info += fmt.Sprintf(", with %d inside", content)
+	case !had:
+		info = "acknowledgment taken back, there was none"
+	}
+	t.events.about(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, info, by)
+}
+
+func (t *Tx) unacknowledgeInside(n *meta.Node) (count int) {
+	t.inside(n, func(c *meta.Node) {
+		if t.unacknowledgeOne(c) {
+			count++
+		}
+		if c.Kind != belfry.KindObject {
+			count += t.unacknowledgeInside(c)
+		}
+	})
+	return count
+}
+
+func (t *Tx) unacknowledgeOne(n *meta.Node) bool {
+	i := t.s.draft(n)
+	prev := t.s.drafts[i].state
+	s, ok := status.Unacknowledge(prev)
+	if ok {
+		t.s.drafts[i].state = s
+		t.keep(n, s)
+		t.remember(n, &prev, &s, false, t.Now)
+	}
+	return ok
+}
+
+func (t *Tx) acknowledgeOne(n *meta.Node, a belfry.Ack) bool {
+	i := t.s.draft(n)
+	prev := t.s.drafts[i].state
+	s, ok := status.Acknowledge(prev, a)
+	if ok {
+		t.s.drafts[i].state = s
+		t.keep(n, s)
+		t.remember(n, &prev, &s, false, t.Now)
+	}
+	return ok
+}
+
+func (t *Tx) acknowledgeInside(n *meta.Node, a belfry.Ack) (count int) {
+	t.inside(n, func(c *meta.Node) {
+		switch {
+		case c.Kind != belfry.KindObject:
+			count += t.acknowledgeInside(c, a)
+		case t.acknowledgeOne(c, a):
+			count++
+		}
+	})
+	return count
+}
+
+// note sets or removes the note of an item.
+func (t *Tx) note(n *meta.Node, text, by string) (result string) {
+	i := t.s.draft(n)
+	prev := t.s.drafts[i].state
+	s := status.Annotate(prev, text)
+	t.s.drafts[i].state = s
+	t.keep(n, s)
+	t.remember(n, &prev, &s, false, t.Now)
+	result, info := "note_set", text
+	if text == "" {
+		result, info = "note_removed", "note removed"
+	}
+	t.events.about(n, t.Now, "note", s, info, by)
+	return result
+}

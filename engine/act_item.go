@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"belfry"
+	"belfry/intake/rowfmt"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// acks tells whether the action is about acknowledgments, among others.
+func (a *Action) acks() bool { return a.Ack != nil || a.Unack }
+
+// progress is how far an action has come with one item. It takes more than one turn if much stands in the item: then all of that
+// is managed before anything is acknowledged, and the item itself is acknowledged after what stands in it.
+type progress struct {
+	node    *meta.Node
+	managed bool
+	acked   bool
+
+	acking  bool         // the item was in error when its turn came
+	list    bool         // what is inside is to be listed before the next turn
+	inside  []*meta.Node // that is still to be acknowledged, or the reverse
+	content int          // how many have been
+	grow    int64        // by how much the acknowledgments of all objects let texts grow
+	checked bool         // there was room for that
+	time    belfry.Time  // of their acknowledgments
+}
+
+// apply does all that is asked for with the next items, as far as this turn goes.
+func (p *acting) apply(t *Tx, whole bool) {
+	if whole && p.acks() { // else the record has the order, and most items inside follow it in turns
+		t.left = actWhole
+	}
+	for names := 0; p.next < len(p.names) && (whole || names < p.seq.turn && len(t.rec.States) < p.seq.turn); names++ {
+		var n *meta.Node
+		bad := p.bad[p.next]
+		if bad == nil {
+			n, bad = t.named(p.names[p.next].Named)
+		}
+		switch {
+		case bad != nil:
+			p.fail(p.names[p.next].Name, bad)
+		case !whole && names > 0 && p.sizes[n] > t.left:
+			return
+		default:
+			if p.at.node != n {
+				p.at = progress{node: n}
+			}
+			if !p.actOn(t, n, whole) {
+				return
+			}
+		}
+		p.next++
+		p.at = progress{}
+	}
+}
+
+// actOn does all that is asked for with one item. It may have to be called again in another turn.
+func (p *acting) actOn(t *Tx, n *meta.Node, whole bool) (finished bool) {
+	done := ActedItem{Name: n.Name, Kind: n.Kind.String()}
+	if n.Resource != nil && n.Resource != n {
+		done.Resource = n.Resource.Name
+	}
+	if p.Manage != nil && !p.at.managed {
+		p.at.managed = true
+		if more := p.manage(t, n, done); more && !whole {
+			return false
+		}
+	}
+	if p.acks() && !p.at.acked {
+		if p.at.acked = p.acknowledge(t, n, done, whole); !p.at.acked {
+			return false
+		}
+	}
+	if p.Note != nil {
+		if bad := t.takeCare(n, func(care *belfry.Care) { care.Note = *p.Note }); bad != nil {
+			p.fail(n.Name, bad)
+			return true
+		}
+		done.Result = t.note(n, *p.Note, p.who.Name)
+		p.out.Items = append(p.out.Items, done)
+	}
+	return true
+}
+
+// manage sets how an item is managed. It tells whether what stands inside is left to Sequencer.reassessAll.
+func (p *acting) manage(t *Tx, n *meta.Node, done ActedItem) (more bool) {
+	bad := allowed(n, p.Manage.Mode)
+	if bad == nil {
+		bad = checkWindow(n, t.s.drafts[t.s.draft(n)].state.Care, p.Manage)
+	}
+	if bad == nil {
+		bad = t.takeCare(n, func(care *belfry.Care) { *care = status.Arrange(*care, *p.Manage, t.Now) })
+	}
+	if bad != nil {
+		p.fail(n.Name, bad)
+		return false
+	}
+	done.Content = p.sizes[n]
+	done, rest := t.manage(n, *p.Manage, done)
+	p.out.Items = append(p.out.Items, done)
+	if rest != "" {
+		p.rest = append(p.rest, rest)
+	}
+	return rest != ""
+}
+
+// checkWindow refuses to cancel a window that there is not, and more windows than an item may have.
+func checkWindow(n *meta.Node, c *belfry.Care, o *status.Order) *belfry.Error {
+	switch {
+	case o.Misses(c):
+		var names []string
+		for _, w := range status.Planned(c) {
+			if w.Name != "" && len(names) < 10 {
+				names = append(names, strconv.Quote(w.Name))
+			}
+		}
+		missing := "window without a name; to manage it leave window out"
+		if o.Name != "" {
+			missing = fmt.Sprintf("window %q", rowfmt.Clip([]byte(o.Name)))
+		}
+		return belfry.Errorf(belfry.BadParameter, "%q has no %s; it has %s. GET /api/windows lists all windows", rowfmt.Clip([]byte(n.Name)), missing,
+			cmp.Or(strings.Join(names, ", "), "none with a name"))
+	case o.TooMany(c):
+		return belfry.Errorf(belfry.LimitReached, "%q has windows of %d names already, as many as are allowed; cancel some, or use a name that it has", rowfmt.Clip([]byte(n.Name)), belfry.MaxWindows)
+	}
+	return nil
+}
+
+// acknowledge marks the error of an item as known, and those of the objects inside; or takes back that they were.
+func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (finished bool) {
+	var bad *belfry.Error
+	content, size := 0, p.sizes[n]
+	switch {
+	case whole && size > t.left:
+		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items that stand in others, or takes that back; "+
+			"in %q stand %d; send it without a key, or name less at a time", actWhole, rowfmt.Clip([]byte(n.Name)), size)
+	case whole || size <= p.seq.turn:
+		t.left -= size
+		if p.Unack {
+			content = t.unacknowledge(n, p.who.Name)
+		} else {
+			content, bad = t.acknowledge(n, *p.Ack)
+		}
+	default:
+		if content, finished, bad = p.acknowledgeMany(t, n); !finished {
+			return false
+		}
+	}
+	if bad != nil {
+		p.fail(n.Name, bad)
+		return true
+	}
+	if done.Result, done.Content = "unacknowledged", content; !p.Unack {
+		done.Result, done.To = "acknowledged", shownTime(p.Ack.Until)
+	}
+	p.out.Items = append(p.out.Items, done)
+	return true
+}
+
+// acknowledgeMany does that in turns. If the item recovers in between, it is not acknowledged, and what stands in it has been. The
+// same holds when others take the last room for texts in between.
+func (p *acting) acknowledgeMany(t *Tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
+	if bad := t.inError(n); bad != nil && !p.Unack {
+		return 0, true, bad
+	}
+	at := &p.at
+	if !at.acking {
+		at.acking, at.list, at.time = true, true, t.Now
+		return 0, false, nil
+	}
+	if p.Unack {
+		return p.unacknowledgeMany(t, n)
+	}
+	if !at.checked { // all of it, so that nothing is done when there is no room; others may take it before the last turn
+		at.checked = true
+		if bad := t.roomForTexts(at.grow); bad != nil {
+			return 0, true, bad
+		}
+	}
+	a := *p.Ack
+	a.Time = at.time
+	part := at.inside[:min(p.seq.turn, len(at.inside))]
+	grow := t.ackGrowthOf(n, a.Text)
+	for _, o := range part {
+		grow += t.ackGrowthOf(o, a.Text)
+	}
+	if bad := t.takeTexts(grow); bad != nil {
+		return 0, true, bad
+	}
+	for _, o := range part {
+		if o.Removed == 0 && t.stands(o, n) && t.acknowledgeOne(o, a) {
+			at.content++
+		}
+	}
+	if at.inside = at.inside[len(part):]; len(at.inside) > 0 {
+		return 0, false, nil
+	}
+	t.acknowledgeTop(n, a, at.content)
+	return at.content, true, nil
+}
+
+// unacknowledgeMany takes back, in turns, what was listed.
+func (p *acting) unacknowledgeMany(t *Tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
+	at := &p.at
+	part := at.inside[:min(p.seq.turn, len(at.inside))]
+	for _, o := range part {
+		if o.Removed == 0 && t.stands(o, n) && t.unacknowledgeOne(o) {
+			at.content++
+		}
+	}
+	if at.inside = at.inside[len(part):]; len(at.inside) > 0 {
+		return 0, false, nil
+	}
+	t.unacknowledgeTop(n, at.content, p.who.Name)
+	return at.content, true, nil
+}
+
+// stands tells whether an item stands in another, at any depth.
+func (t *Tx) stands(n, in *meta.Node) bool {
+	for n != nil && n != in {
+		n = t.Parent(n)
+	}
+	return n != nil
+}

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"cmp"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// An alarm of a view or resource says which object inside it is the reason, and why: that is nearly always the object that has just
+// changed, and all views around it tell the same. Else it is looked for, among as many items as is quickly done.
+const causeSteps = 100
+
+// alarmReason is what the last alarm of a view named. The views around an object share the text.
+type alarmReason struct {
+	cause   *meta.Node
+	why     string
+	outside bool
+	text    string
+}
+
+// stateOf is the state of an item as the round has it. Unlike that of a draft it is not to be changed.
+func (t *Tx) stateOf(n *meta.Node) *belfry.Standing {
+	if i := t.s.index.At(uint64(n.ID)); i != 0 {
+		return &t.s.drafts[i-1].state
+	}
+	return &n.State.Standing
+}
+
+// begin starts another moment, unless several things happen together. An alarm of a view names what had shown the worst of all that
+// changed at that moment.
+func (t *Tx) begin() {
+	if t.rise == nil {
+		t.s.moment++
+	}
+}
+
+// showed notes for the alarm of a view that something in it, which had shown a status, shows another one or has left.
+func (t *Tx) showed(view int, n *meta.Node, from belfry.Status) {
+	d := &t.s.drafts[view]
+	d.moved = n
+	if d.moment != t.s.moment || from > d.worst {
+		d.left, d.worst, d.moment = n, from, t.s.moment
+	}
+}
+
+// why says why an item shows what it does, for its alarm.
+func (t *Tx) why(n *meta.Node, s *belfry.Standing, from belfry.Status) string {
+	switch {
+	case n.Kind == belfry.KindObject:
+		return s.Why()
+	case s.Unmanaged():
+		return s.Mode.String()
+	}
+	var cause *meta.Node
+	if s.Status < from && !s.Status.IsError() {
+		cause = t.leftIn(n)
+	}
+	if steps := causeSteps; cause == nil {
+		cause = t.causeIn(n, s.Status, &steps)
+	}
+	t.s.drafts[t.s.draft(n)].cause = cause
+	if cause == nil {
+		if s.Status == belfry.Unknown {
+			return "nothing in it has a status"
+		}
+		return ""
+	}
+	return t.causeText(n, cause)
+}
+
+// causeIn finds what stands in a view and is the reason for its status: an object, or else a view of which no more is known. It is nil
+// when there is nothing.
+func (t *Tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node {
+	found := t.lastMoved(n)
+	if found == nil || t.stateOf(found).Status != status {
+		n.Children(func(c *meta.Node) bool {
+			*steps--
+			if t.stateOf(c).Status == status && !t.s.gone[c.ID] && t.Parent(c) == n {
+				found = c
+				return false
+			}
+			return *steps > 0
+		})
+	}
+	if found == nil || found.Kind == belfry.KindObject || t.stateOf(found).Status != status || t.stateOf(found).Unmanaged() {
+		return found
+	}
+	if i := t.s.index.At(uint64(found.ID)); i != 0 && t.s.drafts[i-1].cause != nil {
+		if cause := t.s.drafts[i-1].cause; t.stateOf(cause).Status == status {
+			return cause
+		}
+	}
+	if *steps > 0 {
+		return cmp.Or(t.causeIn(found, status, steps), found)
+	}
+	return found
+}
+
+// leftIn finds what had made a view worse than it is now: it has recovered, was removed, moved away or unmanaged, or has no status any
+// more. It is nil when nothing in the view has changed.
+func (t *Tx) leftIn(n *meta.Node) (left *meta.Node) {
+	for {
+		i := t.s.index.At(uint64(n.ID))
+		if i == 0 || t.s.drafts[i-1].moment != t.s.moment || t.s.drafts[i-1].left == nil {
+			return left
+		}
+		left = t.s.drafts[i-1].left
+		if left.Kind == belfry.KindObject || t.s.gone[left.ID] || t.Parent(left) != n || t.stateOf(left).Unmanaged() {
+			return left
+		}
+		n = left
+	}
+}
+
+// lastMoved is what stands in a view and was the last to show something else in this round; nil when nothing did.
+func (t *Tx) lastMoved(n *meta.Node) *meta.Node {
+	if i := t.s.index.At(uint64(n.ID)); i != 0 {
+		if m := t.s.drafts[i-1].moved; m != nil && !t.s.gone[m.ID] && t.Parent(m) == n {
+			return m
+		}
+	}
+	return nil
+}
+
+// causeText says in the alarm of a view what is the reason: "object disk: Used 97 % (>= 95)". Outside of the resource of the object it names that, too.
+func (t *Tx) causeText(n, cause *meta.Node) string {
+	s := t.stateOf(cause)
+	why := s.StatusName()
+	switch to, moved := t.s.parents[cause.ID]; {
+	case t.s.gone[cause.ID]:
+		why = "removed"
+	case moved && s.Status != t.stateOf(n).Status:
+		why = "moved to " + to.Name
+	case s.Unmanaged():
+		why = s.Mode.String()
+	case cause.Kind == belfry.KindObject:
+		why = cmp.Or(s.Why(), why)
+	}
+	outside := cause.Resource != nil && cause.Resource != cause && cause.Resource != n.Resource
+	if last := &t.lastReason; last.cause != cause || last.why != why || last.outside != outside {
+		name := cause.Kind.String() + " " + cause.Name
+		if outside {
+			name += " of " + cause.Resource.Name
+		}
+		t.lastReason = alarmReason{cause, why, outside, name + ": " + why}
+	}
+	return t.lastReason.text
+}

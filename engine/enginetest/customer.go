@@ -1,0 +1,61 @@
+package enginetest
+
+import (
+	"fmt"
+
+	"belfry"
+	"belfry/engine"
+)
+
+// What package accounts does for the service, as far as tests need it.
+
+// Bootstrap makes the first customer with its administrator, if there is no customer yet.
+func Bootstrap(s *engine.Sequencer) error {
+	if len(s.Tree().Customers()) > 0 {
+		return nil
+	}
+	_, err := create(s, belfry.DefaultCustomer, "system", func(t *engine.Tx) {
+		t.Put(belfry.DocUser, t.Tenant.ID, "admin", belfry.User{Name: "admin", Password: "hash", Role: belfry.Administrator, Instance: true, Created: t.Now})
+	})
+	return err
+}
+
+func customerDoc(c belfry.CustomerID) string { return fmt.Sprintf("\x01%d", c) }
+
+// CreateCustomer makes a customer.
+func CreateCustomer(s *engine.Sequencer, name, by string) (belfry.Customer, error) {
+	return create(s, name, by, func(*engine.Tx) {})
+}
+
+func create(s *engine.Sequencer, name, by string, also func(*engine.Tx)) (c belfry.Customer, err error) {
+	err = s.Do(&engine.Command{Alone: true, Decide: func(t *engine.Tx) error {
+		for _, have := range s.Tree().Customers() {
+			c.ID = max(c.ID, have.ID)
+		}
+		for _, had := range s.Tree().Removals() {
+			c.ID = max(c.ID, had.Customer)
+		}
+		c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.Now}
+		t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
+		t.BeginCustomer(c)
+		t.Configured("customer "+name+" created", by)
+		also(t)
+		return nil
+	}})
+	return c, err
+}
+
+// CreateCustomer makes a customer.
+func (b *Bench) CreateCustomer(name, by string) (belfry.Customer, error) {
+	return CreateCustomer(b.Sequencer, name, by)
+}
+
+// RemoveCustomer removes a customer.
+func (b *Bench) RemoveCustomer(who engine.Sender, name string) error {
+	return b.Do(&engine.Command{Customer: who.Customer, Alone: true, Urgent: true, Decide: func(t *engine.Tx) error {
+		c, _ := b.Tree.CustomerNamed(name)
+		t.Document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
+		t.Put(belfry.DocRemoval, 0, fmt.Sprint(c.ID), belfry.Removal{Customer: c.ID, Removed: t.Now})
+		return nil
+	}})
+}

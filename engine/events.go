@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"slices"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// events gathers the event rows of one command.
+type events struct {
+	times                     []belfry.Time
+	items, status, previous   []int64
+	source, kind, info, users []string
+	above                     int // how many are about something that is not an object
+}
+
+// alarm tells that an item moved from one status to another, recovery included.
+func (e *events) alarm(n *meta.Node, at belfry.Time, to, from belfry.Status, why string) {
+	e.add(event{
+		at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
+		status: int64(to), previous: int64(from), info: why,
+	})
+}
+
+// about tells of something that somebody did with an item, or that came of it, beside its status.
+func (e *events) about(n *meta.Node, at belfry.Time, kind string, s belfry.Standing, info, user string) {
+	e.add(event{
+		at: at, item: n.ID, source: n.Kind.String(), kind: kind, status: int64(s.Status), previous: belfry.AbsentInt,
+		info: info, user: user,
+	})
+}
+
+// event is one row of the collection events.
+type event struct {
+	at               belfry.Time
+	item             belfry.ID
+	source, kind     string
+	status, previous int64
+	info, user       string
+}
+
+func (e *events) add(v event) {
+	item := int64(v.item)
+	if item == 0 {
+		item = belfry.AbsentInt
+	}
+	if v.source != belfry.KindObject.String() {
+		e.above++
+	}
+	if e.times == nil {
+		e.grow(4) // of an object, its resource, a view and MAIN
+	}
+	e.times, e.items = append(e.times, v.at), append(e.items, item)
+	e.status, e.previous = append(e.status, v.status), append(e.previous, v.previous)
+	e.source, e.kind = append(e.source, v.source), append(e.kind, v.kind)
+	e.info, e.users = append(e.info, v.info), append(e.users, v.user)
+}
+
+// prepend puts events before those that are there.
+func (e *events) prepend(o *events) {
+	e.times, e.items = append(o.times, e.times...), append(o.items, e.items...)
+	e.status, e.previous = append(o.status, e.status...), append(o.previous, e.previous...)
+	e.source, e.kind = append(o.source, e.source...), append(o.kind, e.kind...)
+	e.info, e.users = append(o.info, e.info...), append(o.users, e.users...)
+}
+
+// grow makes room for n more.
+func (e *events) grow(n int) {
+	e.times, e.items = slices.Grow(e.times, n), slices.Grow(e.items, n)
+	e.status, e.previous = slices.Grow(e.status, n), slices.Grow(e.previous, n)
+	e.source, e.kind = slices.Grow(e.source, n), slices.Grow(e.kind, n)
+	e.info, e.users = slices.Grow(e.info, n), slices.Grow(e.users, n)
+}
+
+// note tells of something without a status: a configuration change, a login, an internal matter.
+func (e *events) note(at belfry.Time, source, kind, info, user string) {
+	e.add(event{
+		at: at, source: source, kind: kind, info: info, user: user,
+		status: belfry.AbsentInt, previous: belfry.AbsentInt,
+	})
+}
+
+func (e *events) batch() *belfry.Batch {
+	if len(e.times) == 0 {
+		return nil
+	}
+	b := &belfry.Batch{Collection: belfry.Events, Times: e.times, Columns: append(make([]belfry.Column, 0, 7),
+		belfry.Column{Name: belfry.ItemColumn, Ints: e.items},
+		belfry.Column{Name: "source", Texts: e.source},
+		belfry.Column{Name: "type", Texts: e.kind},
+		belfry.Column{Name: "status", Ints: e.status},
+		belfry.Column{Name: "previous", Ints: e.previous},
+	)}
+	for _, c := range []belfry.Column{{Name: "info", Texts: e.info}, {Name: "user", Texts: e.users}} {
+		if anyText(c.Texts) {
+			b.Columns = append(b.Columns, c)
+		}
+	}
+	return b
+}
+
+func anyText(texts []string) bool {
+	for _, s := range texts {
+		if s != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"time"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// What the tests in package engine_test need of the inside.
+
+const (
+	ActKeyed       = actKeyed
+	ActWhole       = actWhole
+	ClassUnchanged = classUnchanged
+	ListSize       = listSize
+	MaxClasses     = maxClasses
+	MaxOnItem      = maxOnItem
+	MaxPolicies    = maxPolicies
+	RoundRows      = roundRows
+	TickItems      = tickItems
+	TurnItems      = turnItems
+)
+
+// SettledMode is settledMode.
+func SettledMode(n *meta.Node) belfry.Mode { return settledMode(n) }
+
+// Cut takes a list apart where names may have bars in them.
+func Cut(items string, names []string) []string {
+	barred := &parts{}
+	for _, name := range names {
+		barred.add(name)
+	}
+	return cut(items, barred)
+}
+
+// Settle is settle.
+func (a *Action) Settle(who Sender, now belfry.Time) error { return a.settle(who, now) }
+
+// ArrivalClock is arrivalClock.
+type ArrivalClock struct{ clock arrivalClock }
+
+// At is at.
+func (a *ArrivalClock) At(now time.Time) belfry.Time { return a.clock.at(now) }
+
+// Cfg is what the sequencer was made with, to be changed.
+func (s *Sequencer) Cfg() *Config { return &s.cfg }
+
+// Wake tells that there is something to take.
+func (s *Sequencer) Wake() <-chan struct{} { return s.wake }
+
+// Take picks the commands of the next round.
+func (s *Sequencer) Take() []*Command { return s.take() }
+
+// Round decides the commands of a round.
+func (s *Sequencer) Round(commands []*Command) { s.round(commands) }
+
+// Queued is how many commands wait.
+func (s *Sequencer) Queued() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.queues {
+		n += len(q)
+	}
+	return n
+}
+
+// Listen is what Run begins with.
+func (s *Sequencer) Listen() { s.listen() }
+
+// Due is how long it is until something is due.
+func (s *Sequencer) Due(now belfry.Time) (time.Duration, bool) { return s.clock.wait(now) }
+
+// Ticking tells whether something is due.
+func (s *Sequencer) Ticking(now belfry.Time) bool {
+	_, some := s.clock.wait(s.Now())
+	return some && s.clock.entries[0].at <= now
+}
+
+// Tick lets happen what is due.
+func (s *Sequencer) Tick() bool { return s.tick() }
+
+// WatchClock finds out whether the clock was set.
+func (s *Sequencer) WatchClock() { s.watchClock() }
+
+// SetClock tells that the clock was set.
+func (s *Sequencer) SetClock(by time.Duration, now time.Time) { s.stepped(by, now) }
+
+// SetRead says when the clock was read last.
+func (s *Sequencer) SetRead(at time.Time, passed time.Duration) { s.read, s.passed = at, passed }
+
+// ForgetDay lets Config.Keep be asked again.
+func (s *Sequencer) ForgetDay() { s.keptDay = -1 }
+
+// SetTurn sets Config.Turn.
+func (s *Sequencer) SetTurn(items int) { s.turn = items }
+
+// Behind lists customers of whom windows and moves have left something; Claim gives it, and ReassessAll does it.
+func (s *Sequencer) Behind() []belfry.CustomerID { return s.behind.begin() }
+
+// Claim is part of Behind.
+func (s *Sequencer) Claim(c belfry.CustomerID) []string { return s.behind.claim(c) }
+
+// ReassessAll is part of Behind.
+func (s *Sequencer) ReassessAll(c belfry.CustomerID, list []string) error {
+	return s.reassessAll(c, list)
+}
+
+// Rollup decides an input in a round of its own that is not committed.
+func (s *Sequencer) Rollup(c belfry.CustomerID, n *meta.Node, in status.Input) *belfry.Record {
+	s.scratch.reset(s.cfg.Tree)
+	t := s.begin(c)
+	t.Input(n, in)
+	return t.record()
+}
+
+// SetCare manages an item without an action.
+func (t *Tx) SetCare(n *meta.Node, c *belfry.Care, info, by string) {
+	d := &t.s.drafts[t.s.draft(n)]
+	d.state.Care = c
+	t.keep(n, d.state)
+	t.managed(n, info, by)
+}

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"strings"
+
+	"golang.org/x/image/webp"
+
+	"belfry"
+)
+
+// imageKind is what the header of an image says. Nothing is unpacked: a picture of a thousand bytes may unfold into
+// gigabytes, and that is the browser's to refuse.
+type imageKind struct {
+	mediaType     string
+	width, height int // 0 for SVG, which has no pixels
+}
+
+// maxPixels is the longest edge of a picture.
+const maxPixels = 8192
+
+// readImage finds out what an image really is, whatever its sender says.
+func readImage(b []byte) (k imageKind, err error) {
+	for _, format := range []struct {
+		mediaType, begins string
+		config            func(io.Reader) (image.Config, error)
+	}{
+		{"image/png", "\x89PNG", png.DecodeConfig},
+		{"image/jpeg", "\xff\xd8", jpeg.DecodeConfig},
+		{"image/gif", "GIF8", gif.DecodeConfig},
+		{"image/webp", "RIFF", webp.DecodeConfig},
+	} {
+		if !bytes.HasPrefix(b, []byte(format.begins)) {
+			continue
+		}
+		c, err := format.config(bytes.NewReader(b))
+		if err != nil {
+			break
+		}
+		if c.Width < 1 || c.Height < 1 || c.Width > maxPixels || c.Height > maxPixels {
+			return k, belfry.Errorf(belfry.BadParameter, "the picture has %d × %d pixels; 1 × 1 to %d × %d are taken", c.Width, c.Height, maxPixels, maxPixels)
+		}
+		return imageKind{format.mediaType, c.Width, c.Height}, nil
+	}
+	if looksLikeText(b) {
+		return imageKind{mediaType: "image/svg+xml"}, checkSVG(b)
+	}
+	return k, belfry.Errorf(belfry.UnsupportedMediaType, "the body is no picture that is known; send PNG, JPEG, GIF, WebP or SVG")
+}
+
+func looksLikeText(b []byte) bool {
+	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), " \t\r\n")
+	return bytes.HasPrefix(b, []byte("<"))
+}
+
+// checkSVG wants a whole XML document whose root is svg, and no entities of its own: they can unfold without end. Scripts
+// are not looked for. Pictures are served so that none runs, which no search could make sure of.
+func checkSVG(b []byte) error {
+	d := xml.NewDecoder(bytes.NewReader(b))
+	d.Strict = true
+	depth, root := 0, false
+	for {
+		t, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return belfry.Errorf(belfry.UnsupportedMediaType, "the body begins like SVG and is not proper XML: %.200s", err)
+		}
+		switch t := t.(type) {
+		case xml.Directive:
+			if strings.Contains(string(t), "[") {
+				return belfry.Errorf(belfry.UnsupportedMediaType, "the SVG declares entities of its own; write their text in their place")
+			}
+		case xml.StartElement:
+			if !root && t.Name.Local != "svg" {
+				return belfry.Errorf(belfry.UnsupportedMediaType, "the body is XML or HTML and no SVG: it begins with <%.40s>", t.Name.Local)
+			}
+			root = true
+			if depth++; depth > maxSVGDepth {
+				return belfry.Errorf(belfry.UnsupportedMediaType, "the SVG has elements in more than %d levels; make it flatter", maxSVGDepth)
+			}
+		case xml.EndElement:
+			depth--
+		}
+	}
+	if !root || depth != 0 {
+		return belfry.Errorf(belfry.UnsupportedMediaType, "the SVG is not whole: an element does not end")
+	}
+	return nil
+}
+
+const maxSVGDepth = 200

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"runtime"
+	"strings"
+	"testing"
+
+	"belfry"
+)
+
+// drawn makes a picture with the encoders of others.
+func drawn(t testing.TB, format string, w, h int) []byte {
+	t.Helper()
+	m := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Black, color.White})
+	var b bytes.Buffer
+	var err error
+	switch format {
+	case "png":
+		err = png.Encode(&b, m)
+	case "jpeg":
+		err = jpeg.Encode(&b, m, nil)
+	case "gif":
+		err = gif.Encode(&b, m, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// webps are three small pictures, one of each kind, as common tools write them.
+var webps = map[string]string{
+	"lossy":    "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA",
+	"lossless": "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==",
+	"extended": "UklGRh4AAABXRUJQVlA4WAoAAAAQAAAAAQAAAgAAQUxQSAAAAAA=",
+}
+
+func TestReadImage(t *testing.T) {
+	f := func(b []byte, want imageKind) {
+		t.Helper()
+		if got, err := readImage(b); err != nil || got != want {
+			t.Errorf("%.20q: %v, %v; want %v", b, got, err, want)
+		}
+	}
+	f(drawn(t, "png", 17, 40), imageKind{"image/png", 17, 40})
+	f(drawn(t, "jpeg", 300, 2), imageKind{"image/jpeg", 300, 2})
+	f(drawn(t, "gif", 5, 6), imageKind{"image/gif", 5, 6})
+	f(unpacked(t, webps["lossy"]), imageKind{"image/webp", 1, 1})
+	f(unpacked(t, webps["lossless"]), imageKind{"image/webp", 1, 1})
+	f(unpacked(t, webps["extended"]), imageKind{"image/webp", 2, 3})
+	f([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), imageKind{mediaType: "image/svg+xml"})
+	f([]byte("\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\">\n<svg><g/></svg>"), imageKind{mediaType: "image/svg+xml"})
+}
+
+func unpacked(t testing.TB, text string) []byte {
+	t.Helper()
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestReadImageRefuses(t *testing.T) {
+	f := func(b []byte, code belfry.Code, want string) {
+		t.Helper()
+		_, err := readImage(b)
+		if belfry.CodeOf(err) != code || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %s %q", b, err, code, want)
+		}
+	}
+	f(drawn(t, "png", 8193, 1), belfry.BadParameter, "8193 × 1 pixels")
+	f(drawn(t, "gif", 1, 8193), belfry.BadParameter, "1 × 8193 pixels")
+	f(nil, belfry.UnsupportedMediaType, "no picture")
+	f([]byte("%PDF-1.7"), belfry.UnsupportedMediaType, "no picture")
+	f(drawn(t, "png", 1, 1)[:20], belfry.UnsupportedMediaType, "no picture")
+	f([]byte{0xff, 0xd8, 0xff, 0xda, 0, 8, 0, 0, 0}, belfry.UnsupportedMediaType, "no picture")
+	f([]byte("<html><svg/></html>"), belfry.UnsupportedMediaType, "no SVG")
+	f([]byte("<svg><g></svg"), belfry.UnsupportedMediaType, "not proper XML")
+	f([]byte("<svg><g>"), belfry.UnsupportedMediaType, "not whole")
+	f([]byte(`<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>`), belfry.UnsupportedMediaType, "entities")
+	f([]byte(strings.Repeat("<svg>", 300)), belfry.UnsupportedMediaType, "levels")
+}
+
+// FuzzReadImage: whatever a picture says about itself, reading its size takes little memory, and what is taken is within the limits.
+func FuzzReadImage(f *testing.F) {
+	for _, format := range []string{"png", "jpeg", "gif"} {
+		f.Add(drawn(f, format, 3, 2))
+	}
+	for _, text := range webps {
+		f.Add(unpacked(f, text))
+	}
+	f.Add([]byte(`<svg><a b="c">d</a></svg>`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		k, err := readImage(b)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; !looksLikeText(b) && used > 1<<20 {
+			t.Errorf("%d bytes take %d bytes of memory", len(b), used)
+		}
+		if err != nil {
+			if c := belfry.CodeOf(err); c != belfry.BadParameter && c != belfry.UnsupportedMediaType {
+				t.Fatal(err)
+			}
+			return
+		}
+		if svg := k.mediaType == "image/svg+xml"; svg != (k.width == 0) || k.width > maxPixels || k.height > maxPixels || svg != (k.height == 0) {
+			t.Errorf("%+v", k)
+		}
+	})
+}

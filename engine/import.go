@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"fmt"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+)
+
+// Imported is what became of the kinds that were found in files.
+type Imported struct {
+	Changed []string         // names of those that are new or differ from what there was
+	Faults  map[string]error // by name: those that were refused
+	Kept    []string         // what stays as it is although a file says otherwise, in words
+}
+
+func (i *Imported) fault(name string, err error) {
+	if i.Faults == nil {
+		i.Faults = map[string]error{}
+	}
+	i.Faults[name] = err
+}
+
+// ImportClasses makes classes those of the instance, all of them in one record. A class that the files do not name stays.
+func (s *Sequencer) ImportClasses(defs []*catalog.Class) (out Imported, err error) {
+	err = s.Do(&Command{Alone: true, Decide: func(t *Tx) error {
+		t.importClasses(defs, &out)
+		return nil
+	}})
+	if err == nil {
+		err = s.judgeClasses(out.Changed)
+	}
+	return out, err
+}
+
+// judgeClasses lets the rules of classes decide anew about the objects of every customer. It comes after the record that
+// changed them; if it never came, the next row of each object would do the same.
+func (s *Sequencer) judgeClasses(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	for _, c := range s.cfg.Tree.Customers() {
+		var rest []string
+		err := s.Do(&Command{Customer: c.ID, Alone: true, Decide: func(t *Tx) error {
+			for _, name := range names {
+				rest = append(rest, t.judgeClass(name))
+			}
+			return nil
+		}})
+		if err == nil {
+			err = s.reassessAll(c.ID, rest)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
+	cat := t.seq.cfg.Tree.Catalog()
+	var changed []*catalog.Class
+	var texts []string
+	for _, def := range defs {
+		now := cat.Class(def.Name)
+		if now != nil {
+			if err := def.Follows(now); err != nil {
+				out.fault(def.Name, err)
+				continue
+			}
+			if def = def.After(now); sameJSON(def, now) {
+				continue
+			}
+		}
+		text := "class " + def.Name + " imported"
+		if now != nil {
+			text += definitionChange(EncodeJSON(now), EncodeJSON(def))
+		}
+		t.Put(belfry.DocClass, 0, def.Name, def)
+		changed, texts = append(changed, def), append(texts, text)
+		out.Changed = append(out.Changed, def.Name)
+	}
+	t.eachEstate(func(e *meta.Estate, told *events) {
+		for i, def := range changed {
+			info := texts[i]
+			if cell := e.Class(def.Name); cell != nil && cell.Own {
+				info += t.giveWay(e, cell, def, out)
+			}
+			told.note(t.Now, "configuration", "configuration", info, "system")
+		}
+	})
+}
+
+// giveWay lets a customer's inferred class go where a file defines it, so that the definition counts. One that somebody
+// wrote stays, and so does one whose history does not suit the definition.
+func (t *Tx) giveWay(e *meta.Estate, cell *meta.Class, def *catalog.Class, out *Imported) string {
+	if !cell.Def.Inferred {
+		return "; the customer's own definition stays"
+	}
+	if err := def.Follows(cell.Def); err != nil {
+		why := err.(*belfry.Error).Message
+		out.Kept = append(out.Kept, fmt.Sprintf("customer %q keeps the inferred class %q: %s", e.Name, cell.Name, why))
+		return "; the inferred class stays: " + why
+	}
+	t.Document(belfry.Doc{Kind: belfry.DocClass, Customer: e.ID, Name: cell.Name})
+	return " in the place of the inferred one"
+}
+
+// ImportPackages makes package types those of the instance, all of them in one record. One that the files do not name
+// stays.
+func (s *Sequencer) ImportPackages(types []*catalog.PackageType) (out Imported, err error) {
+	err = s.Do(&Command{Alone: true, Decide: func(t *Tx) error {
+		t.importPackages(types, &out)
+		return nil
+	}})
+	return out, err
+}
+
+func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
+	cat := t.seq.cfg.Tree.Catalog()
+	var texts []string
+	for _, pt := range types {
+		if err := cat.CheckPackage(pt); err != nil {
+			out.fault(pt.Name, err)
+			continue
+		}
+		if now := cat.Package(pt.Name); now != nil && sameJSON(pt, now) {
+			continue
+		}
+		text := "package " + pt.Name + " imported"
+		if now := cat.Package(pt.Name); now != nil {
+			text += definitionChange(EncodeJSON(now), EncodeJSON(pt))
+		}
+		t.Put(belfry.DocPackage, 0, pt.Name, pt)
+		out.Changed, texts = append(out.Changed, pt.Name), append(texts, text)
+	}
+	t.eachEstate(func(_ *meta.Estate, told *events) {
+		for _, text := range texts {
+			told.note(t.Now, "configuration", "configuration", text, "system")
+		}
+	})
+}
+
+// eachEstate tells every customer about a change of the instance, in the record of that change.
+func (t *Tx) eachEstate(f func(*meta.Estate, *events)) {
+	for _, c := range t.seq.cfg.Tree.Customers() {
+		e := t.seq.cfg.Tree.Estate(c.ID)
+		t.tellOther(e, func(told *events) { f(e, told) })
+	}
+}
+
+// tellOther adds events to those of another customer than that of the record.
+func (t *Tx) tellOther(e *meta.Estate, f func(*events)) {
+	var told events
+	f(&told)
+	if b := told.batch(); b != nil {
+		b.Customer, b.FirstID = e.ID, t.s.rowIDs(e, b.Len())
+		t.rec.Batches = append(t.rec.Batches, b)
+	}
+}

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"belfry"
+)
+
+// What pictures a customer may have. They travel through the journal like everything else, and lie in the metadata
+// database.
+const (
+	MaxPicture     = 2 << 20  // bytes of one
+	maxPictures    = 1000     // of a customer
+	maxAllPictures = 64 << 20 // bytes of all of them together
+)
+
+// ReadPicture checks an image that is to be kept under a name.
+func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error) {
+	if bad := CheckName("name", name); bad != nil {
+		return nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
+	}
+	kind, err := readImage(image)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(image) // here, where only the one who sends it waits
+	return &belfry.Picture{
+		Name: name, Type: kind.mediaType, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
+		Width: kind.width, Height: kind.height, Creator: who.Name,
+	}, nil
+}
+
+// PutPicture keeps a picture that was read from an image; result is created, updated or unchanged.
+func (s *Sequencer) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
+	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+		result, err = t.putPicture(who, next, image)
+		return err
+	}})
+	if result == classUnchanged {
+		next = s.cfg.Tree.PictureNamed(who.Customer, next.Name)
+	}
+	return result, next, err
+}
+
+func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result string, err error) {
+	was := t.Tenant.Picture(next.Name)
+	if was != nil && was.Hash == next.Hash {
+		return classUnchanged, nil
+	}
+	count, size := t.Tenant.PicturesSize()
+	result = classCreated
+	if was != nil {
+		count, size, result = count-1, size-was.Size, classUpdated
+	}
+	switch {
+	case count >= maxPictures:
+		return "", belfry.Errorf(belfry.BadParameter, "there are %d pictures already, as many as are allowed; remove some", maxPictures)
+	case size+next.Size > maxAllPictures:
+		return "", belfry.Errorf(belfry.BadParameter, "with this one the pictures would have %d bytes together, and %d are allowed; remove some, or send smaller ones", size+next.Size, maxAllPictures)
+	}
+	next.Changed = t.Now
+	if err := t.ReserveValue(belfry.DocPicture, next.Name, next); err != nil {
+		return "", err
+	}
+	t.Put(belfry.DocPicture, t.Tenant.ID, next.Name, next)
+	t.Document(belfry.Doc{Kind: belfry.DocImage, Customer: t.Tenant.ID, Name: next.Hash, Body: image})
+	t.dropImage(was)
+	text := "picture " + next.Name + " " + result + ": "
+	if was != nil {
+		text += pictureText(was) + " -> "
+	}
+	t.Configured(text+pictureText(next), who.Name)
+	return result, nil
+}
+
+// pictureText says in an event what a picture is.
+func pictureText(p *belfry.Picture) string {
+	return fmt.Sprintf("%s of %d x %d, %d bytes", p.Type, p.Width, p.Height, p.Size)
+}
+
+// dropImage removes the bytes of a picture, unless another one has the same; nil is none.
+func (t *Tx) dropImage(p *belfry.Picture) {
+	if p != nil && !t.Tenant.ImageUsed(p.Hash, p.Name) {
+		t.Document(belfry.Doc{Kind: belfry.DocImage, Customer: t.Tenant.ID, Name: p.Hash})
+	}
+}
+
+var errNoPicture = errors.New("no such picture")
+
+// DeletePicture removes a picture. Views and elements that name it show none.
+func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
+	run := func() (int, []byte, error) {
+		answer := EncodeJSON(map[string]string{"result": "removed", "name": name})
+		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+			p := t.Tenant.Picture(name)
+			if p == nil {
+				return errNoPicture
+			}
+			t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
+			t.dropImage(p)
+			t.Configured("picture "+name+" removed, was "+pictureText(p), who.Name)
+			t.Reply(who, r, 200, answer)
+			return nil
+		}})
+		switch {
+		case err == nil:
+			return 200, answer, nil
+		case errors.Is(err, errNoPicture):
+			err = s.cfg.Tree.UnknownPicture(who.Scope, name) // compares many names, while others need not wait
+		}
+		return s.refusal(who, r, err)
+	}
+	if r.Key != "" {
+		return s.Once(ctx, who, r, run)
+	}
+	return run()
+}

@@ -1,0 +1,265 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/intake/rowfmt"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// How many policies a customer may have, and how many of them on one item: what an item's policies say is put together
+// again whenever one of them changes.
+const (
+	maxPolicies = 10_000
+	maxOnItem   = 100
+)
+
+// PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
+func (s *Sequencer) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
+	var rest []string
+	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+		result, rest, err = t.putPolicy(who, next)
+		return err
+	}})
+	if err == nil {
+		err = s.reassessAll(who.Customer, rest)
+	}
+	return result, err
+}
+
+// ReadPolicy finds out what a text means now. It is done before the sequencer's turn, since a mistake in the text is told
+// with its line, and to find that takes time.
+func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
+	kind, name, resource := text.Item()
+	classes := map[string]*catalog.Class{}
+	var n *meta.Node
+	err := errors.New("no such customer")
+	s.cfg.Tree.Read(c, func(e *meta.Estate) {
+		if e == nil {
+			return
+		}
+		if n, err = itemNamed(e, kind, name, resource); err != nil {
+			return
+		}
+		for _, name := range append(text.Classes(), n.Class.Name) {
+			classes[name] = s.definition(e, name)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	own := ""
+	if kind == belfry.KindObject {
+		own = n.Class.Name
+	}
+	def, err := text.Policy(func(name string) *catalog.Class { return classes[name] }, own)
+	if err != nil {
+		return nil, asParameter(err)
+	}
+	if def.Resource = ""; n.Resource != nil && n.Resource != n {
+		def.Resource = n.Resource.Name
+	}
+	if def.Period != nil {
+		if _, err := status.ParsePeriod(def.Period, s.zone(c)); err != nil {
+			return nil, err
+		}
+	}
+	return &meta.Policy{Policy: def, On: n.ID}, nil
+}
+
+// definition is the one that counts for a customer; nil when there is none.
+func (s *Sequencer) definition(e *meta.Estate, class string) *catalog.Class {
+	if c := e.Class(class); c != nil {
+		return c.Def
+	}
+	return s.cfg.Tree.Catalog().Class(class)
+}
+
+// itemNamed finds the item that a policy is about.
+func itemNamed(e *meta.Estate, kind belfry.Kind, name, resource string) (*meta.Node, error) {
+	found := e.OfKind(kind, resourceOf(kind, resource), name, func(*meta.Node) bool { return true })
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return nil, belfry.Errorf(belfry.BadParameter, "%s; give resource", meta.Twins(found))
+	}
+	where, hint := "", ""
+	if resource != "" && kind != belfry.KindResource {
+		where = fmt.Sprintf(" in %q", rowfmt.Clip([]byte(resource)))
+	}
+	if p := e.Place(name); p != nil && p.Kind != kind {
+		hint = fmt.Sprintf("; there is a %s of that name", p.Kind)
+	}
+	return nil, belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s%s", kind, rowfmt.Clip([]byte(name)), where, hint)
+}
+
+// resourceOf is where to look: a resource stands in no other.
+func resourceOf(kind belfry.Kind, resource string) string {
+	if kind == belfry.KindResource {
+		return ""
+	}
+	return resource
+}
+
+func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []string, err error) {
+	n, err := itemNamed(t.Tenant, next.Kind, next.Item, next.Resource)
+	if err == nil && n.ID != next.On {
+		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been made anew at this moment; send the policy again", next.Kind, rowfmt.Clip([]byte(next.Item)))
+	}
+	if err == nil {
+		err = asParameter(next.Fits(func(name string) *catalog.Class { return t.seq.definition(t.Tenant, name) }))
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	was := t.Tenant.Policy(next.Name)
+	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
+		return classUnchanged, []string{reassessItem(next.On)}, nil // a request before may have been interrupted
+	}
+	there := t.Tenant.PoliciesOn(next.On)
+	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
+		return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies on the %s %q already, as many as are allowed; remove some, or put several into one",
+			maxOnItem, next.Kind, rowfmt.Clip([]byte(next.Item)))
+	}
+	for _, o := range there {
+		if both := next.Clash(o.Policy); o != was && both != "" {
+			return "", nil, belfry.Errorf(belfry.BadParameter, "policy %q sets %s of the %s %q already; change that one, or remove it",
+				o.Name, both, next.Kind, rowfmt.Clip([]byte(next.Item)))
+		}
+	}
+	if result = classUpdated; was == nil {
+		if result = classCreated; t.Tenant.CountPolicies() >= maxPolicies {
+			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
+		}
+	}
+	var before []byte
+	if was != nil {
+		before = EncodeJSON(was.Policy)
+	}
+	doc := next.Doc(t.Tenant.ID)
+	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
+		return "", nil, err
+	}
+	if err := t.roomForPolicy(was, next); err != nil {
+		return "", nil, err
+	}
+	t.lift(was)
+	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
+	t.Document(doc)
+	rest = t.policyChanged(was, next)
+	t.Configured(fmt.Sprintf("policy %s %s, on %s %s%s", next.Name, result, next.Kind, next.Item, definitionChange(before, EncodeJSON(next.Policy))), who.Name)
+	return result, rest, nil
+}
+
+// roomForPolicy tells whether there is memory for the thresholds that a policy sets, in place of those of the one before.
+func (t *Tx) roomForPolicy(was, next *meta.Policy) error {
+	more := map[string]int{}
+	for i := range next.Thresholds {
+		more[next.Thresholds[i].Class] += len(next.Thresholds[i].Thresholds)
+	}
+	if was != nil {
+		for i := range was.Thresholds {
+			more[was.Thresholds[i].Class] -= len(was.Thresholds[i].Thresholds)
+		}
+	}
+	grow := int64(0)
+	for class, n := range more {
+		grow += t.Tenant.MarksGrowth(class, n)
+	}
+	if bad := t.roomForItems("", grow, false); bad != nil {
+		return belfry.Errorf(belfry.BadParameter, "policy %q sets too many thresholds for the objects that there are: %s", next.Name, bad.Message)
+	}
+	return nil
+}
+
+// lift makes a policy not count any more in this round; nil is none.
+func (t *Tx) lift(p *meta.Policy) {
+	t.s.policed = true
+	clear(t.s.regimes)
+	if p == nil {
+		return
+	}
+	list, ok := t.s.policies[p.On]
+	if !ok {
+		list = t.Tenant.PoliciesOn(p.On)
+	}
+	t.s.policies[p.On] = slices.DeleteFunc(slices.Clone(list), func(o *meta.Policy) bool { return o == p })
+}
+
+// policyChanged lets the rules decide anew about all that a policy covered, or covers now; nil is none. What it returns is to be
+// handed to Sequencer.reassessAll.
+func (t *Tx) policyChanged(was, now *meta.Policy) (rest []string) {
+	if was != nil && now != nil && was.On == now.On {
+		return []string{t.judgePlace(now.On, coversContent(was) || coversContent(now))}
+	}
+	for _, p := range []*meta.Policy{was, now} {
+		if p != nil {
+			rest = append(rest, t.judgePlace(p.On, coversContent(p)))
+		}
+	}
+	return rest
+}
+
+// coversContent tells whether a policy says something about what stands in its item. The roll-up is of the item alone.
+func coversContent(p *meta.Policy) bool {
+	return len(p.Thresholds)+len(p.Intervals) > 0 || p.Period != nil
+}
+
+var errNoPolicy = errors.New("no such policy")
+
+// DeletePolicy removes a policy.
+func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
+	run := func() (int, []byte, error) {
+		answer := EncodeJSON(map[string]string{"result": "removed", "name": name})
+		var rest []string
+		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+			p := t.Tenant.Policy(name)
+			if p == nil {
+				return errNoPolicy
+			}
+			t.dropPolicy(p)
+			rest = t.policyChanged(p, nil)
+			t.Configured("policy "+name+" removed"+definitionChange(EncodeJSON(p.Policy), nil), who.Name)
+			t.Reply(who, r, 200, answer)
+			return nil
+		}})
+		switch {
+		case err == nil:
+			return 200, answer, s.reassessAll(who.Customer, rest)
+		case errors.Is(err, errNoPolicy):
+			err = s.cfg.Tree.UnknownPolicy(who.Customer, name) // compares many names, while others need not wait
+		}
+		return s.refusal(who, r, err)
+	}
+	if r.Key != "" {
+		return s.Once(ctx, who, r, run)
+	}
+	return run()
+}
+
+func (t *Tx) dropPolicy(p *meta.Policy) {
+	t.lift(p)
+	t.Document(belfry.Doc{Kind: belfry.DocPolicy, Customer: t.Tenant.ID, Name: p.Name})
+}
+
+// buryPolicies removes the policies of an item that goes.
+func (t *Tx) buryPolicies(n *meta.Node) {
+	list := t.policiesOn(n)
+	if len(list) == 0 {
+		return
+	}
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Name)
+		t.dropPolicy(p)
+	}
+	t.Configured(fmt.Sprintf("policy %s removed, with %s %s", strings.Join(names, ", "), n.Kind, n.Name), t.By)
+}

@@ -1,0 +1,38 @@
+package engine
+
+import "belfry"
+
+// Occurrence is one stretch of a window. It has no beginning when it is open already, and no end when it has none.
+type Occurrence struct {
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// previewed is how many stretches of a window a dry run shows.
+const previewed = 5
+
+// occurrences lists the next stretches of the window, in order.
+func (a *Action) occurrences(now belfry.Time) (list []Occurrence) {
+	if a.Manage == nil || a.Window == nil {
+		return nil
+	}
+	for after := now.Std(); len(list) < previewed; {
+		from, to, ok := a.Window.Next(after)
+		if !ok {
+			return list
+		}
+		var o Occurrence
+		if !from.IsZero() {
+			o.From = belfry.At(from).String()
+		}
+		if !to.IsZero() {
+			o.To = belfry.At(to).String()
+		}
+		list = append(list, o)
+		if !a.Window.Recurs() || to.IsZero() {
+			return list
+		}
+		after = to
+	}
+	return list
+}

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"belfry"
+	"belfry/catalog"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// noRules are those of items about which nothing has been said.
+var noRules status.Rules
+
+// rulebook remembers the rules of a class. Rows of one class mostly come together.
+type rulebook struct {
+	class *catalog.Class
+	rules *status.Rules
+}
+
+func (b *rulebook) of(def *catalog.Class) *status.Rules {
+	if def == b.class {
+		return b.rules
+	}
+	b.class, b.rules = def, status.RulesOf(def)
+	return b.rules
+}
+
+// rules are what decides about an item, as the tree has it.
+func (s *Sequencer) rules(n *meta.Node) *status.Rules {
+	if s.cfg.Tree.Policed() > 0 {
+		return s.regime(n).rules(n, n.Class.Def, &s.book)
+	}
+	if n.Kind != belfry.KindObject || n.Class.Def == nil {
+		return &noRules
+	}
+	return s.book.of(n.Class.Def)
+}
+
+// rules are what decides about an item, as the round has it.
+func (t *Tx) rules(n *meta.Node) *status.Rules {
+	if t.s.policed {
+		return t.policedRules(n)
+	}
+	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
+		return t.seq.book.of(t.Definition(n))
+	}
+	return t.seq.rules(n)
+}
+
+func (t *Tx) policedRules(n *meta.Node) *status.Rules {
+	def := n.Class.Def
+	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
+		def = t.Definition(n)
+	}
+	return t.regime(n).rules(n, def, &t.seq.book)
+}
+
+// judge lets the rules decide anew about an item and all that stands in it.
+func (t *Tx) judge(n *meta.Node) {
+	if n.Kind == belfry.KindObject {
+		t.judgeObject(n)
+		return
+	}
+	t.inside(n, t.judge)
+	t.addUp(t.s.draft(n), t.Now)
+}
+
+// judgeObject lets the rules decide anew about an object, by its last values. The command must have its round to itself,
+// so that no value has come in unseen.
+func (t *Tx) judgeObject(n *meta.Node) {
+	i := t.s.draft(n)
+	s, r := t.s.drafts[i].state, t.rules(n)
+	was := s.Quiet
+	s.Quiet = r.Watch.Quiet(t.Now)
+	next, c := status.Reassess(s, r, status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.Now)
+	c.Kept = c.Kept || was != s.Quiet
+	t.begin()
+	t.take(i, next, c, t.Now)
+	t.s.wake = append(t.s.wake, n)
+}

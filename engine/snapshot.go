@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"belfry"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// SnapshotPart is how many items a snapshot writes at a time.
+const SnapshotPart = 5000
+
+// snapshotPause comes after each part, so that what others send does not wait for all of them.
+const snapshotPause = 20 * time.Millisecond
+
+// Snapshot writes the status of every item of the customer into belfry.StatusDay, so that the status at a later moment
+// can be found without all events that ever were. All its rows have the moment of its beginning as their time. The row
+// that comes last says how many there are: without it, after a crash or an error, the others count for nothing.
+//
+// It is taken in parts, each a round of its own, and things go on happening between them: a row tells what all events
+// with a lower id have led to, and nothing of those with a higher one.
+func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int) error {
+	at, rows := s.Now(), 0
+	for next := uint64(1); next != 0; {
+		if err := s.cfg.Room(ctx, c, part); err != nil {
+			return err
+		}
+		// Alone, as then the tree has everything that was decided before.
+		err := s.Do(&Command{Customer: c, Rows: part, Alone: true, Decide: func(t *Tx) error {
+			var n int
+			n, next = t.snapshot(at, next, part)
+			rows += n
+			return nil
+		}})
+		if err != nil {
+			return err
+		}
+		if next == 0 {
+			break
+		}
+		select {
+		case <-time.After(snapshotPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return s.Do(&Command{Customer: c, Rows: 1, Decide: func(t *Tx) error {
+		t.rec.Batches = append(t.rec.Batches, &belfry.Batch{
+			Collection: belfry.StatusDay, Times: []belfry.Time{at}, Columns: []belfry.Column{
+				{Name: belfry.ItemColumn, Ints: []int64{belfry.AbsentInt}},
+				{Name: "rows", Ints: []int64{int64(rows)}},
+				{Name: "done", Ints: []int64{int64(t.Now)}},
+			},
+		})
+		return nil
+	}})
+}
+
+// snapshot writes the items from the given number on, as many as make a part. It tells how many rows that made, and
+// the number at which the next part begins; 0 when there is none.
+func (t *Tx) snapshot(at belfry.Time, from uint64, most int) (rows int, next uint64) {
+	var p snapshotPart
+	for number, n := range t.Tenant.From(from) {
+		if len(p.times) == most {
+			next = number
+			break
+		}
+		if n.Removed == 0 {
+			p.add(at, n)
+		}
+	}
+	if len(p.times) > 0 {
+		t.rec.Batches = append(t.rec.Batches, p.batch())
+	}
+	return len(p.times), next
+}
+
+// snapshotPart gathers rows of a snapshot.
+type snapshotPart struct {
+	times                                  []belfry.Time
+	items, status, own, since, mode, quiet []int64
+	info, management, ack, note            []string
+}
+
+func (p *snapshotPart) add(at belfry.Time, n *meta.Node) {
+	s := &n.State.Standing
+	own, mode, quiet := int64(belfry.AbsentInt), int64(belfry.AbsentInt), int64(belfry.AbsentInt) // of most items
+	if s.Own != s.Status {
+		own = int64(s.Own)
+	}
+	if s.Mode != belfry.Managed {
+		mode = int64(s.Mode)
+	}
+	if s.Quiet {
+		quiet = 1
+	}
+	var care belfry.Care
+	if s.Care != nil {
+		care = *s.Care
+	}
+	p.times, p.items = append(p.times, at), append(p.items, int64(n.ID))
+	p.status, p.own = append(p.status, int64(s.Status)), append(p.own, own)
+	p.since, p.mode = append(p.since, int64(s.Since)), append(p.mode, mode)
+	p.quiet = append(p.quiet, quiet)
+	p.info, p.management = append(p.info, s.Info), append(p.management, status.ManagementText(s.Care))
+	p.ack, p.note = append(p.ack, status.AckText(care.Ack)), append(p.note, care.Note)
+}
+
+func (p *snapshotPart) batch() *belfry.Batch {
+	b := &belfry.Batch{Collection: belfry.StatusDay, Times: p.times, Columns: []belfry.Column{
+		{Name: belfry.ItemColumn, Ints: p.items},
+		{Name: "status", Ints: p.status},
+		{Name: "since", Ints: p.since},
+	}}
+	for _, c := range []belfry.Column{{Name: "own", Ints: p.own}, {Name: "mode", Ints: p.mode}, {Name: "quiet", Ints: p.quiet}} {
+		if slices.ContainsFunc(c.Ints, func(v int64) bool { return v != belfry.AbsentInt }) {
+			b.Columns = append(b.Columns, c)
+		}
+	}
+	b.Columns = append(b.Columns, textColumns(
+		belfry.Column{Name: "info", Texts: p.info},
+		belfry.Column{Name: "management", Texts: p.management},
+		belfry.Column{Name: "ack", Texts: p.ack},
+		belfry.Column{Name: "note", Texts: p.note},
+	)...)
+	return b
+}

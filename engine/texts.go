@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"belfry"
+	"belfry/meta"
+)
+
+// takeTexts reserves memory for texts of the customer that grow by so many bytes. What makes them smaller is always taken, also
+// above the limit.
+func (t *Tx) takeTexts(grow int64) *belfry.Error {
+	if err := t.roomForTexts(grow); err != nil {
+		return err
+	}
+	if grow != 0 {
+		t.s.texts[t.Tenant.ID] += grow
+		t.s.grown += grow
+	}
+	return nil
+}
+
+// roomForTexts tells whether texts of the customer may grow by so many bytes.
+func (t *Tx) roomForTexts(grow int64) *belfry.Error {
+	if grow <= 0 {
+		return nil
+	}
+	limit := t.seq.cfg.Limits().Texts
+	own, all := t.Tenant.Texts()+t.s.texts[t.Tenant.ID], t.seq.cfg.Tree.Texts()+t.s.grown
+	most := mostTexts(limit, own+grow)
+	switch {
+	case limit == 0:
+	case own+grow > limit/2 && t.Limited: // how much others have stored is not for them to know
+		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts; shorten or remove some, or ask an administrator for more", mebibytes(grow))
+	case own+grow > limit/2:
+		return belfry.Errorf(belfry.LimitReached, "the texts of this customer (answers, constants, notes, classes, policies, users) take %s and would grow by %s; "+
+			"%s are allowed. Shorten or remove some, or raise limits.texts, half of which is for one customer", mebibytes(own), mebibytes(grow), mebibytes(limit/2))
+	case all+grow > most:
+		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts: those of all customers take nearly all of the %s that are allowed. "+
+			"Shorten or remove some, or ask an administrator of the instance to raise limits.texts", mebibytes(grow), mebibytes(limit))
+	}
+	return nil
+}
+
+// Two customers can use up the limit. So a quarter more is set aside for those who have little: the 64th part of the limit.
+const (
+	littleTexts = 64
+	asideTexts  = 4
+)
+
+// mostTexts is how much all customers may have for one of them to have so much.
+func mostTexts(limit, own int64) int64 {
+	if own <= limit/littleTexts {
+		return limit + limit/asideTexts
+	}
+	return limit
+}
+
+func mebibytes(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// ReserveText is takeTexts for a row.
+func (t *Tx) ReserveText(column string, grow int64) *belfry.RowError {
+	if err := t.takeTexts(grow); err != nil {
+		return belfry.Rejectf(column, err.Code, "%s", err.Message)
+	}
+	return nil
+}
+
+// ReserveDetails is takeTexts for the details of an item, which had others before or none.
+func (t *Tx) ReserveDetails(column string, before, after *belfry.Details) *belfry.RowError {
+	return t.ReserveText(column, meta.DetailsSize(after)-meta.DetailsSize(before))
+}
+
+// takeDoc is takeTexts for a document, as an error of the whole request.
+func (t *Tx) takeDoc(kind, name string, body []byte) error {
+	if err := t.takeTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocTexts(kind, name)); err != nil {
+		return belfry.Errorf(belfry.BadParameter, "%s", err.Message)
+	}
+	return nil
+}
+
+// ReserveValue is takeDoc for a document that configure makes of a value.
+func (t *Tx) ReserveValue(kind, name string, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // the nouns of configuration hold nothing that JSON cannot express
+	}
+	return t.takeDoc(kind, name, body)
+}
+
+// RoomForPlace tells whether the customer may have one more resource, view or element: together as many as objects, and
+// no more than there is memory for.
+func (t *Tx) RoomForPlace(column, name string) *belfry.RowError {
+	most := t.seq.cfg.Limits().Objects
+	have := t.Tenant.Count(belfry.KindResource) + t.Tenant.Count(belfry.KindView) + t.Tenant.Count(belfry.KindElement) + t.s.placeN[t.Tenant.ID]
+	switch {
+	case have < most:
+		return t.roomForItems(column, meta.ItemSize(belfry.KindView, name, ""), true)
+	case t.Limited:
+		return belfry.Rejectf(column, belfry.LimitReached, "there are as many resources, views and graphical elements as are allowed; remove some, or ask an administrator for more")
+	}
+	return belfry.Rejectf(column, belfry.LimitReached, "there are %d resources, views and graphical elements already, and %d are allowed; remove some or raise limits.objects", have, most)
+}
+
+// takeCare is takeTexts for what an operator changes about an item.
+func (t *Tx) takeCare(n *meta.Node, change func(*belfry.Care)) *belfry.Error {
+	had := t.s.drafts[t.s.draft(n)].state.Care
+	var care belfry.Care
+	if had != nil {
+		care = *had
+	}
+	change(&care)
+	return t.takeTexts(meta.CareSize(&care) - meta.CareSize(had))
+}
+
+// ackGrowth is by how many bytes an acknowledgment of an item lets texts grow: it is kept with each object inside that is in
+// error, too.
+func (t *Tx) ackGrowth(n *meta.Node, text string) (grow int64) {
+	grow = t.ackGrowthOf(n, text)
+	if text != "" && n.Kind != belfry.KindObject {
+		grow += t.ackGrowthInside(n, text)
+	}
+	return grow
+}
+
+func (t *Tx) ackGrowthInside(n *meta.Node, text string) (grow int64) {
+	t.inside(n, func(c *meta.Node) {
+		if c.Kind == belfry.KindObject {
+			grow += t.ackGrowthOf(c, text)
+		} else {
+			grow += t.ackGrowthInside(c, text)
+		}
+	})
+	return grow
+}
+
+func (t *Tx) ackGrowthOf(n *meta.Node, text string) int64 {
+	return ackGrows(&t.s.drafts[t.s.draft(n)].state, text)
+}
+
+// ackGrows is the same for one item.
+func ackGrows(s *belfry.Standing, text string) int64 {
+	if text == "" || !s.Status.IsError() {
+		return 0
+	}
+	had := 0
+	if s.Care != nil && s.Care.Ack != nil {
+		had = len(s.Care.Ack.Text)
+	}
+	return int64(len(text) - had)
+}

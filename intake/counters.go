@@ -1,0 +1,95 @@
+package intake
+
+import (
+	"sync/atomic"
+
+	"belfry"
+)
+
+// Counters say what became of every row that came in: received = stored + rejected + discarded + tried + the lost ones.
+type Counters struct {
+	Received, Stored, Rejected, Discarded atomic.Int64
+	Tried                                 atomic.Int64 // of dry runs and refused atomic bodies
+	Lost                                  [lostReasons]atomic.Int64
+}
+
+type lostReason int
+
+// Why rows that had been read were not stored. None of them was acknowledged.
+const (
+	lostBroken     lostReason = iota // the body broke off, or its sender has lost its rights
+	lostOverloaded                   // too much was waiting already
+	lostStorage                      // the journal could not be written
+	lostRate                         // the customer has sent more than it may
+	lostReasons
+)
+
+// LostReasons names the entries of Counters.Lost.
+var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage", "row_rate"}
+
+// lostReasonOf tells why rows were refused that were right, as far as anybody had looked.
+func lostReasonOf(err error) lostReason {
+	switch belfry.CodeOf(err) {
+	case belfry.Overloaded:
+		return lostOverloaded
+	case belfry.RateLimited:
+		return lostRate
+	case belfry.StorageUnavailable:
+		return lostStorage
+	}
+	return lostBroken // the client has gone, or has lost its rights
+}
+
+// Counters gives the live counters.
+func (in *Intake) Counters() *Counters { return &in.counters }
+
+// count books a decided chunk.
+func (in *Intake) count(customer belfry.CustomerID, c *chunk, err error) {
+	if err != nil {
+		in.lost(customer, c.rows, lostStorage)
+		return
+	}
+	in.counters.book(c.rows, c.tally())
+}
+
+// lost books rows that were read and are not stored.
+func (in *Intake) lost(customer belfry.CustomerID, rows int, why lostReason) {
+	in.counters.Received.Add(int64(rows))
+	in.miss(customer, rows, why)
+}
+
+// cut books a chunk that was given up after some turns: what these have decided counts, and the other rows are lost.
+func (in *Intake) cut(customer belfry.CustomerID, rows int, t tally, why lostReason) {
+	in.counters.book(rows, t)
+	in.miss(customer, rows-t.stored-t.rejected-t.discarded, why)
+}
+
+func (in *Intake) miss(customer belfry.CustomerID, rows int, why lostReason) {
+	in.counters.Lost[why].Add(int64(rows))
+	if rows > 0 {
+		var f shortfall
+		f.lost[why] = rows
+		in.shortfalls.add(customer, f)
+	}
+}
+
+// tally is what became of the rows of a chunk so far.
+type tally struct {
+	stored, rejected, discarded int
+}
+
+func (c *chunk) tally() tally { return tally{c.report.Accepted, c.rejected.count, c.report.Discarded} }
+
+// book counts rows that were received, and what became of them.
+func (n *Counters) book(rows int, t tally) {
+	n.Received.Add(int64(rows))
+	n.Stored.Add(int64(t.stored))
+	n.Rejected.Add(int64(t.rejected))
+	n.Discarded.Add(int64(t.discarded))
+}
+
+// taken books a chunk whose effects were taken back.
+func (n *Counters) taken(c *chunk) {
+	n.Received.Add(int64(c.rows))
+	n.Tried.Add(int64(c.rows))
+}

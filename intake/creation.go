@@ -1,0 +1,47 @@
+package intake
+
+import (
+	"context"
+	"time"
+
+	"belfry"
+	"belfry/engine"
+)
+
+// One customer that creates items as fast as it can keeps the machine busy, also between its turns at the sequencer: each new item is
+// written to the journal, the metadata and the row store, and is garbage to collect in all of them. So while other customers are at
+// work each may create createRate items per second. A customer that is alone creates as fast as it can.
+const createRate = 5000
+
+// giveWay books items that a turn may create to the customer, if others are at work. It waits as long as the customer has created too many.
+func (in *Intake) giveWay(ctx context.Context, c belfry.CustomerID, items int) (booked int, err error) {
+	for items > 0 && in.engine.OthersActive(c) {
+		wait := in.creation.take(c, items, createRate, time.Now())
+		if wait <= 0 {
+			return items, nil
+		}
+		wait = min(wait, engine.ActiveFor) // others may be gone then
+		in.Waited(c, wait)
+		select {
+		case <-time.After(wait):
+		case <-in.closing:
+			return 0, engine.ErrStopping
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	return 0, nil
+}
+
+// GiveWay counts items to the customer, if others are at work, and waits as long as the customer has created too many.
+func (in *Intake) GiveWay(ctx context.Context, c belfry.CustomerID, items int) error {
+	_, err := in.giveWay(ctx, c, items)
+	return err
+}
+
+// created settles what was booked for a turn, by what it has created.
+func (in *Intake) created(c belfry.CustomerID, booked, items int) {
+	if booked > 0 {
+		in.creation.giveBack(c, booked-items)
+	}
+}

@@ -1,0 +1,235 @@
+package intake
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/engine"
+	"belfry/intake/rowfmt"
+)
+
+// layout says at which place of a row each column stands; -1 where the header does not have it.
+type layout struct {
+	columns int
+	names   []string
+
+	kind, resname, object, class, view, parentview, ip, host, log, timestamp int
+	constants                                                                [5]int
+	indicators                                                               []indicatorColumn
+	details                                                                  bool // any of ip, host and the constants
+
+	notOfData, notOfLogs, notOfViews []int // places of columns that rows of a type do not have
+	loose                            []int // places of columns in which blanks alone count as empty
+}
+
+type indicatorColumn struct{ n, at int }
+
+var sendColumns = []string{
+	"type", "resname", "object", "class", "view", "parentview", "ip", "host",
+	"object_1", "object_2", "object_3", "object_4", "object_5", "log", "timestamp",
+}
+
+// newLayout has no columns yet.
+func newLayout() *layout {
+	l := &layout{
+		kind: -1, resname: -1, object: -1, class: -1, view: -1, parentview: -1, ip: -1, host: -1, log: -1, timestamp: -1,
+	}
+	for i := range l.constants {
+		l.constants[i] = -1
+	}
+	return l
+}
+
+// readLayout understands the header of a send body.
+func readLayout(header [][]byte, lim engine.Limits) (*layout, error) {
+	names, err := columnNames(header, lim.Columns)
+	if err != nil {
+		return nil, err
+	}
+	l := newLayout()
+	for _, name := range names {
+		if !l.add(name, lim.Indicators) {
+			return nil, belfry.Errorf(belfry.BadHeader, "%s", noSendColumn(name, lim.Indicators))
+		}
+	}
+	if l.kind < 0 {
+		return nil, belfry.Errorf(belfry.BadHeader, `the header has no column "type"; each row says with it whether it is data, log or createview`)
+	}
+	return l, nil
+}
+
+// growing is the layout of a body of objects, which gains columns as objects name them.
+type growing struct {
+	layout     *layout // replaced, never changed
+	indicators int     // the highest number
+}
+
+func (g *growing) Add(name string) bool {
+	more := g.layout.with(name, g.indicators)
+	if more != nil {
+		g.layout = more
+	}
+	return more != nil
+}
+
+func (g *growing) Unknown(name string) string { return noSendColumn(name, g.indicators) }
+
+// with gives a layout that has one column more, and leaves l as it is: a chunk that was read with l may be at the
+// sequencer. It is nil when there is no such column.
+func (l *layout) with(name string, indicators int) *layout {
+	more := *l
+	more.names, more.indicators = slices.Clip(l.names), slices.Clip(l.indicators) // so that appending copies
+	more.notOfData, more.notOfLogs, more.notOfViews = slices.Clip(l.notOfData), slices.Clip(l.notOfLogs), slices.Clip(l.notOfViews)
+	more.loose = slices.Clip(l.loose)
+	if !more.add(name, indicators) {
+		return nil
+	}
+	return &more
+}
+
+// add puts a column behind the others; false when there is no such column.
+func (l *layout) add(name string, indicators int) bool {
+	at := l.columns
+	if p := l.place(name); p != nil {
+		*p = at
+		l.details = l.details || p == &l.ip || p == &l.host || strings.HasPrefix(name, "object_")
+		switch p {
+		case &l.kind, &l.resname, &l.object, &l.view, &l.log: // names and texts are kept as they are
+		default:
+			l.loose = append(l.loose, at)
+		}
+		switch p {
+		case &l.kind, &l.resname, &l.class, &l.view, &l.parentview:
+		case &l.log:
+			l.notOfData = append(l.notOfData, at)
+			fallthrough
+		default:
+			l.notOfViews = append(l.notOfViews, at)
+		}
+	} else {
+		n, text, ok := belfry.ParseIndicatorColumn(name)
+		if !ok || text || n > indicators {
+			return false
+		}
+		l.indicators = append(l.indicators, indicatorColumn{n, at})
+		l.notOfLogs, l.notOfViews = append(l.notOfLogs, at), append(l.notOfViews, at)
+	}
+	l.names = append(l.names, name)
+	l.columns++
+	return true
+}
+
+// place is where the layout keeps the place of a column that is no indicator; nil when there is no such column.
+func (l *layout) place(name string) *int {
+	switch name {
+	case "type":
+		return &l.kind
+	case "resname":
+		return &l.resname
+	case "object":
+		return &l.object
+	case "class":
+		return &l.class
+	case "view":
+		return &l.view
+	case "parentview":
+		return &l.parentview
+	case "ip":
+		return &l.ip
+	case "host":
+		return &l.host
+	case "log":
+		return &l.log
+	case "timestamp":
+		return &l.timestamp
+	}
+	if n, ok := strings.CutPrefix(name, "object_"); ok && len(n) == 1 && n[0] >= '1' && n[0] <= '5' {
+		return &l.constants[n[0]-'1']
+	}
+	return nil
+}
+
+// noSendColumn tells what a column of a send body could have meant, where indicators go up to the number given.
+func noSendColumn(name string, indicators int) string {
+	last := belfry.IndicatorColumn(indicators)
+	known := append(slices.Clip(sendColumns), "i1", "i2") // these two stand for all
+	if digits, ok := strings.CutPrefix(name, "i"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+		return fmt.Sprintf("there is no column %q; indicators are i1 to %s, as limits.indicators says", rowfmt.Clip([]byte(name)), last)
+	}
+	return noColumn(name, known, "and the indicators i1 to "+last)
+}
+
+// columnNames reads a header: trimmed, without regard to case, each name once.
+func columnNames(header [][]byte, maxColumns int) ([]string, error) {
+	if len(header) > maxColumns {
+		return nil, belfry.Errorf(belfry.BadHeader, "the header has %d columns; at most %d are taken", len(header), maxColumns)
+	}
+	if rowfmt.LooksSemicolon(header) {
+		return nil, semicolons(rowfmt.Clip(header[0]))
+	}
+	names := make([]string, len(header))
+	seen := map[string]bool{}
+	for i, h := range header {
+		name := rowfmt.ColumnName(h)
+		if seen[name] {
+			return nil, belfry.Errorf(belfry.BadHeader, "the header names the column %q twice; name it once", rowfmt.Clip(h))
+		}
+		seen[name] = true
+		names[i] = name
+	}
+	return names, nil
+}
+
+func semicolons(header string) error {
+	return belfry.Errorf(belfry.BadHeader, "the header %q seems to be separated by semicolons; separate columns with commas", header)
+}
+
+// unknownColumn tells what the column could have meant.
+func unknownColumn(name string, known []string, more string) error {
+	return belfry.Errorf(belfry.BadHeader, "%s", noColumn(name, known, more))
+}
+
+func noColumn(name string, known []string, more string) string {
+	hint := "."
+	if near := catalog.Nearest(name, known); near != "" {
+		hint = "; did you mean " + strconv.Quote(near) + "?"
+	}
+	list := strings.Join(known, ", ")
+	if more != "" {
+		list += " " + more
+	}
+	return fmt.Sprintf("there is no column %q%s Known columns: %s", rowfmt.Clip([]byte(name)), hint, list)
+}
+
+// cell gives a field of a row; empty when the header or the row does not have it.
+func cell(fields [][]byte, at int) []byte {
+	if at < 0 || at >= len(fields) {
+		return nil
+	}
+	return fields[at]
+}
+
+// blank tells whether a cell has blanks and nothing else.
+func blank(b []byte) bool {
+	return len(b) > 0 && (b[0] <= ' ' || b[0] >= utf8.RuneSelf) && len(bytes.TrimSpace(b)) == 0
+}
+
+// clearBlanks empties the cells of blanks among those at the places given.
+func clearBlanks(fields [][]byte, places []int) {
+	for _, at := range places {
+		if blank(cell(fields, at)) {
+			fields[at] = nil
+		}
+	}
+}
+
+// noValue tells whether the cell of an indicator is empty. Blanks are a value of a text only.
+func noValue(raw []byte, ind *catalog.Indicator) bool {
+	return len(raw) == 0 || (ind == nil || !ind.Text) && blank(raw)
+}

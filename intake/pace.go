@@ -1,0 +1,77 @@
+package intake
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"belfry"
+)
+
+// pace keeps customers to their rows per second. A request is let in while its customer owes nothing, and pays for its
+// rows as they come. One that cannot pay is refused before anything of it is applied; a body that is under way is not cut
+// short in its middle but waits. So over time the rate holds, however many bodies come at once.
+type pace struct {
+	burst time.Duration // for how long a customer that was quiet may have its rate at once
+	mu    sync.Mutex
+	rows  map[belfry.CustomerID]*rate.Limiter
+}
+
+// enter tells whether the customer may send now; perSecond is its rate, 0 for any number.
+func (p *pace) enter(c belfry.CustomerID, perSecond int, now time.Time) error {
+	return tooFast(perSecond, p.take(c, 0, perSecond, now))
+}
+
+// tooFast refuses who would have to wait.
+func tooFast(perSecond int, wait time.Duration) error {
+	if wait <= 0 {
+		return nil
+	}
+	err := belfry.Errorf(belfry.RateLimited, "this customer may send %d rows per second and has sent more; send again in a moment", perSecond)
+	err.Retry = int((wait + time.Second - 1) / time.Second)
+	return err
+}
+
+// take books rows to a customer, or says how long it must wait before it may have any.
+func (p *pace) take(c belfry.CustomerID, rows, perSecond int, now time.Time) (wait time.Duration) {
+	if perSecond <= 0 {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	burst := int(float64(perSecond) * p.burst.Seconds())
+	l := p.rows[c]
+	if l == nil {
+		if p.rows == nil {
+			p.rows = map[belfry.CustomerID]*rate.Limiter{}
+		}
+		l = rate.NewLimiter(rate.Limit(perSecond), burst)
+		p.rows[c] = l
+	}
+	l.SetLimitAt(now, rate.Limit(perSecond)) // it may have changed, and so may the clock
+	l.SetBurstAt(now, burst)
+	if owes := -l.TokensAt(now); owes > 0 {
+		return max(1, time.Duration(owes/float64(perSecond)*float64(time.Second)))
+	}
+	book(l, rows, now)
+	return 0
+}
+
+// giveBack takes rows off what a customer owes.
+func (p *pace) giveBack(c belfry.CustomerID, rows int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l := p.rows[c]; l != nil {
+		book(l, -rows, time.Now())
+	}
+}
+
+// book takes rows from a limiter, however many: the rows of a body are booked whole and become a debt. A limiter reserves no
+// more than its burst at once, so that is raised until the next take.
+func book(l *rate.Limiter, rows int, now time.Time) {
+	if rows > l.Burst() {
+		l.SetBurstAt(now, rows)
+	}
+	l.ReserveN(now, rows)
+}

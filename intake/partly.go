@@ -1,0 +1,133 @@
+package intake
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"belfry"
+	"belfry/engine"
+)
+
+// partlyError is the error that ended a body of which a part had been applied.
+type partlyError struct {
+	shown *belfry.Error // to the client
+	cause error
+}
+
+func (e *partlyError) Error() string {
+	if e.shown.Code == belfry.Internal {
+		return e.shown.Message + ": " + e.cause.Error()
+	}
+	return e.shown.Error()
+}
+
+func (e *partlyError) Unwrap() []error { return []error{e.shown, e.cause} }
+
+// partly adds to the error that ended a body what became of the rows before: those of the report, which are the first ones of the body. A row
+// of a removal may have been carried out in part, which is not counted.
+func partly(ctx context.Context, err error, r *belfry.Report, removes bool) error {
+	e, ok := errors.AsType[*belfry.Error](err)
+	if err == nil || !ok && ctx.Err() != nil { // nobody waits for the answer
+		return err
+	}
+	told := ""
+	switch {
+	case r.Rows > 0:
+		told = dealtWith(r, removes)
+	case removes && ok && strings.HasPrefix(e.Message, engine.NothingStored):
+		told = "not all of this body was carried out"
+	default:
+		return err
+	}
+	shown := belfry.Error{Code: belfry.Internal, Message: told}
+	if ok {
+		shown = *e
+		shown.Message = told + ": " + strings.TrimPrefix(e.Message, engine.NothingStored)
+	}
+	return &partlyError{&shown, err}
+}
+
+// dealtWith says what became of the first rows of a body, and what is to be done about the others. The number of stored rows alone would not tell
+// which they are, if others among them were rejected.
+func dealtWith(r *belfry.Report, removes bool) string {
+	first, them, done := fmt.Sprintf("first %d rows of this body have", r.Rows), "them", "stored"
+	if r.Rows == 1 {
+		first, them = "first row of this body has", "it"
+	}
+	if removes {
+		done = "carried out"
+	}
+	became := fmt.Sprintf("%d %s", r.Accepted, done)
+	if r.Rejected > 0 {
+		became += fmt.Sprintf(", %d rejected", r.Rejected)
+	}
+	if r.Discarded > 0 {
+		became += fmt.Sprintf(", %d discarded", r.Discarded)
+	}
+	return fmt.Sprintf("the %s been dealt with: %s; send the rows after %s again", first, became, them)
+}
+
+// dealt is what became of the first rows of a chunk, up to the first that is left for another turn. Some rows after that one may have been refused
+// or discarded already, or have made a view; whoever sends them again comes to the same.
+func (c *chunk) dealt() tally {
+	all := c.tally()
+	if !c.more {
+		return all
+	}
+	left := c.firstLeft()
+	first := tally{stored: all.stored}
+	for i := range c.open.rows[:c.open.next] {
+		if r := &c.open.rows[i]; r.row > left && r.kind == viewRow && !r.refused { // the others are stored with data and logs, in their order
+			first.stored--
+		}
+	}
+	for _, row := range c.let {
+		if row < left {
+			first.discarded++
+		}
+	}
+	first.rejected = int(left) - 1 - c.before - first.stored - first.discarded
+	return first
+}
+
+// firstLeft is the number of the first row that is left for another turn.
+func (c *chunk) firstLeft() int32 {
+	left := int32(math.MaxInt32)
+	if c.open.undecided() {
+		left = c.open.rows[c.open.next].row
+	}
+	for _, origins := range [][]origin{c.data.origins, c.logs.origins} {
+		if len(origins) > 0 {
+			left = min(left, origins[0].row)
+		}
+	}
+	return left
+}
+
+// ready is how many data rows and log lines stand before the first row that has not been decided: rows are stored in the order of the body.
+func (c *chunk) ready() (rows, lines int) {
+	if !c.open.undecided() {
+		return len(c.data.nodes), len(c.logs.nodes)
+	}
+	undecided := c.open.rows[c.open.next].row
+	return before(c.data.origins, undecided), before(c.logs.origins, undecided)
+}
+
+// before is how many of the origins, which are in order, stand before a row.
+func before(origins []origin, row int32) int {
+	n, _ := slices.BinarySearchFunc(origins, row, func(o origin, row int32) int { return cmp.Compare(o.row, row) })
+	return n
+}
+
+// addTo adds the rows to a report that is not told as such, as its request has failed.
+func (t tally) addTo(r *belfry.Report) {
+	r.Rows += t.stored + t.rejected + t.discarded
+	r.Accepted += t.stored
+	r.Rejected += t.rejected
+	r.Discarded += t.discarded
+}

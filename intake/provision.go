@@ -1,0 +1,248 @@
+package intake
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/engine"
+	"belfry/intake/rowfmt"
+	"belfry/meta"
+)
+
+// Provision takes a CSV body of what one package makes and creates or changes it.
+func (in *Intake) Provision(ctx context.Context, who engine.Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
+	pt, err := in.packageType(packageType)
+	if err != nil {
+		return 0, nil, err
+	}
+	return in.bulk(ctx, who, o, func() (body, error) { return in.newPackageBody(ctx, pt, who, r) })
+}
+
+// packageType finds a package.
+func (in *Intake) packageType(name string) (*catalog.PackageType, error) {
+	if pt := in.tree.Catalog().Package(name); pt != nil {
+		return pt, nil
+	}
+	var names []string
+	for _, pt := range in.tree.Catalog().Packages() {
+		names = append(names, pt.Name)
+	}
+	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q, and there are %s",
+		rowfmt.Clip([]byte(name)), catalog.Nearest(name, names), strings.Join(names, ", "))
+}
+
+// packageBody turns the rows of a provisioning body into chunks. Every row is for the sequencer to decide.
+type packageBody struct {
+	csvBody
+	pt      *catalog.PackageType
+	who     engine.Sender
+	columns []*catalog.Question // by place in the row
+	inspect *inspections        // nil unless what the package makes is looked at before the sequencer has it
+
+	name, view, resname, class int
+	placed                     bool // a new view must say where it stands, unless its icons are arranged by themselves
+}
+
+func (in *Intake) newPackageBody(ctx context.Context, pt *catalog.PackageType, who engine.Sender, r io.Reader) (*packageBody, error) {
+	lim := in.engine.Limits()
+	b := &packageBody{csvBody: newCSVBody(r, lim), pt: pt, who: who}
+	if in.config.Inspect != nil && listens(pt) {
+		b.inspect = in.newInspections(ctx, who)
+	}
+	header, err := b.header("name")
+	if err != nil {
+		return nil, err
+	}
+	return b, b.setHeader(header, lim.Columns)
+}
+
+// setHeader finds the questions behind the columns.
+func (b *packageBody) setHeader(header [][]byte, maxColumns int) error {
+	names, err := columnNames(header, maxColumns)
+	if err != nil {
+		return err
+	}
+	places := map[string]*int{"name": &b.name, "view": &b.view, "resname": &b.resname, "class": &b.class}
+	for _, at := range places {
+		*at = -1
+	}
+	for i, name := range names {
+		q := b.pt.Question(name)
+		if q == nil {
+			return unknownColumn(name, b.pt.Columns(), "")
+		}
+		if at := places[q.Name]; at != nil {
+			*at = i
+		}
+		b.columns = append(b.columns, q)
+	}
+	if b.name < 0 {
+		return belfry.Errorf(belfry.BadHeader, `the header has no column "name"; each row names a %s`, b.pt.Kind)
+	}
+	return nil
+}
+
+func (b *packageBody) read(p portion) (*chunk, error) {
+	c := &chunk{}
+	return c, b.csvBody.read(c, p, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
+		if bad := b.check(fields); bad != nil {
+			return bad
+		}
+		if b.inspect != nil {
+			b.inspect.look(b, fields)
+		}
+		c.open.add(b.row, line, viewRow, -1, fields)
+		return nil
+	})
+}
+
+// check tells whether the cells of a row are answers to the questions, whatever there is already.
+func (b *packageBody) check(fields [][]byte) *belfry.RowError {
+	for i, q := range b.columns {
+		v := string(cell(fields, i))
+		if q.Secret && v == engine.Hidden || i == b.name { // apply checks the name, with a code of its own
+			continue
+		}
+		if i != b.view && i != b.resname && !q.Secret && blank([]byte(v)) { // names and secrets are kept as they are
+			v, fields[i] = "", nil
+		}
+		if plain := q.Plain(v); plain != v {
+			v, fields[i] = plain, []byte(plain)
+		}
+		if err := q.Check(v); err != nil {
+			return belfry.Rejectf(q.Name, belfry.BadValue, "%s", err.(*belfry.Error).Message)
+		}
+	}
+	return nil
+}
+
+func (b *packageBody) apply(t decision, c *chunk) {
+	decide := map[catalog.PackageKind]func(*provisioning, string) *belfry.RowError{
+		catalog.ResourcePackage: (*provisioning).resource,
+		catalog.ViewPackage:     (*provisioning).viewRow,
+		catalog.ObjectPackage:   (*provisioning).objectRow,
+		catalog.ElementPackage:  (*provisioning).elementRow,
+	}[b.pt.Kind]
+	t.By = b.who.Name
+	p := &provisioning{decision: t, b: b, report: &c.report}
+	t.Expect(c.open.left(), len(b.pt.Parts))
+	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
+		if !t.NextOpen() {
+			return nil, false
+		}
+		p.fields = fields
+		name := p.text(b.name)
+		if bad := engine.CheckName("name", name); bad != nil {
+			return bad, true
+		}
+		return decide(p, name), true
+	})
+	c.more = c.open.undecided()
+}
+
+// someOpen decides the open rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
+func (t decision) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
+	var late rejections
+	c.open.decideSome(&late, func(_ *openRow, fields [][]byte) (*belfry.RowError, bool) {
+		bad, finished := decide(fields)
+		if finished && bad == nil {
+			c.report.Accepted++
+		}
+		return bad, finished
+	})
+	c.rejected.merge(late)
+}
+
+// provisioning decides the rows of a body, one after the other. Everything that can be wrong with a row is checked
+// before anything is made, so that a refused row leaves nothing behind.
+type provisioning struct {
+	decision
+	b      *packageBody
+	report *belfry.Report
+	fields [][]byte // of the row at hand
+
+	pictures map[string]bool // that a limited user sees already; nil until somebody asks
+}
+
+// text is a cell of the row; empty when the header or the row does not have it.
+func (p *provisioning) text(at int) string { return string(cell(p.fields, at)) }
+
+// resource decides a row of a resource package.
+func (p *provisioning) resource(name string) *belfry.RowError {
+	have := p.Place(name)
+	if have != nil && (have.Kind != belfry.KindResource || have.Package != p.b.pt.Name) {
+		return inUse(have)
+	}
+	parent, bad := p.customerView(p.text(p.b.view), have)
+	if bad != nil {
+		return bad
+	}
+	if have != nil {
+		return p.update(have, parent, "")
+	}
+	if bad := p.Taken(name); bad != nil {
+		return bad
+	}
+	answers, bad := p.answers(nil)
+	if bad != nil {
+		return bad
+	}
+	if parent == nil {
+		if bad := p.AtMain("view"); bad != nil {
+			return bad
+		}
+		parent = p.Tenant.Main
+	}
+	size := meta.ItemSize(belfry.KindResource, name, p.b.pt.Name)
+	for _, part := range p.b.pt.Parts {
+		if bad := engine.CheckName("name", part.ObjectName(name)); bad != nil {
+			return bad
+		}
+		size += meta.ItemSize(belfry.KindObject, part.ObjectName(name), "")
+	}
+	if bad := p.RoomForItem("name", size); bad != nil {
+		return bad
+	}
+	if bad := p.RoomForObjects(len(p.b.pt.Parts)); bad != nil {
+		return bad
+	}
+	if bad := p.RoomForPlace("name", name); bad != nil {
+		return bad
+	}
+	details := detailsOf(answers)
+	if details != nil {
+		details.Author = p.author("", answers["script"], nil)
+	}
+	if bad := p.ReserveDetails("name", nil, details); bad != nil {
+		return bad
+	}
+	if bad := p.roomForReceiver(); bad != nil {
+		return bad
+	}
+	r := p.Create(belfry.KindResource, name, parent, nil, p.ViewClass(p.b.pt.Name), p.b.pt.Name, details)
+	for _, part := range p.b.pt.Parts {
+		class := p.Class(part.Class)
+		if class == nil {
+			class = &meta.Class{Name: part.Class, Def: catalog.InferClass(part.Class)}
+		}
+		p.CreatePart(r, part.ObjectName(name), class)
+		p.report.Created.Objects++
+	}
+	p.report.Created.Resources++
+	return nil
+}
+
+func inUse(have *meta.Node) *belfry.RowError {
+	what := "a " + have.Kind.String()
+	if have.Package != "" {
+		what += " of package " + have.Package
+	}
+	return belfry.Rejectf("name", belfry.NameInUse, "%q is %s already; choose another name", have.Name, what)
+}
+
+func unknownResource(name string) *belfry.RowError {
+	return belfry.Rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", rowfmt.Clip([]byte(name)))
+}

@@ -1,0 +1,96 @@
+package intake
+
+import (
+	"cmp"
+	"slices"
+
+	"belfry"
+	"belfry/intake/rowfmt"
+	"belfry/meta"
+)
+
+// elementRow decides a row of something that is drawn.
+func (p *provisioning) elementRow(name string) *belfry.RowError {
+	have := p.Element(p.b.pt.Name, name)
+	var parent *meta.Node
+	if view := p.text(p.b.view); view != "" {
+		if bad := p.AtMain("view"); bad != nil && view == belfry.Main {
+			return bad
+		}
+		if parent = p.Place(view); parent == nil {
+			return belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", rowfmt.Clip([]byte(view)), belfry.Main)
+		}
+	}
+	if bad := p.checkTargets(have, parent); bad != nil {
+		return bad
+	}
+	if have != nil {
+		return p.update(have, parent, "")
+	}
+	if bad := p.TakenElement(p.b.pt.Name, name); bad != nil {
+		return bad
+	}
+	answers, bad := p.answers(nil)
+	if bad != nil {
+		return bad
+	}
+	if parent == nil {
+		if bad := p.AtMain("view"); bad != nil {
+			return bad
+		}
+		parent = p.Tenant.Main
+	}
+	details := detailsOf(answers)
+	if bad := p.RoomForPlace("name", name); bad != nil {
+		return bad
+	}
+	if bad := p.ReserveDetails("name", nil, details); bad != nil {
+		return bad
+	}
+	p.Create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, details)
+	p.report.Created.Elements++
+	return nil
+}
+
+// checkTargets sees to it that what a new link or shortcut names exists. What an element has named before is not looked
+// at again: it may have been removed since, and an export must be taken back as it is.
+func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
+	var before map[string]string
+	if have != nil {
+		before = p.Details(have).Answers
+		around = cmp.Or(around, p.Parent(have))
+	}
+	for i, q := range p.b.columns {
+		v := p.text(i)
+		if v == "" || v == before[q.Name] && !p.Limited { // who does not see what it names must not find out by guessing
+			continue
+		}
+		switch q.Name {
+		case "target":
+			if p.Place(v) == nil {
+				return belfry.Rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", rowfmt.Clip([]byte(v)))
+			}
+		case "from", "to":
+			if bad := p.checkEnd(q.Name, v, around); bad != nil {
+				return bad
+			}
+		}
+	}
+	return nil
+}
+
+// checkEnd sees to it that the name of an end of a link stands for one item. Of several objects, that of the resource in which the link
+// stands is meant: there it is drawn.
+func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.RowError {
+	if p.Place(name) != nil {
+		return nil
+	}
+	all := p.ObjectsNamed(name)
+	switch {
+	case len(all) == 0:
+		return belfry.Rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", rowfmt.Clip([]byte(name)))
+	case len(all) == 1 || around != nil && slices.ContainsFunc(all, func(n *meta.Node) bool { return n.Resource == around }):
+		return nil
+	}
+	return belfry.Rejectf(column, belfry.AmbiguousName, "%s, and the link stands in none of them; put it into the one that is meant", meta.Twins(all))
+}

@@ -1,0 +1,119 @@
+package intake
+
+import (
+	"belfry"
+	"belfry/engine"
+	"belfry/intake/rowfmt"
+	"belfry/meta"
+)
+
+// customerView finds the customer-level view a cell names; nil when the cell is empty, or when it says of a root what an
+// export says of it: that it stands in MAIN.
+func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *belfry.RowError) {
+	if name == "" || name == belfry.Main && have != nil && p.Rooted("view", have) != nil {
+		return nil, nil
+	}
+	if bad := p.AtMain("view"); bad != nil && name == belfry.Main {
+		return nil, bad
+	}
+	n := p.Place(name)
+	switch {
+	case n == nil:
+		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", rowfmt.Clip([]byte(name)), belfry.Main)
+	case n.Kind != belfry.KindView:
+		return nil, belfry.Rejectf("view", belfry.NotAllowed, "%q is a resource; a resource stands in a view of the customer", n.Name)
+	}
+	return n, nil
+}
+
+// viewRow decides a row of the package view.
+func (p *provisioning) viewRow(name string) *belfry.RowError {
+	resource, parent, bad := p.around(name)
+	if bad != nil {
+		return bad
+	}
+	have := p.Place(name)
+	if resource != nil {
+		have = p.View(resource, name)
+	}
+	class := p.text(p.b.class)
+	switch {
+	case have != nil && have.Kind != belfry.KindView:
+		return inUse(have)
+	case have != nil:
+		return p.update(have, parent, class)
+	case resource == nil && p.Taken(name) != nil:
+		return p.Taken(name)
+	case parent == nil:
+		return belfry.Rejectf("view", belfry.MissingValue, "view %q does not exist yet, and view is empty; name the view in which to create it, %s for the top level", name, belfry.Main)
+	}
+	answers, bad := p.answers(nil)
+	if bad != nil {
+		return bad
+	}
+	if bad := p.CheckDepth("view", parent); bad != nil {
+		return bad
+	}
+	if bad := p.checkPlaced(parent, answers); bad != nil {
+		return bad
+	}
+	if class == "" {
+		class = engine.GenericView
+	}
+	details := detailsOf(answers)
+	if bad := p.RoomForPlace("name", name); bad != nil {
+		return bad
+	}
+	if bad := p.ReserveDetails("name", nil, details); bad != nil {
+		return bad
+	}
+	p.Create(belfry.KindView, name, parent, resource, p.ViewClass(class), "", details)
+	p.report.Created.Views++
+	return nil
+}
+
+// checkPlaced sees to it that a view by way of /cv has a place, unless the view around it arranges its icons by itself.
+func (p *provisioning) checkPlaced(parent *meta.Node, answers map[string]string) *belfry.RowError {
+	if !p.b.placed || p.Details(parent).Answers["autoarrange"] == "linear" {
+		return nil
+	}
+	for _, column := range []string{"posx", "posy"} {
+		if answers[column] == "" {
+			return belfry.Rejectf(column, belfry.MissingValue, "%s is missing; %q does not arrange its icons by itself, so say where the new one stands", column, parent.Name)
+		}
+	}
+	return nil
+}
+
+// around finds where a view is to stand: the resource, nil at customer level, and the view in it, nil when the row does
+// not say. A resource is a view too, so its name in the column view is enough.
+func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *belfry.RowError) {
+	resname, view := p.text(p.b.resname), p.text(p.b.view)
+	if resname != "" {
+		if resource = p.Tx.Resource(resname); resource == nil {
+			return nil, nil, unknownResource(resname)
+		}
+		if view == "" {
+			return resource, nil, nil
+		}
+		if parent = p.View(resource, view); parent == nil {
+			return nil, nil, unknownInside("view", view, resource)
+		}
+		return resource, parent, nil
+	}
+	if view == "" {
+		return nil, nil, nil
+	}
+	if view == belfry.Main {
+		parent, bad = p.customerView(view, p.Place(name))
+		return nil, parent, bad
+	}
+	if parent = p.Place(view); parent == nil {
+		return nil, nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or write %s for the top level", rowfmt.Clip([]byte(view)), belfry.Main)
+	}
+	return parent.Resource, parent, nil
+}
+
+func unknownInside(column, view string, resource *meta.Node) *belfry.RowError {
+	return belfry.Rejectf(column, belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", rowfmt.Clip([]byte(view)), resource.Name)
+}

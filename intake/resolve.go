@@ -1,0 +1,442 @@
+package intake
+
+import (
+	"cmp"
+	"strings"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/engine"
+	"belfry/intake/rowfmt"
+	"belfry/meta"
+	"belfry/status"
+)
+
+// send decides a chunk of a send body: first the rows that were left open, in the order of the body, since a later row
+// may use what an earlier one creates; then what the data rows mean. When there is too much to do, the rest is left for
+// another turn, from the first row on that is still open: so what a row creates is in the same record as the row.
+func (t decision) send(c *chunk, l *layout) {
+	late := rejections{most: c.rejected.most}
+	defer func() { c.rejected.merge(late) }()
+	t.checkUnnamed(c, &late)
+	t.Expect(c.open.left(), 0)
+	c.open.decideSome(&late, func(row *openRow, fields [][]byte) (*belfry.RowError, bool) {
+		if !t.NextOpen() {
+			return nil, false
+		}
+		if c.by != nil {
+			t.By = c.by[row.row-1]
+		}
+		before := c.report.Created
+		bad := t.openRow(c, l, row, fields)
+		if bad == nil && c.created != nil && c.report.Created != before {
+			c.created(int(row.row), c.report.Created.Less(before))
+		}
+		return bad, true
+	})
+	t.replaceRemoved(c, &late)
+	t.leave(c, &late)
+	t.admit(c, c.data.nodes, c.data.origins)
+	t.admit(c, c.logs.nodes, c.logs.origins)
+	t.takeValues(c, &late)
+	rows, lines := c.ready()
+	if done := t.inputs(c, rows); done < rows {
+		rows, lines = done, min(lines, before(c.logs.origins, c.data.origins[done].row))
+	}
+	data, logs := c.cut(rows, lines)
+	t.store(c, data.batch(t.Now))
+	t.store(c, logs.batch(t.Now))
+	c.more = c.open.undecided() || len(c.data.nodes) > 0 || len(c.logs.nodes) > 0
+}
+
+// store puts rows into the record.
+func (t decision) store(c *chunk, b *belfry.Batch) {
+	if b != nil {
+		t.AddBatch(b)
+		c.report.Accepted += b.Len()
+	}
+}
+
+// inputs lets the first data rows happen to their objects, and gives the number of rows for which that was done in this turn.
+func (t decision) inputs(c *chunk, rows int) int {
+	values := &t.in.values
+	values.look(&c.data)
+	for i, n := range c.data.nodes[:rows] {
+		if n == nil {
+			continue
+		}
+		if t.Spent() {
+			return i
+		}
+		values.row = i
+		t.Input(n, status.Input{Time: cmp.Or(c.data.times[i], t.Now), Values: values})
+	}
+	return rows
+}
+
+// checkUnnamed refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
+// always nothing of the sort has happened, and then it costs nothing.
+func (t decision) checkUnnamed(c *chunk, late *rejections) {
+	if len(c.unnamed) == 0 || c.twins == t.Tenant.Twins && !t.Creates() {
+		return
+	}
+	for _, u := range c.unnamed {
+		nodes, from := c.data.nodes, c.data.origins
+		if u.log {
+			nodes, from = c.logs.nodes, c.logs.origins
+		}
+		n := nodes[u.slot]
+		if n == nil { // refused or discarded in an earlier turn
+			continue
+		}
+		if all := t.ObjectsNamed(n.Name); len(all) > 1 {
+			nodes[u.slot] = nil
+			late.add(int(from[u.slot].row), int(from[u.slot].line), ambiguous("object", all))
+		}
+	}
+}
+
+// replaceRemoved looks again for objects that another request removed after this one had found them.
+func (t decision) replaceRemoved(c *chunk, late *rejections) {
+	again := func(nodes []*meta.Node, origins []origin) {
+		for i, n := range nodes {
+			if n == nil || n.Removed == 0 {
+				continue
+			}
+			nodes[i] = nil
+			if r := t.Resource(n.Resource.Name); r != nil {
+				if now := t.Object(r, n.Name); now != nil && now.Class.Name == n.Class.Name {
+					nodes[i] = now
+					continue
+				}
+			}
+			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject,
+				"object %q of %q was removed while the request was under way; give class and view to create it anew", n.Name, n.Resource.Name))
+		}
+	}
+	again(c.data.nodes, c.data.origins)
+	again(c.logs.nodes, c.logs.origins)
+}
+
+func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry.RowError {
+	if row.kind == viewRow {
+		return t.createView(c, l, fields)
+	}
+	n, bad := t.find(c, l, fields)
+	if bad != nil {
+		return bad
+	}
+	if d := t.Details(n); l.differs(fields, &d) {
+		before := d
+		l.setDetails(fields, &d)
+		if bad := t.ReserveDetails("object", &before, &d); bad != nil {
+			return bad
+		}
+		t.Change(n, nil, "", &d)
+	}
+	def := t.Definition(n)
+	switch row.kind {
+	case logRow:
+		c.logs.nodes[row.slot], c.logs.sep[row.slot] = n, c.separator(def)
+		return nil
+	case noResponseRow:
+		if !t.Mode(n).Takes() {
+			c.discard(int(row.row))
+			return nil
+		}
+		t.Input(n, status.Input{Time: t.Now, NoResponse: true, Reason: reason(cell(fields, l.log))})
+		c.report.Accepted++
+		return nil
+	}
+	if _, bad := setValues(&c.data, int(row.slot), l, fields, t.infer(l, fields, def)); bad != nil {
+		return bad
+	}
+	c.data.nodes[row.slot] = n
+	return nil
+}
+
+// reason is why an object did not respond, no longer than one wants to read.
+func reason(text []byte) string {
+	const most = 500
+	return strings.ToValidUTF8(string(text[:min(len(text), most)]), "")
+}
+
+// infer lets the first value of each indicator of an inferred class decide what the indicator is. The values have been
+// checked.
+func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Class {
+	if !def.Inferred {
+		return def
+	}
+	grown := def
+	for _, col := range l.indicators {
+		if raw := cell(fields, col.at); len(raw) > 0 {
+			_, number := rowfmt.ParseNumber(raw)
+			grown = grown.WithIndicator(col.n, !number)
+		}
+	}
+	if grown != def {
+		t.Define(grown)
+	}
+	return grown
+}
+
+// find gives the object of a row, creating it when the row says how. A row it finds no fault with has none.
+func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
+	name, resname := string(cell(fields, l.object)), string(cell(fields, l.resname))
+	if name == "" {
+		return nil, belfry.Rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
+	}
+	var n, resource *meta.Node
+	if resname == "" {
+		all := t.ObjectsNamed(name)
+		switch len(all) {
+		case 0:
+			return nil, belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", rowfmt.Clip([]byte(name)))
+		case 1:
+			n = all[0]
+		default:
+			return nil, ambiguous("object", all)
+		}
+	} else {
+		if resource = t.Resource(resname); resource == nil {
+			return nil, unknownResource(resname)
+		}
+		n = t.Object(resource, name)
+	}
+	if n == nil {
+		return t.createObject(c, l, fields, resource, name)
+	}
+	if class := string(cell(fields, l.class)); class != "" && class != n.Class.Name {
+		return nil, classMismatch(n, class)
+	}
+	def := t.Definition(n)
+	if bad := t.checkValues(l, fields, def); bad != nil {
+		return n, bad
+	}
+	return n, t.takeInferred(l, fields, def, false)
+}
+
+func ambiguous(column string, all []*meta.Node) *belfry.RowError {
+	return belfry.Rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
+}
+
+func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
+	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
+	if class == "" || view == "" {
+		return nil, belfry.Rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", rowfmt.Clip([]byte(name)), resource.Name)
+	}
+	if bad := engine.CheckName("object", name); bad != nil {
+		return nil, bad
+	}
+	if bad := t.RoomForObjects(1); bad != nil {
+		return nil, bad
+	}
+	// Everything that can be wrong is checked before anything is made, so that a refused row leaves nothing behind.
+	cl, bad := t.objectClass(class)
+	if bad != nil {
+		return nil, bad
+	}
+	if bad := t.checkValues(l, fields, cl.Def); bad != nil {
+		return nil, bad
+	}
+	var d belfry.Details
+	l.setDetails(fields, &d)
+	details := &d
+	if d.IP == "" && d.Host == "" && d.Constants == [5]string{} {
+		details = nil
+	}
+	if bad := t.ReserveDetails("object", nil, details); bad != nil {
+		return nil, bad
+	}
+	if bad := t.takeInferred(l, fields, cl.Def, t.Class(class) == nil); bad != nil {
+		return nil, bad
+	}
+	if bad := t.RoomForItem("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+engine.ValuesSize(l.lastValues(fields))); bad != nil {
+		return nil, bad
+	}
+	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))
+	if bad != nil {
+		return nil, bad
+	}
+	if t.Class(class) == nil {
+		cl = t.Define(cl.Def)
+	}
+	c.report.Created.Objects++
+	n := t.Create(belfry.KindObject, name, parent, resource, cl, "", details)
+	t.AddValues(n, l.lastValues(fields))
+	return n, nil
+}
+
+// objectClass finds the class of a new object, or infers one that is not defined yet.
+func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
+	if c := t.Class(name); c != nil {
+		return c, nil
+	}
+	if t.in.engine.Limits().StrictClasses {
+		return nil, belfry.Rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", rowfmt.Clip([]byte(name)))
+	}
+	if bad := engine.CheckName("class", name); bad != nil {
+		return nil, bad
+	}
+	return &meta.Class{Name: name, Def: catalog.InferClass(name)}, nil
+}
+
+// checkValues tells whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
+// are empty from then on.
+func (t decision) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
+	if string(cell(fields, l.kind)) != "data" {
+		return nil
+	}
+	values := 0
+	for _, col := range l.indicators {
+		raw := cell(fields, col.at)
+		if len(raw) == 0 {
+			continue
+		}
+		ind := def.Indicator(col.n)
+		if noValue(raw, ind) {
+			fields[col.at] = nil
+			continue
+		}
+		values++
+		v, number := rowfmt.ParseNumber(raw)
+		switch {
+		case ind == nil && !def.Inferred:
+			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
+		case ind == nil && undecided(raw):
+			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
+				col.n, def.Name, rowfmt.Clip(raw))
+		case ind != nil && !ind.Text && !number:
+			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, rowfmt.Clip(raw))
+		case number && (ind == nil || !ind.Text) && rowfmt.Rounded(raw, v):
+			return beyondWhole(l.names[col.at], raw, v)
+		}
+	}
+	if values == 0 {
+		return belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+	}
+	return nil
+}
+
+// parentFor finds the view for a new object. A view that does not exist is made, of the generic class, when the row
+// names an existing view around it.
+func (t decision) parentFor(c *chunk, resource *meta.Node, view, around string) (*meta.Node, *belfry.RowError) {
+	if v := t.View(resource, view); v != nil {
+		return v, nil
+	}
+	if around == "" {
+		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", rowfmt.Clip([]byte(view)), resource.Name)
+	}
+	parent := t.View(resource, around)
+	if parent == nil {
+		return nil, unknownInside("parentview", around, resource)
+	}
+	if bad := engine.CheckName("view", view); bad != nil {
+		return nil, bad
+	}
+	if bad := t.CheckDepth("parentview", parent); bad != nil {
+		return nil, bad
+	}
+	if bad := t.RoomForPlace("view", view); bad != nil {
+		return nil, bad
+	}
+	c.report.Created.Views++
+	return t.Create(belfry.KindView, view, parent, resource, t.ViewClass(engine.GenericView), "", nil), nil
+}
+
+// createView decides a createview row.
+func (t decision) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowError {
+	values := map[string]string{}
+	for column, at := range map[string]int{"resname": l.resname, "class": l.class, "view": l.view, "parentview": l.parentview} {
+		values[column] = string(cell(fields, at))
+	}
+	for _, column := range []string{"resname", "class", "view", "parentview"} {
+		if values[column] == "" {
+			return belfry.Rejectf(column, belfry.MissingValue, "%s is empty; a createview row needs resname, class, view and parentview", column)
+		}
+	}
+	resource := t.Resource(values["resname"])
+	if resource == nil {
+		return unknownResource(values["resname"])
+	}
+	parent := t.View(resource, values["parentview"])
+	if parent == nil {
+		return unknownInside("parentview", values["parentview"], resource)
+	}
+	if bad := engine.CheckName("class", values["class"]); bad != nil {
+		return bad
+	}
+	if have := t.View(resource, values["view"]); have != nil {
+		return t.sameView(c, have, parent, values["class"])
+	}
+	if bad := engine.CheckName("view", values["view"]); bad != nil {
+		return bad
+	}
+	if bad := t.CheckDepth("parentview", parent); bad != nil {
+		return bad
+	}
+	if bad := t.RoomForPlace("view", values["view"]); bad != nil {
+		return bad
+	}
+	t.Create(belfry.KindView, values["view"], parent, resource, t.ViewClass(values["class"]), "", nil)
+	c.report.Accepted++
+	c.report.Created.Views++
+	return nil
+}
+
+// sameView decides a createview row whose view exists: it becomes what the row says.
+func (t decision) sameView(c *chunk, have, parent *meta.Node, class string) *belfry.RowError {
+	if have == have.Resource {
+		return belfry.Rejectf("view", belfry.NameInUse, "%q is the name of the resource itself; choose another name for the view", have.Name)
+	}
+	if bad := t.CheckMove("parentview", have, parent); bad != nil {
+		return bad
+	}
+	c.report.Accepted++
+	if parent == t.Parent(have) {
+		parent = nil
+	}
+	if parent == nil && class == t.Current(have).Class {
+		c.report.Unchanged++
+		return nil
+	}
+	t.Change(have, parent, class, nil)
+	c.report.Updated++
+	return nil
+}
+
+// admit lets go of rows of objects whose data nobody wants now, and counts them.
+func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
+	for i, n := range nodes {
+		if n != nil && !t.Mode(n).Takes() {
+			nodes[i] = nil
+			c.discard(int(origins[i].row))
+		}
+	}
+}
+
+// discard counts a row that nobody wants now.
+func (c *chunk) discard(row int) {
+	c.report.Discarded++
+	c.let = append(c.let, int32(row))
+	if c.discarded != nil {
+		c.discarded(row)
+	}
+}
+
+// leave takes rows out of a chunk whose objects were inside when they were found, and are not any more.
+func (t decision) leave(c *chunk, late *rejections) {
+	if !t.Limited {
+		return
+	}
+	look := func(nodes []*meta.Node, origins []origin) {
+		for i, n := range nodes {
+			if n != nil && !t.Sees(n) {
+				nodes[i] = nil
+				late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist", n.Name))
+			}
+		}
+	}
+	look(c.data.nodes, c.data.origins)
+	look(c.logs.nodes, c.logs.origins)
+}
