@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
-
 	"belfry"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // DB keeps what exists in a database: items, their states, configuration and idempotency answers. It is fed from

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"belfry"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"belfry"
 )
 
 // openDB opens a database in a folder of the test's own, under a name that must not be taken for a part of a URL.

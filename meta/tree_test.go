@@ -11,11 +11,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var loadOnce = sync.OnceValues(catalog.Load)

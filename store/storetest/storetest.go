@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/store"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Open opens the store in a folder, which may have been used by an earlier one. It must not register a Close.
