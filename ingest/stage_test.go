@@ -45,7 +45,7 @@ type memory struct {
 	full    bool // there was no room for something
 }
 
-func (j *memory) Append(payloads ...[]byte) (first uint64, err error) {
+func (j *memory) Append(payloads ...[]byte) (first belfry.Position, err error) {
 	if j.refuse != nil {
 		return 0, j.refuse
 	}
@@ -54,7 +54,7 @@ func (j *memory) Append(payloads ...[]byte) (first uint64, err error) {
 		return 0, errors.New("no room")
 	}
 	j.room = max(j.room-1, 0)
-	first = uint64(len(j.records) + 1)
+	first = belfry.Position(len(j.records) + 1)
 	for _, p := range payloads {
 		j.records = append(j.records, bytes.Clone(p))
 	}
@@ -149,7 +149,7 @@ func (j *memory) replay() (list []*belfry.Record, err error) {
 		if err != nil {
 			return nil, err
 		}
-		r.SetPos(uint64(i + 1))
+		r.SetPos(belfry.Position(i + 1))
 		list = append(list, r)
 	}
 	return list, nil
