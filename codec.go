@@ -31,7 +31,7 @@ const (
 )
 
 // SetPos tells the record, and the batches in it, where it stands in the journal.
-func (r *Record) SetPos(pos uint64) {
+func (r *Record) SetPos(pos Position) {
 	r.Pos = pos
 	for _, b := range r.Batches {
 		b.Pos = pos

@@ -11,7 +11,7 @@ const stateVersion = 2
 // Append encodes the whole state, its position included, behind dst: the format version, then the fields in order.
 func (s *State) Append(dst []byte) []byte {
 	dst = append(dst, stateVersion)
-	dst = binary.AppendUvarint(dst, s.Pos)
+	dst = binary.AppendUvarint(dst, uint64(s.Pos))
 	dst = s.Standing.append(dst)
 	dst = binary.AppendVarint(dst, int64(s.LastData))
 	dst = binary.AppendUvarint(dst, uint64(len(s.Numbers)))
@@ -32,7 +32,7 @@ func DecodeState(data []byte) (*State, error) {
 		return nil, fmt.Errorf("state has format %d, this program knows format %d", data[0], stateVersion)
 	}
 	d := decoder{data: data[1:]}
-	s := &State{Pos: d.uvarint()}
+	s := &State{Pos: Position(d.uvarint())}
 	d.standing(&s.Standing)
 	s.LastData = Time(d.varint())
 	if n := d.count(8); n > 0 {

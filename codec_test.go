@@ -247,7 +247,7 @@ func FuzzState(f *testing.F) {
 }
 
 func randomRecord(rnd *rand.Rand) *Record {
-	r := &Record{Pos: rnd.Uint64(), Time: Time(rnd.Uint64()), Customer: CustomerID(rnd.Uint32())}
+	r := &Record{Pos: Position(rnd.Uint64()), Time: Time(Position(rnd.Uint64())), Customer: CustomerID(rnd.Uint32())}
 	for range rnd.IntN(3) {
 		r.Batches = append(r.Batches, randomBatch(rnd))
 	}
@@ -255,7 +255,7 @@ func randomRecord(rnd *rand.Rand) *Record {
 		r.Items = append(r.Items, randomItem(rnd))
 	}
 	for range rnd.IntN(4) {
-		r.States = append(r.States, StateChange{Item: ID(rnd.Uint64()), Standing: randomStanding(rnd)})
+		r.States = append(r.States, StateChange{Item: ID(Position(rnd.Uint64())), Standing: randomStanding(rnd)})
 	}
 	for range rnd.IntN(3) {
 		d := Doc{Kind: DocClass, Customer: CustomerID(rnd.Uint32()), Name: randomText(rnd)}
@@ -272,7 +272,7 @@ func randomRecord(rnd *rand.Rand) *Record {
 
 func randomBatch(rnd *rand.Rand) *Batch {
 	rows := 1 + rnd.IntN(5)
-	b := &Batch{Collection: randomText(rnd), Customer: CustomerID(rnd.Uint32()), FirstID: RowID(rnd.Uint64())}
+	b := &Batch{Collection: randomText(rnd), Customer: CustomerID(rnd.Uint32()), FirstID: RowID(Position(rnd.Uint64()))}
 	moving := Time(rnd.IntN(2))
 	for i := range rows {
 		b.Times = append(b.Times, Time(1_700_000_000_000_000)+moving*Time(i))
@@ -286,7 +286,7 @@ func randomBatch(rnd *rand.Rand) *Batch {
 			case 0:
 				c.Numbers = append(c.Numbers, math.Float64frombits(rnd.Uint64()))
 			case 1:
-				c.Ints = append(c.Ints, int64(rnd.Uint64()>>wide))
+				c.Ints = append(c.Ints, int64(Position(rnd.Uint64())>>wide))
 			case 2:
 				c.Texts = append(c.Texts, randomText(rnd))
 			}
@@ -298,8 +298,8 @@ func randomBatch(rnd *rand.Rand) *Batch {
 
 func randomItem(rnd *rand.Rand) Item {
 	it := Item{
-		ID: ID(rnd.Uint64()), Customer: CustomerID(rnd.Uint32()), Kind: Kind(1 + rnd.IntN(3)), Name: randomText(rnd),
-		Parent: ID(rnd.Uint64()), Resource: ID(rnd.Uint64()), Class: randomText(rnd), Package: randomText(rnd),
+		ID: ID(Position(rnd.Uint64())), Customer: CustomerID(rnd.Uint32()), Kind: Kind(1 + rnd.IntN(3)), Name: randomText(rnd),
+		Parent: ID(Position(rnd.Uint64())), Resource: ID(Position(rnd.Uint64())), Class: randomText(rnd), Package: randomText(rnd),
 		Created: Time(rnd.Int64()), Removed: Time(rnd.IntN(2)),
 	}
 	if rnd.IntN(2) == 0 {
@@ -316,7 +316,7 @@ func randomItem(rnd *rand.Rand) Item {
 
 func randomState(rnd *rand.Rand) *State {
 	s := &State{
-		Pos: rnd.Uint64(), Standing: randomStanding(rnd), LastData: Time(rnd.Int64()),
+		Pos: Position(rnd.Uint64()), Standing: randomStanding(rnd), LastData: Time(rnd.Int64()),
 	}
 	for range rnd.IntN(4) {
 		s.Numbers = append(s.Numbers, math.Float64frombits(rnd.Uint64()))

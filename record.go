@@ -4,8 +4,8 @@ package belfry
 // intentions, and every effect is absolute ("the status is now 3"), so applying a record never needs the rules that
 // produced it, and a record met again after a crash does no harm.
 type Record struct {
-	Pos      uint64 // position in the journal; 0 until appended
-	Time     Time   // when it was decided
+	Pos      Position // position in the journal; 0 until appended
+	Time     Time     // when it was decided
 	Customer CustomerID
 	Batches  []*Batch      // rows, events among them
 	Items    []Item        // created or changed, each whole; a removed item comes with Removed set
@@ -27,7 +27,7 @@ func (r *Record) Rows() (n int) {
 // LastData, Numbers and Texts follow from the data rows alone and are not part of a StateChange: who applies a record
 // takes them, and what the rows add to Heard, from its objectdata batches.
 type State struct {
-	Pos uint64 // position of the last record that touched it
+	Pos Position // position of the last record that touched it
 	Standing
 	LastData Time
 	Numbers  []float64 // last value of i1, i2, …; NaN where there is none

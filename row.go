@@ -34,7 +34,7 @@ type Cell struct {
 type Batch struct {
 	Collection string
 	Customer   CustomerID
-	Pos        uint64 // position of its record in the journal; set when the record is appended or read
+	Pos        Position // position of its record in the journal; set when the record is appended or read
 	FirstID    RowID
 	Times      []Time
 	Columns    []Column

@@ -31,11 +31,11 @@ type bench struct {
 }
 
 // Append counts as the journal.
-func (b *bench) Append(payloads ...[]byte) (uint64, error) {
+func (b *bench) Append(payloads ...[]byte) (belfry.Position, error) {
 	if b.journal != nil {
 		return 0, b.journal
 	}
-	return uint64(len(b.records) + 1), nil
+	return belfry.Position(len(b.records) + 1), nil
 }
 
 func newBench(t *testing.T) *bench {

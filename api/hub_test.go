@@ -21,7 +21,7 @@ type stage struct {
 	*Hub
 	t    testing.TB
 	tree *meta.Tree
-	pos  uint64
+	pos  belfry.Position
 	rows belfry.RowID
 }
 

@@ -21,11 +21,11 @@ import (
 )
 
 // memoryJournal forgets what it is given: a disk would make a fuzzer a thousand times slower.
-type memoryJournal struct{ end uint64 }
+type memoryJournal struct{ end belfry.Position }
 
-func (j *memoryJournal) Append(payloads ...[]byte) (first uint64, err error) {
+func (j *memoryJournal) Append(payloads ...[]byte) (first belfry.Position, err error) {
 	first = j.end + 1
-	j.end += uint64(len(payloads))
+	j.end += belfry.Position(len(payloads))
 	return first, nil
 }
 

@@ -86,7 +86,9 @@ func (l *limiter) enter(ctx context.Context, c belfry.CustomerID, places int) bo
 func (l *limiter) try(c belfry.CustomerID, places int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.admit(l.tenant(c), places)
+	q := l.tenant(c)
+	defer l.forget(c, q)
+	return l.admit(q, places)
 }
 
 // admit takes a place if there is one and nobody waits for it. The mutex is held.

@@ -30,9 +30,9 @@ import (
 type arrivals struct {
 	path     string
 	instance string
-	position func() uint64       // of the last record in the journal
-	noted    func(serial uint64) // told which file counts for the next record
-	told     func(error)         // told of each failure to write the file, and of nil when that succeeds again; may be nil
+	position func() belfry.Position // of the last record in the journal
+	noted    func(serial uint64)    // told which file counts for the next record
+	told     func(error)            // told of each failure to write the file, and of nil when that succeeds again; may be nil
 	log      *slog.Logger
 
 	last  belfry.Time  // of the last record; for the sequencer alone
@@ -57,10 +57,10 @@ type recordTimes struct {
 // timeStep says that the clock was set after the record at First was written and before the one at Last was, and which times
 // records had before and after that.
 type timeStep struct {
-	First uint64    `json:"first"`
-	Last  uint64    `json:"last"` // notYet: the last record of the journal
-	Low   time.Time `json:"low"`
-	High  time.Time `json:"high"`
+	First belfry.Position `json:"first"`
+	Last  belfry.Position `json:"last"` // notYet: the last record of the journal
+	Low   time.Time       `json:"low"`
+	High  time.Time       `json:"high"`
 }
 
 const (
@@ -203,7 +203,7 @@ func (a *arrivals) run(ctx context.Context) error {
 }
 
 // widen gives the times that records from one position to another may have had, if those around them had the given times.
-func (r *recordTimes) widen(from, to uint64, low, high time.Time) (time.Time, time.Time) {
+func (r *recordTimes) widen(from, to belfry.Position, low, high time.Time) (time.Time, time.Time) {
 	for _, s := range r.Steps {
 		if s.First <= to && s.Last >= from {
 			low, high = earlier(low, s.Low), later(high, s.High)

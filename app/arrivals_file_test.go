@@ -74,7 +74,7 @@ func TestLossWithWrongTimes(t *testing.T) {
 func TestArrivalsChanged(t *testing.T) {
 	steps := make([]timeStep, maxTimeSteps)
 	for i := range steps {
-		steps[i] = timeStep{1<<63 + uint64(i), notYet, minute(i).Add(123456 * time.Microsecond), minute(i).Add(654321 * time.Microsecond)}
+		steps[i] = timeStep{1<<63 + belfry.Position(i), notYet, minute(i).Add(123456 * time.Microsecond), minute(i).Add(654321 * time.Microsecond)}
 	}
 	text, err := recordTimes{strings.Repeat("a", 32), 1 << 63, minute(1), steps}.encode()
 	if err != nil {
@@ -145,7 +145,7 @@ func TestArrivalsInTheWay(t *testing.T) {
 		"is a link, and links are not followed": func() error { return os.Symlink("elsewhere", path) },
 	} {
 		in.must(os.RemoveAll(path))
-		a := startArrivals(in.dir, 0, func() uint64 { return 1 }, s.trouble.times.told)
+		a := startArrivals(in.dir, 0, func() belfry.Position { return 1 }, s.trouble.times.told)
 		in.must(a.arrive(belfry.At(minute(0))))
 		in.must(os.Remove(path))
 		in.must(put())

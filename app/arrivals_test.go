@@ -193,7 +193,7 @@ func TestLossWithoutTimes(t *testing.T) {
 }
 
 // startArrivals opens the file of a folder without an instance.
-func startArrivals(dir string, last belfry.Time, position func() uint64, told func(error)) *arrivals {
+func startArrivals(dir string, last belfry.Time, position func() belfry.Position, told func(error)) *arrivals {
 	a := &arrivals{path: filepath.Join(dir, arrivalsFile), position: position, noted: func(uint64) {}, told: told, log: slog.New(slog.DiscardHandler)}
 	known, err := readArrivals(dir, "", 0)
 	a.start(known, err, last)
@@ -202,8 +202,10 @@ func startArrivals(dir string, last belfry.Time, position func() uint64, told fu
 
 // TestArrivalsFile: the file is written when the clock was set, not for every record, and the number of steps is limited.
 func TestArrivalsFile(t *testing.T) {
-	dir, pos := t.TempDir(), uint64(1)
-	open := func(last belfry.Time) *arrivals { return startArrivals(dir, last, func() uint64 { return pos }, nil) }
+	dir, pos := t.TempDir(), belfry.Position(1)
+	open := func(last belfry.Time) *arrivals {
+		return startArrivals(dir, last, func() belfry.Position { return pos }, nil)
+	}
 	read := func() recordTimes {
 		t.Helper()
 		known, err := readArrivals(dir, "", 0)
@@ -266,7 +268,7 @@ func TestArrivalsRefuse(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, arrivalsFile)
 	var told []bool
-	a := startArrivals(dir, 0, func() uint64 { return 1 }, func(err error) { told = append(told, err != nil) })
+	a := startArrivals(dir, 0, func() belfry.Position { return 1 }, func(err error) { told = append(told, err != nil) })
 	at := func(when time.Time, ok bool) {
 		t.Helper()
 		if err := a.arrive(belfry.At(when)); (err == nil) != ok {

@@ -27,10 +27,10 @@ type core struct {
 	db       *meta.DB
 	tree     *meta.Tree
 	journal  *journal.Journal
-	stored   uint64                              // position of the database when it was opened
+	stored   belfry.Position                     // position of the database when it was opened
 	instance string                              // the id that all parts have
-	moved    uint64                              // position of the row store, as far as that was known then
-	noted    uint64                              // the same as the metadata had it
+	moved    belfry.Position                     // position of the row store, as far as that was known then
+	noted    belfry.Position                     // the same as the metadata had it
 	oldest   func(collection string) belfry.Time // what the row store has not dropped; nil without one
 	damage   []string
 	last     belfry.Time // of the newest record in the journal
@@ -100,16 +100,16 @@ func (c *core) open(ctx context.Context) (err error) {
 
 // rowsPosition is the position up to which all records are in the row store. The metadata have noted it, and the row store
 // itself: a folder of rows that somebody has put back may be older than what the metadata say.
-func (c *core) rowsPosition() uint64 {
+func (c *core) rowsPosition() belfry.Position {
 	pos := movedIn(c.cfg.Load(), c.noted)
 	if pos < c.noted {
-		c.Log.Warn("the row store has fewer records than the metadata say; those that the journal has are stored again", "rows", position(pos), "metadata", position(c.noted))
+		c.Log.Warn("the row store has fewer records than the metadata say; those that the journal has are stored again", "rows", pos, "metadata", c.noted)
 	}
 	return pos
 }
 
 // movedIn is the position that the row store itself has noted; at most the given one, which is what the metadata say.
-func movedIn(cfg *Config, noted uint64) uint64 {
+func movedIn(cfg *Config, noted belfry.Position) belfry.Position {
 	if own, known := rowsMoved(cfg); known {
 		return min(own, noted)
 	}
@@ -151,7 +151,7 @@ func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh boo
 	start := time.Now()
 	times, _ := c.readArrivals() // without it all times count
 	finder, e := newLossFinder(c.gaps, earliestLoss(c.cfg.Load().Data, times), times), c.evidence()
-	err := c.journal.Replay(0, func(pos uint64, payload []byte) error {
+	err := c.journal.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil {
 			c.lost(pos, err)
@@ -193,13 +193,13 @@ func (c *core) replay(ctx context.Context, each func(r *belfry.Record, fresh boo
 	return nil
 }
 
-func (c *core) lost(pos uint64, err error) {
+func (c *core) lost(pos belfry.Position, err error) {
 	c.Log.Error("a record of the journal cannot be used", "pos", pos, "err", err)
 	// Every customer reads this in an event, and the error may name something of one of them; the log has it.
 	c.damage = append(c.damage, unusable(pos))
 }
 
-func unusable(pos uint64) string { return "record " + position(pos) + " cannot be used" }
+func unusable(pos belfry.Position) string { return "record " + pos.String() + " cannot be used" }
 
 // close gives everything back, as far as it was opened.
 func (c *core) close() error {

@@ -75,7 +75,7 @@ func (s *service) journalBatches(each func(*belfry.Batch) error) error {
 	for _, r := range s.tree.Removals() {
 		removed[r.Customer] = true
 	}
-	return s.journal.Replay(0, func(pos uint64, payload []byte) error {
+	return s.journal.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil { // the start has told about it
 			return nil

@@ -70,7 +70,7 @@ func (s *service) erase(ctx context.Context) error {
 }
 
 // arrived waits until the rows of all records up to a position are in the store.
-func (s *service) arrived(ctx context.Context, pos uint64) error {
+func (s *service) arrived(ctx context.Context, pos belfry.Position) error {
 	tick := time.NewTicker(arrivedEvery)
 	defer tick.Stop()
 	for s.store.Position() < pos {

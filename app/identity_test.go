@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"belfry"
+
 	"belfry/journal"
 	"belfry/meta"
 	"belfry/store"
@@ -192,7 +194,7 @@ func (in *instance) withoutIDs() {
 
 // A position or an id is not used a second time when a part is older than another.
 func TestOlderParts(t *testing.T) {
-	f := func(what string, stored uint64, rows uint64, accept []string, want string) *core {
+	f := func(what string, stored belfry.Position, rows belfry.Position, accept []string, want string) *core {
 		t.Helper()
 		in := newInstanceFolder(t)
 		o := in.options

@@ -37,7 +37,7 @@ const (
 
 // gap is a range of lost positions, both ends included.
 type gap struct {
-	from, to uint64
+	from, to belfry.Position
 	why      string
 	segment  string // the file that is damaged; empty when there is none to name
 }
@@ -72,7 +72,7 @@ func newLossFinder(gaps []gap, earliest time.Time, times recordTimes) *lossFinde
 // insert adds gaps that the replay itself has found.
 func (f *lossFinder) insert(gaps []gap) {
 	for _, g := range gaps {
-		i, _ := slices.BinarySearchFunc(f.gaps, g.from, func(have gap, from uint64) int { return cmp.Compare(have.from, from) })
+		i, _ := slices.BinarySearchFunc(f.gaps, g.from, func(have gap, from belfry.Position) int { return cmp.Compare(have.from, from) })
 		if i > 0 && f.gaps[i-1].to+1 == g.from {
 			f.gaps[i-1].to = g.to
 			continue
@@ -82,7 +82,7 @@ func (f *lossFinder) insert(gaps []gap) {
 }
 
 // record takes note of a record that is there.
-func (f *lossFinder) record(pos uint64, at time.Time) {
+func (f *lossFinder) record(pos belfry.Position, at time.Time) {
 	for len(f.gaps) > 0 && f.gaps[0].to < pos {
 		f.end(at, at)
 	}
@@ -95,7 +95,7 @@ func (f *lossFinder) end(at, latest time.Time) {
 	g := f.gaps[0]
 	f.gaps = f.gaps[1:]
 	from, to := f.times.widen(g.from, g.to, earlier(f.before, at), later(f.before, latest))
-	f.found = append(f.found, loss{Position: position(g.from), From: from, To: to, Why: g.why, Segment: g.segment})
+	f.found = append(f.found, loss{Position: g.from.String(), From: from, To: to, Why: g.why, Segment: g.segment})
 }
 
 // rest ends the gaps behind which there is no record. Very many losses become one: every query is compared with each.

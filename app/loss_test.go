@@ -39,8 +39,8 @@ func TestLossSpans(t *testing.T) {
 	}
 	f = newLossFinder(nil, minute(0), recordTimes{})
 	for i := range 2 * maxLosses {
-		f.insert([]gap{{from: seg | uint64(2*i+1), to: seg | uint64(2*i+1), why: "odd"}})
-		f.record(seg|uint64(2*i+2), minute(i))
+		f.insert([]gap{{from: seg | belfry.Position(2*i+1), to: seg | belfry.Position(2*i+1), why: "odd"}})
+		f.record(seg|belfry.Position(2*i+2), minute(i))
 	}
 	if all := f.rest(minute(999)); len(all) != 1 || all[0].From != minute(0) || all[0].To != minute(2*maxLosses-1) {
 		t.Errorf("%+v", all)

@@ -29,7 +29,7 @@ func newRowStore(s store.Store) *rowStore {
 }
 
 // durable and sync are those of a FileStore. Other stores are durable when Append returns.
-func (r *rowStore) durable(moved uint64) error {
+func (r *rowStore) durable(moved belfry.Position) error {
 	if r.files == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 
 // removedAfter asks the metadata whether the names of removed items have to be made anew. That it cannot be told does not end a start, nor
 // keep an engine from being started again: the service watches the metadata, and checks the whole database after each start.
-func (s *service) removedAfter(pos uint64) bool {
+func (s *service) removedAfter(pos belfry.Position) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may break down while we stop, too
 	defer cancel()
 	found, err := s.db.RemovedAfter(ctx, pos)
@@ -73,7 +73,7 @@ func (s *service) removedAfter(pos uint64) bool {
 }
 
 // rowsMoved is the position up to which all records are in the store, as its folder has noted it. It need not be open.
-func rowsMoved(cfg *Config) (pos uint64, known bool) {
+func rowsMoved(cfg *Config) (pos belfry.Position, known bool) {
 	return duck.Moved(cfg.inside(cfg.Storage.DuckDB.Dir))
 }
 
@@ -87,7 +87,7 @@ func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, erro
 	return duck.Verify(ctx, duck.Config{
 		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
 		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: b.engineMost,
-		RemovedAfter: func(pos uint64) bool {
+		RemovedAfter: func(pos belfry.Position) bool {
 			found, err := meta.ReadRemovedAfter(ctx, o.Config.inside(o.Config.Meta.SQLite.Path), pos)
 			return found && err == nil // metadata that cannot be read are told apart
 		},

@@ -95,7 +95,7 @@ func (m *memory) open() {
 	toStore := func(r *belfry.Record) {
 		m.mover.Add(&belfry.Record{Pos: r.Pos, Batches: append(m.tree.Dimension(r), r.Batches...)})
 	}
-	m.must(j.Replay(0, func(pos uint64, payload []byte) error {
+	m.must(j.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		m.must(err)
 		r.SetPos(pos)

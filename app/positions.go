@@ -26,7 +26,7 @@ const (
 func (c *core) openJournal(ctx context.Context) error {
 	o := c.journalOptions()
 	if c.accepted[lossJournal] {
-		o.After = (max(c.stored, c.noted)>>32 + skipSegments) << 32
+		o.After = belfry.PositionOf(max(c.stored, c.noted).Epoch()+skipSegments, 0)
 		if err := c.skipItems(ctx, o.After, skipItems); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (c *core) openJournal(ctx context.Context) error {
 	}
 	c.gaps = append(c.gaps, e.gaps()...)
 	if _, _, next := c.journal.Bounds(); next <= e.known() { // its positions must not be used a second time
-		o.Next = e.known()>>32 + 1
+		o.Next = e.known().Epoch() + 1
 		return c.reopenJournal(o)
 	}
 	return nil
@@ -77,7 +77,7 @@ func (c *core) olderMetadata(ctx context.Context, o journal.Options, why string)
 			"whose rows will have no names, start once with --accept-loss=%s", why, lossMetadata)
 	}
 	_, _, next := c.journal.Bounds()
-	o.Next = next>>32 + skipSegments
+	o.Next = next.Epoch() + skipSegments
 	if err := c.skipItems(ctx, 0, skipItems); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *core) olderMetadata(ctx context.Context, o journal.Options, why string)
 }
 
 // skipItems leaves out item ids, and positions up to pos.
-func (c *core) skipItems(ctx context.Context, pos uint64, n belfry.ID) error {
+func (c *core) skipItems(ctx context.Context, pos belfry.Position, n belfry.ID) error {
 	c.skipped = true
 	return c.db.SkipTo(ctx, pos, c.tree.SkipIDs(n))
 }
@@ -99,7 +99,7 @@ func (c *core) skipRows(ctx context.Context) error {
 }
 
 // checkRows compares how far the rows have come with the journal, before anything is replayed.
-func (c *core) checkRows(ctx context.Context, rows uint64) error {
+func (c *core) checkRows(ctx context.Context, rows belfry.Position) error {
 	if c.accepted[lossMetadata] || c.accepted[lossJournal] {
 		return nil
 	}
@@ -110,11 +110,8 @@ func (c *core) checkRows(ctx context.Context, rows uint64) error {
 	c.gaps = append(c.gaps, e.end(rows, "the rows")...)
 	_, reached, _ := c.journal.Bounds()
 	if rows > reached && rows > c.stored {
-		c.Log.Warn("the row store has records that the journal has lost; item ids are left out", "rows", position(rows), "journal", position(reached))
+		c.Log.Warn("the row store has records that the journal has lost; item ids are left out", "rows", rows, "journal", reached)
 		return c.skipItems(ctx, 0, skipLost)
 	}
 	return nil
 }
-
-// position prints a position as the documents do.
-func position(pos uint64) string { return fmt.Sprintf("%x·%d", pos>>32, uint32(pos)) }

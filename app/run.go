@@ -112,7 +112,7 @@ func (s *service) release(ctx context.Context) {
 
 // releaseUpTo lets segments go. What the database has of them must be on disk first, and the note of what is in the row store:
 // a power cut may take back what was written last, and then the records would be nowhere, or seem to be.
-func (s *service) releaseUpTo(ctx context.Context, pos uint64) {
+func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
 	release := s.journal.Release
 	if s.disk.journalLow.Load() {
 		release = s.journal.Shrink

@@ -55,7 +55,7 @@ type service struct {
 	files       chan struct{}                // a file of rows was found damaged or missing, or is whole again
 	metaLost    atomic.Pointer[belfry.Error] // why nothing is taken while the files of the metadata are not there; nil when they are
 	lost        atomic.Pointer[[]loss]       // times of which rows may be missing
-	goal        uint64                       // position of the last record of the replay
+	goal        belfry.Position              // position of the last record of the replay
 	refused     atomic.Int64                 // files that were wrong when they were to be imported
 	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	labels      labels

@@ -60,8 +60,8 @@ type verifier struct {
 
 	places places
 	facts  meta.Facts
-	rows   uint64 // the row store has records up to here
-	losses []loss // what starts have noted
+	rows   belfry.Position // the row store has records up to here
+	losses []loss          // what starts have noted
 	times  recordTimes
 
 	timesKnown bool // times are what the file says
@@ -218,7 +218,7 @@ func (v *verifier) records(e *evidence, judge bool) error {
 		}
 	}
 	finder := newLossFinder(gaps, earliestLoss(v.cfg.Data, v.times), v.times)
-	err := e.journal.Replay(0, func(pos uint64, payload []byte) error {
+	err := e.journal.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err == nil {
 			finder.record(pos, r.Time.Std())
@@ -259,7 +259,7 @@ func (v *verifier) confirmed(l loss) bool {
 
 // confirmedIn tells whether an administrator knows of a loss in a segment.
 func (v *verifier) confirmedIn(number uint64) bool {
-	segment, _, _ := strings.Cut(position(number<<32), "·")
+	segment, _, _ := strings.Cut(belfry.PositionOf(number, 0).String(), "·")
 	return slices.ContainsFunc(v.losses, func(l loss) bool { return l.Confirmed && strings.HasPrefix(l.Position, segment+"·") })
 }
 

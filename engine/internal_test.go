@@ -14,7 +14,7 @@ type moody struct {
 	appends int
 }
 
-func (j *moody) Append(payloads ...[]byte) (uint64, error) {
+func (j *moody) Append(payloads ...[]byte) (belfry.Position, error) {
 	if j.appends++; j.appends%2 == 0 {
 		return 0, errors.New("no")
 	}

@@ -553,7 +553,7 @@ type brittle struct {
 	refuse bool
 }
 
-func (j *brittle) Append(payloads ...[]byte) (uint64, error) {
+func (j *brittle) Append(payloads ...[]byte) (belfry.Position, error) {
 	if j.refuse {
 		j.refuse = false
 		return 0, errors.New("device error")

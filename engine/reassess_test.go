@@ -121,7 +121,7 @@ type failing struct {
 	left atomic.Int32
 }
 
-func (j *failing) Append(payloads ...[]byte) (uint64, error) {
+func (j *failing) Append(payloads ...[]byte) (belfry.Position, error) {
 	switch left := j.left.Load(); left {
 	case 0:
 	case 1:

@@ -35,7 +35,7 @@ func BenchmarkRollup(b *testing.B) {
 				if len(r.States) != 4 {
 					b.Fatalf("%d items changed, want the object, its resource, its view and MAIN", len(r.States))
 				}
-				r.SetPos(uint64(i + 1<<40))
+				r.SetPos(belfry.Position(i + 1<<40))
 				if err := x.Tree.Apply(r); err != nil {
 					b.Fatal(err)
 				}

@@ -64,7 +64,7 @@ type Config struct {
 
 // Journal makes payloads durable, all or none, at consecutive positions.
 type Journal interface {
-	Append(payloads ...[]byte) (first uint64, err error)
+	Append(payloads ...[]byte) (first belfry.Position, err error)
 }
 
 // Limits bound what a client may send. They may change while the program runs.
@@ -403,7 +403,7 @@ func (s *Sequencer) publish(changes []change) error {
 	}
 	for i, c := range changes {
 		r := c.Record
-		r.SetPos(first + uint64(i))
+		r.SetPos(first + belfry.Position(i))
 		if err := s.cfg.Tree.Apply(r, c.made...); err != nil {
 			// The record is committed and this is the code that made it: going on would answer from a wrong picture.
 			panic("ingest: a committed record does not apply: " + err.Error())

@@ -49,7 +49,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 		t.Fatal(err)
 	}
 	answers := map[string]*belfry.Answer{}
-	if err := j.Replay(0, func(pos uint64, payload []byte) error {
+	if err := j.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ type ending struct {
 	err  error
 }
 
-func (j *ending) Append(payloads ...[]byte) (uint64, error) {
+func (j *ending) Append(payloads ...[]byte) (belfry.Position, error) {
 	if j.err != nil {
 		if j.left -= len(payloads); j.left < 0 {
 			return 0, j.err

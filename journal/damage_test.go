@@ -10,31 +10,33 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"belfry"
 )
 
 // small is a journal of twelve records in two segments, the second not sealed, as a crash leaves it.
 type small struct {
 	files   map[string][]byte
 	records []entry
-	ends    map[uint64]int64 // offset behind each record
-	mark    []byte           // the file that says where the journal ends
+	ends    map[belfry.Position]int64 // offset behind each record
+	mark    []byte                    // the file that says where the journal ends
 }
 
 func smallJournal(t testing.TB) small {
 	t.Helper()
 	dir := memoryDir(t)
 	j := open(t, dir, Options{SegmentSize: 320})
-	s := small{files: make(map[string][]byte), ends: make(map[uint64]int64)}
+	s := small{files: make(map[string][]byte), ends: make(map[belfry.Position]int64)}
 	put := func(payloads ...string) {
 		first := appendAll(t, j, payloads...)
 		end := j.active.end
 		for i, p := range slices.Backward(payloads) {
-			pos := first + uint64(i)
+			pos := first + belfry.Position(i)
 			s.ends[pos] = end
 			end -= recordHeaderSize + int64(len(p))
 		}
 		for i, p := range payloads {
-			s.records = append(s.records, entry{first + uint64(i), p})
+			s.records = append(s.records, entry{first + belfry.Position(i), p})
 		}
 	}
 	put("one")
@@ -131,7 +133,7 @@ func (s small) check(t *testing.T, dir, name string, data []byte, want []entry, 
 		t.Fatalf("opened again: got  %v\nwant %v", got, want)
 	}
 	j.Close()
-	os.Remove(filepath.Join(dir, segmentName(pos>>32)))
+	os.Remove(filepath.Join(dir, segmentName(pos.Epoch())))
 }
 
 // put writes the mark, or removes it.
@@ -152,7 +154,7 @@ func (s small) put(t *testing.T, dir string) {
 
 // covered tells whether the damage says that pos is lost, or that nobody knows what is. A torn end says so for certain
 // only if sure is not asked for.
-func covered(damaged []Damage, pos uint64, file string, sure bool) bool {
+func covered(damaged []Damage, pos belfry.Position, file string, sure bool) bool {
 	return slices.ContainsFunc(damaged, func(d Damage) bool {
 		header := d.From == 0 && d.Segment == file && !sure
 		return header || d.From != 0 && d.From <= pos && (pos <= d.To || d.To == 0) && !(sure && d.Torn)
@@ -178,10 +180,10 @@ func (s small) everyCut(t *testing.T, told func(boundary bool) bool) {
 			var left []entry
 			boundary := n == headerSize
 			for _, r := range s.records {
-				if r.pos>>32 != number || s.ends[r.pos] <= int64(n) {
+				if r.pos.Epoch() != number || s.ends[r.pos] <= int64(n) {
 					left = append(left, r)
 				}
-				boundary = boundary || r.pos>>32 == number && s.ends[r.pos] == int64(n)
+				boundary = boundary || r.pos.Epoch() == number && s.ends[r.pos] == int64(n)
 			}
 			s.check(t, dir, name, data[:n], left, len(left) < len(s.records) && (number == 1 || told(boundary)))
 		}
@@ -199,7 +201,7 @@ func TestEveryFlip(t *testing.T) {
 			left := slices.DeleteFunc(slices.Clone(s.records), func(r entry) bool {
 				end := s.ends[r.pos]
 				start := end - recordHeaderSize - int64(len(r.payload))
-				return r.pos>>32 == number && start <= int64(n) && int64(n) < end
+				return r.pos.Epoch() == number && start <= int64(n) && int64(n) < end
 			})
 			for _, mask := range []byte{1 << rnd.IntN(8), 0xff} {
 				bad := bytes.Clone(data)
@@ -228,7 +230,7 @@ func TestRandomDamage(t *testing.T) {
 			left := slices.DeleteFunc(slices.Clone(s.records), func(r entry) bool {
 				end := s.ends[r.pos]
 				start := end - recordHeaderSize - int64(len(r.payload))
-				return r.pos>>32 == number && start < int64(to) && int64(from) < end
+				return r.pos.Epoch() == number && start < int64(to) && int64(from) < end
 			})
 			s.check(t, dir, name, bad, left, len(left) < len(s.records))
 		}
@@ -342,7 +344,7 @@ func TestMissingSegment(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, segmentName(2))); err != nil {
 		t.Fatal(err)
 	}
-	f := func(after uint64, want ...Damage) {
+	f := func(after belfry.Position, want ...Damage) {
 		t.Helper()
 		j := open(t, dir, Options{After: after})
 		if got := j.Damaged(); !slices.Equal(got, want) {
@@ -391,9 +393,9 @@ func FuzzSegment(f *testing.F) {
 		n := 1 + uint64(number%2)
 		sc := &scanner{r: strict{t, data}, number: n, size: int64(len(data)), limit: math.MaxUint32, newest: true}
 		total := 0
-		last := uint64(0)
-		err := sc.run(func(pos uint64, payload []byte) error {
-			if pos <= last || pos>>32 != n {
+		last := belfry.Position(0)
+		err := sc.run(func(pos belfry.Position, payload []byte) error {
+			if pos <= last || pos.Epoch() != n {
 				return fmt.Errorf("position %x after %x", pos, last)
 			}
 			last = pos

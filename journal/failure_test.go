@@ -112,7 +112,7 @@ func TestShortWrite(t *testing.T) {
 	}
 	room = -1
 	first := appendAll(t, j, "c")
-	if first>>32 < 2 {
+	if first.Epoch() < 2 {
 		t.Fatalf("position %x is in the failed segment", first)
 	}
 	j.Close()
@@ -178,7 +178,7 @@ func TestFailedFolder(t *testing.T) {
 	}
 	fail = false
 	pos := appendAll(t, j, "b")
-	if pos>>32 != 4 {
+	if pos.Epoch() != 4 {
 		t.Fatalf("position %x: the number of a failed segment was used again", pos)
 	}
 	j.Close()

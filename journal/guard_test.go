@@ -49,7 +49,7 @@ func TestFolderGone(t *testing.T) {
 	second := appendAll(t, j, "b")
 	want(t, replay(t, j, 0), entry{first, "a"}, entry{second, "b"})
 
-	must(t, os.Remove(filepath.Join(dir, segmentName(second>>32)))) // the segment alone
+	must(t, os.Remove(filepath.Join(dir, segmentName(second.Epoch())))) // the segment alone
 	if err := j.Check(); !errors.Is(err, ErrGone) {
 		t.Errorf("segment removed: check says %v", err)
 	}

@@ -31,6 +31,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"belfry"
 )
 
 var (
@@ -53,9 +55,9 @@ const (
 
 // Options say how a journal is opened. The zero value is good.
 type Options struct {
-	SegmentSize int64  // a new segment needs that much free space; a larger record gets a segment that fits it
-	After       uint64 // records up to here have arrived everywhere: they are neither checked nor replayed
-	Next        uint64 // the number that the next segment has at least
+	SegmentSize int64           // a new segment needs that much free space; a larger record gets a segment that fits it
+	After       belfry.Position // records up to here have arrived everywhere: they are neither checked nor replayed
+	Next        uint64          // the number that the next segment has at least
 	Log         *slog.Logger
 
 	// Guard is asked before and after a write whether this process may still write here, at most once a millisecond; an error fails the append.
@@ -127,14 +129,14 @@ type Journal struct {
 	spare      chan bool // tells once whether it was made; nil when none is on its way
 	mark       mark      // its fields pos, known and problem do not change after Open
 
-	mu       sync.Mutex // guards what follows; never held during input or output
-	segments []*segment // by number; the active one is the last
-	active   *segment   // the one that file belongs to
-	next     uint64     // number of the next segment
-	last     uint64     // last position that counts
-	reached  uint64     // last position that ever counted, also when its segment has been released
-	first    uint64     // number of the oldest segment that Open found
-	begins   uint64     // last position before the oldest segment, as its header has it; 0 when it is not known
+	mu       sync.Mutex      // guards what follows; never held during input or output
+	segments []*segment      // by number; the active one is the last
+	active   *segment        // the one that file belongs to
+	next     uint64          // number of the next segment
+	last     belfry.Position // last position that counts
+	reached  belfry.Position // last position that ever counted, also when its segment has been released
+	first    uint64          // number of the oldest segment that Open found
+	begins   belfry.Position // last position before the oldest segment, as its header has it; 0 when it is not known
 	damaged  []Damage
 	turned   atomic.Bool   // the next record begins a new segment
 	short    atomic.Bool   // there was no room for the last segment that was begun
@@ -145,14 +147,14 @@ type Journal struct {
 type segment struct {
 	number uint64
 	path   string
-	fence  uint64 // last position that counts before this segment; only as Open found it
-	fenced bool   // fence is known
-	old    bool   // not looked into: all of it is at or before Options.After
-	going  bool   // Release is removing it
-	last   uint64 // position of the last record that counts; number<<32 when there is none
-	end    int64  // offset behind that record
-	size   int64  // of the file, as allocated
-	grows  bool   // nothing could be allocated: the file grows as it is written
+	fence  belfry.Position // last position that counts before this segment; only as Open found it
+	fenced bool            // fence is known
+	old    bool            // not looked into: all of it is at or before Options.After
+	going  bool            // Release is removing it
+	last   belfry.Position // position of the last record that counts; number<<32 when there is none
+	end    int64           // offset behind that record
+	size   int64           // of the file, as allocated
+	grows  bool            // nothing could be allocated: the file grows as it is written
 }
 
 // room is how far the segment may be filled. One that was allocated small for lack of space is not filled further than that.
@@ -167,7 +169,7 @@ func (s *segment) room(j *Journal) int64 {
 func (s *segment) index() uint32 { return uint32(s.last) }
 
 // Last is the position of the last record that is durable, or Options.After if there is none above it.
-func (j *Journal) Last() uint64 {
+func (j *Journal) Last() belfry.Position {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.last
@@ -175,15 +177,15 @@ func (j *Journal) Last() uint64 {
 
 // Bounds returns the last position before the oldest segment that Open found, 0 when that is not known, the last
 // position that ever counted, as far as the segments tell, and the lowest position that the next segment can have.
-func (j *Journal) Bounds() (begins, reached, next uint64) {
+func (j *Journal) Bounds() (begins, reached, next belfry.Position) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.begins, max(j.reached, j.last), j.next << 32
+	return j.begins, max(j.reached, j.last), belfry.PositionOf(j.next, 0)
 }
 
 // Since is the position after which the journal has every record: what is at or before it may have been released. While
 // records are known to be damaged it is the highest position there is.
-func (j *Journal) Since() uint64 {
+func (j *Journal) Since() belfry.Position {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
@@ -194,17 +196,17 @@ func (j *Journal) Since() uint64 {
 	case j.segments[0].number == j.first && j.begins != 0:
 		return j.begins
 	}
-	return j.segments[0].number << 32
+	return belfry.PositionOf(j.segments[0].number, 0)
 }
 
 // Counts tells whether there was a record at pos that counts, as far as the segments that Open found tell, and returns the
 // last position up to pos that does. It may be in a segment that has been released.
-func (j *Journal) Counts(pos uint64) (last uint64, ok bool) {
+func (j *Journal) Counts(pos belfry.Position) (last belfry.Position, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	last = max(j.reached, j.last)
 	for _, s := range slices.Backward(j.segments) {
-		if s.number <= pos>>32 {
+		if s.number <= pos.Epoch() {
 			break
 		}
 		if s.fenced {
@@ -227,7 +229,7 @@ func (j *Journal) Size() (bytes int64, segments int) {
 // Append writes the payloads as consecutive records, syncs once, and gives the position of the first. Only when it
 // returns nil has anything happened; then all of it has. After an error none of the payloads counts, and the next call
 // tries anew by itself. Without payloads it does nothing.
-func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
+func (j *Journal) Append(payloads ...[]byte) (first belfry.Position, err error) {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	if j.closed {
@@ -255,10 +257,10 @@ func (j *Journal) Append(payloads ...[]byte) (first uint64, err error) {
 		j.abandon()
 		return 0, writeError("append to journal "+j.dir, err)
 	}
-	j.writeMark(first + uint64(len(payloads)) - 1)
+	j.writeMark(first + belfry.Position(len(payloads)) - 1)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.active.last += uint64(len(payloads))
+	j.active.last += belfry.Position(len(payloads))
 	j.active.end += need
 	j.active.size = max(j.active.size, j.active.end)
 	j.last = j.active.last
@@ -286,10 +288,10 @@ func (j *Journal) makeRoom(need int64, n int) error {
 func (j *Journal) Turn() { j.turned.Store(true) }
 
 // write brings a group to disk, with one write and one sync.
-func (j *Journal) write(first uint64, payloads [][]byte) error {
+func (j *Journal) write(first belfry.Position, payloads [][]byte) error {
 	j.headers, j.bufs = j.headers[:0], j.bufs[:0] // their memory is used again
 	for i, p := range payloads {
-		j.headers = appendRecordHeader(j.headers, first+uint64(i), p)
+		j.headers = appendRecordHeader(j.headers, first+belfry.Position(i), p)
 	}
 	for i, p := range payloads { // headers has stopped moving
 		j.bufs = append(j.bufs, j.headers[i*recordHeaderSize:(i+1)*recordHeaderSize], p)
@@ -357,14 +359,14 @@ func (j *Journal) Close() error {
 
 // Release removes the segments all of whose records are at or before pos, oldest first. It keeps the newest one, unless
 // the disk is short of space: then see Shrink.
-func (j *Journal) Release(pos uint64) error {
+func (j *Journal) Release(pos belfry.Position) error {
 	if j.short.Load() {
 		return j.Shrink(pos)
 	}
 	return j.remove(pos)
 }
 
-func (j *Journal) remove(pos uint64) error {
+func (j *Journal) remove(pos belfry.Position) error {
 	if err := j.checkDir(); err != nil {
 		return fmt.Errorf("release journal segments: %w", err)
 	}
@@ -390,7 +392,7 @@ func (j *Journal) remove(pos uint64) error {
 }
 
 // oldest is the oldest segment if pos covers it and a newer one exists, else nil. From then on it counts as going.
-func (j *Journal) oldest(pos uint64) *segment {
+func (j *Journal) oldest(pos belfry.Position) *segment {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.segments) < 2 || j.segments[0].last > pos {

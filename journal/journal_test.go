@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"belfry"
 )
 
 // open opens a journal that is closed with the test.
@@ -24,7 +26,7 @@ func open(t testing.TB, dir string, o Options) *Journal {
 	return j
 }
 
-func appendAll(t testing.TB, j *Journal, payloads ...string) uint64 {
+func appendAll(t testing.TB, j *Journal, payloads ...string) belfry.Position {
 	t.Helper()
 	var list [][]byte
 	for _, p := range payloads {
@@ -39,18 +41,20 @@ func appendAll(t testing.TB, j *Journal, payloads ...string) uint64 {
 
 // entry is a record as a test compares it.
 type entry struct {
-	pos     uint64
+	pos     belfry.Position
 	payload string
 }
 
-func (e entry) String() string { return fmt.Sprintf("%d·%d=%q", e.pos>>32, uint32(e.pos), e.payload) }
+func (e entry) String() string {
+	return fmt.Sprintf("%d·%d=%q", e.pos.Epoch(), e.pos.Index(), e.payload)
+}
 
-func at(segment, index uint64) uint64 { return segment<<32 | index }
+func at(segment, index uint64) belfry.Position { return belfry.PositionOf(segment, uint32(index)) }
 
-func replay(t testing.TB, j *Journal, after uint64) []entry {
+func replay(t testing.TB, j *Journal, after belfry.Position) []entry {
 	t.Helper()
 	var list []entry
-	err := j.Replay(after, func(pos uint64, payload []byte) error {
+	err := j.Replay(after, func(pos belfry.Position, payload []byte) error {
 		list = append(list, entry{pos, string(payload)})
 		return nil
 	})
@@ -154,7 +158,7 @@ func TestRotation(t *testing.T) {
 		}
 		first := appendAll(t, j, group...)
 		for i, p := range group {
-			all = append(all, entry{first + uint64(i), p})
+			all = append(all, entry{first + belfry.Position(i), p})
 		}
 	}
 	for range 20 {
@@ -168,7 +172,7 @@ func TestRotation(t *testing.T) {
 	want(t, replay(t, j, 0), all...)
 	segments := make(map[uint64]bool)
 	for i, e := range all {
-		segments[e.pos>>32] = true
+		segments[e.pos.Epoch()] = true
 		if i > 0 && e.pos <= all[i-1].pos {
 			t.Fatalf("positions do not grow: %v", all)
 		}
@@ -196,7 +200,7 @@ func TestRelease(t *testing.T) {
 	for i := range 8 {
 		appendAll(t, j, fmt.Sprint(i)) // two a segment
 	}
-	f := func(pos uint64, segments int) {
+	f := func(pos belfry.Position, segments int) {
 		t.Helper()
 		if err := j.Release(pos); err != nil {
 			t.Fatal(err)
@@ -230,7 +234,7 @@ func TestReplayError(t *testing.T) {
 	appendAll(t, j, "a", "b", "c")
 	stop := errors.New("stop")
 	n := 0
-	err := j.Replay(0, func(uint64, []byte) error {
+	err := j.Replay(0, func(belfry.Position, []byte) error {
 		if n++; n == 2 {
 			return stop
 		}
@@ -261,8 +265,8 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	reader(func() {
-		lastPos, lastN := uint64(0), -1
-		err := j.Replay(0, func(pos uint64, payload []byte) error {
+		lastPos, lastN := belfry.Position(0), -1
+		err := j.Replay(0, func(pos belfry.Position, payload []byte) error {
 			n, err := strconv.Atoi(string(payload))
 			if err != nil || pos <= lastPos || n <= lastN {
 				return fmt.Errorf("%x with %q after %x with %d", pos, payload, lastPos, lastN)
@@ -275,7 +279,7 @@ func TestTogether(t *testing.T) {
 		}
 	})
 	reader(func() {
-		if last := j.Last(); last>>32 > 5 {
+		if last := j.Last(); last.Epoch() > 5 {
 			if err := j.Release(last - 3<<32); err != nil {
 				t.Error(err)
 			}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"belfry"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -32,10 +34,10 @@ const (
 
 // mark is the file as Open found it, and the way to write it.
 type mark struct {
-	pos      uint64 // as Open found it; 0 when it is not known
-	note     uint64 // as Open found it
-	known    bool   // the file can be used
-	problem  error  // why a file that is there was ignored
+	pos      belfry.Position // as Open found it; 0 when it is not known
+	note     uint64          // as Open found it
+	known    bool            // the file can be used
+	problem  error           // why a file that is there was ignored
 	instance string
 	file     *os.File // nil when it could not be made; the next append tries again
 	failing  bool     // the last attempt to write it failed
@@ -93,7 +95,7 @@ func kindOf(mode fs.FileMode) string {
 	return "a socket or a device"
 }
 
-func parseMark(b []byte, instance string) (pos, note uint64, err error) {
+func parseMark(b []byte, instance string) (pos belfry.Position, note uint64, err error) {
 	problem := ""
 	switch {
 	case len(b) != markSize:
@@ -108,7 +110,7 @@ func parseMark(b []byte, instance string) (pos, note uint64, err error) {
 	if problem != "" {
 		return 0, 0, badMark(problem)
 	}
-	return binary.LittleEndian.Uint64(b[12:]), binary.LittleEndian.Uint64(b[52:]), nil
+	return belfry.Position(binary.LittleEndian.Uint64(b[12:])), binary.LittleEndian.Uint64(b[52:]), nil
 }
 
 // badMark is an ErrBadMark that says what is wrong.
@@ -118,11 +120,11 @@ func (b badMark) Error() string { return string(b) }
 
 func (b badMark) Is(target error) bool { return target == ErrBadMark }
 
-func appendMark(dst []byte, pos uint64, instance string, note uint64) []byte {
+func appendMark(dst []byte, pos belfry.Position, instance string, note uint64) []byte {
 	start := len(dst)
 	dst = append(dst, markMagic...)
 	dst = binary.LittleEndian.AppendUint32(dst, markVersion)
-	dst = binary.LittleEndian.AppendUint64(dst, pos)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(pos))
 	dst = appendInstance(dst, instance)
 	dst = binary.LittleEndian.AppendUint64(dst, note)
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
@@ -137,10 +139,10 @@ func appendInstance(dst []byte, id string) []byte {
 
 // in is the last index of a segment that was acknowledged, as far as the mark tells.
 func (m *mark) in(number uint64) uint32 {
-	if m.pos>>32 != number {
+	if m.pos.Epoch() != number {
 		return 0
 	}
-	return uint32(m.pos)
+	return m.pos.Index()
 }
 
 // prepareMark opens the file before the first record of a segment is written; the folder is synced afterwards. A file that
@@ -167,7 +169,7 @@ func (j *Journal) prepareMark() {
 }
 
 // writeMark notes that the records up to pos are acknowledged. A mark that cannot be written takes nothing from them.
-func (j *Journal) writeMark(pos uint64) {
+func (j *Journal) writeMark(pos belfry.Position) {
 	m := &j.mark
 	if m.file == nil {
 		j.prepareMark()
@@ -204,7 +206,7 @@ func (m *mark) close() error {
 
 // Acknowledged is the last position that was acknowledged, as Open found it noted; 0 when that is not known. Records up to
 // there that are not in the journal are on the list of damage.
-func (j *Journal) Acknowledged() uint64 { return j.mark.pos }
+func (j *Journal) Acknowledged() belfry.Position { return j.mark.pos }
 
 // MarkProblem says why the note of the end was not used although it is there; nil when it was used, or is not there.
 func (j *Journal) MarkProblem() error { return j.mark.problem }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"belfry"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -118,11 +120,11 @@ func (j *Journal) list() error {
 			return err
 		}
 		j.segments = append(j.segments, &segment{
-			number: number, path: path, last: number << 32, end: headerSize, size: info.Size(), old: number < j.o.After>>32,
+			number: number, path: path, last: belfry.PositionOf(number, 0), end: headerSize, size: info.Size(), old: number < j.o.After.Epoch(),
 		})
 	}
 	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
-	j.next = max(j.o.After>>32+1, j.o.Next)
+	j.next = max(j.o.After.Epoch()+1, j.o.Next)
 	if n := len(j.segments); n > 0 {
 		j.next = max(j.next, j.segments[n-1].number+1)
 	}
@@ -132,7 +134,7 @@ func (j *Journal) list() error {
 // examine goes through the segments from the newest to the oldest, because the fence that holds for a segment stands in
 // a newer one.
 func (j *Journal) examine() error {
-	fence := uint64(math.MaxUint64)
+	fence := belfry.Position(math.MaxUint64)
 	for i, s := range slices.Backward(j.segments) {
 		h, damaged, err := j.examineSegment(s, i == len(j.segments)-1, fence)
 		if err != nil {
@@ -156,16 +158,16 @@ func (j *Journal) examine() error {
 // checkMark notes when the segments that the mark points into are gone: the newest one is never released.
 func (j *Journal) checkMark() {
 	m := j.mark.pos
-	if n := len(j.segments); m <= j.o.After || n > 0 && j.segments[n-1].number >= m>>32 {
+	if n := len(j.segments); m <= j.o.After || n > 0 && j.segments[n-1].number >= m.Epoch() {
 		return
 	}
-	lost := Damage{Segment: segmentName(m >> 32), From: max(j.reached, j.last) + 1, To: m, Reason: "segment is missing"}
+	lost := Damage{Segment: segmentName(m.Epoch()), From: max(j.reached, j.last) + 1, To: m, Reason: "segment is missing"}
 	j.damaged = append(j.damaged, lost)
-	j.next = max(j.next, m>>32+1)
+	j.next = max(j.next, m.Epoch()+1)
 }
 
 // lastOf is the last position of a segment that counts; 0 if it has none.
-func lastOf(s *segment) uint64 {
+func lastOf(s *segment) belfry.Position {
 	if s.old || s.index() == 0 {
 		return 0
 	}
@@ -173,7 +175,7 @@ func lastOf(s *segment) uint64 {
 }
 
 // examineSegment reads one segment, sets what is known about it and shortens it if it is the newest.
-func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h header, damaged []Damage, err error) {
+func (j *Journal) examineSegment(s *segment, newest bool, fence belfry.Position) (h header, damaged []Damage, err error) {
 	mode := os.O_RDWR
 	if j.reading {
 		mode = os.O_RDONLY
@@ -193,7 +195,7 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence uint64) (h heade
 	}
 	sc := j.scan(f, s, s.size, limit(fence, s.number))
 	sc.newest, sc.acked, sc.marked = newest, j.mark.in(s.number), j.mark.pos != 0
-	if err := sc.run(func(pos uint64, _ []byte) error { s.last = pos; return nil }); err != nil {
+	if err := sc.run(func(pos belfry.Position, _ []byte) error { s.last = pos; return nil }); err != nil {
 		return h, nil, err
 	}
 	s.end = min(sc.end, s.size)
@@ -219,8 +221,8 @@ func lostEnd(damaged []Damage) bool {
 }
 
 // limit is the last index in a segment that counts under a fence.
-func limit(fence, number uint64) uint32 {
-	switch n := fence >> 32; {
+func limit(fence belfry.Position, number uint64) uint32 {
+	switch n := fence.Epoch(); {
 	case n > number:
 		return math.MaxUint32
 	case n < number:
@@ -260,8 +262,8 @@ func (j *Journal) cut(f *os.File, s *segment) {
 
 // missingBefore notes when the segment that a fence points into is gone although it was not released: Release goes from
 // the oldest on, and never beyond what has arrived everywhere.
-func (j *Journal) missingBefore(fence uint64) []Damage {
-	number := fence >> 32
+func (j *Journal) missingBefore(fence belfry.Position) []Damage {
+	number := fence.Epoch()
 	if uint32(fence) == 0 || fence <= j.o.After ||
 		slices.ContainsFunc(j.segments, func(s *segment) bool { return s.number == number }) {
 		return nil
@@ -269,5 +271,5 @@ func (j *Journal) missingBefore(fence uint64) []Damage {
 	if j.o.After == 0 && j.segments[0].number > number {
 		return nil // the caller does not know what has arrived: it may well have been released
 	}
-	return []Damage{{Segment: segmentName(number), From: number<<32 | 1, To: fence, Reason: "segment is missing"}}
+	return []Damage{{Segment: segmentName(number), From: belfry.PositionOf(number, 1), To: fence, Reason: "segment is missing"}}
 }

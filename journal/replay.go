@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"belfry"
 )
 
 // Replay calls f for every record with a position above after (and above Options.After), in order, up to the last one
@@ -13,7 +15,7 @@ import (
 //
 // It may be called before the first Append, beside Append, and more than once. Segments that a Release has removed
 // meanwhile are left out.
-func (j *Journal) Replay(after uint64, f func(pos uint64, payload []byte) error) error {
+func (j *Journal) Replay(after belfry.Position, f func(pos belfry.Position, payload []byte) error) error {
 	after = max(after, j.o.After)
 	for _, s := range j.snapshot() {
 		if s.old || s.index() == 0 || s.last <= after {
@@ -36,7 +38,7 @@ func (j *Journal) snapshot() []segment {
 	return list
 }
 
-func (j *Journal) replaySegment(s *segment, after uint64, f func(uint64, []byte) error) error {
+func (j *Journal) replaySegment(s *segment, after belfry.Position, f func(belfry.Position, []byte) error) error {
 	file, err := os.Open(s.path)
 	if errors.Is(err, os.ErrNotExist) && j.released(s.number) {
 		return nil
@@ -46,7 +48,7 @@ func (j *Journal) replaySegment(s *segment, after uint64, f func(uint64, []byte)
 	}
 	defer file.Close()
 	sc := j.scan(file, s, s.end, s.index())
-	err = sc.run(func(pos uint64, payload []byte) error {
+	err = sc.run(func(pos belfry.Position, payload []byte) error {
 		if pos <= after {
 			return nil
 		}

@@ -3,6 +3,8 @@ package journal
 import (
 	"errors"
 	"syscall"
+
+	"belfry"
 )
 
 const (
@@ -45,14 +47,14 @@ func noSpace(err error) bool {
 
 // Shrink gives back the space of records that have arrived everywhere although the newest segment, which Release keeps,
 // has them: when all records are at or before pos, it begins a small segment and removes the others.
-func (j *Journal) Shrink(pos uint64) error {
+func (j *Journal) Shrink(pos belfry.Position) error {
 	if err := j.replaceNewest(pos); err != nil {
 		return writeError("begin a small segment in journal "+j.dir, err)
 	}
 	return j.remove(pos)
 }
 
-func (j *Journal) replaceNewest(pos uint64) error {
+func (j *Journal) replaceNewest(pos belfry.Position) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	j.mu.Lock()

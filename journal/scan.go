@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"belfry"
 )
 
 // Damage is a place where a segment does not hold what was written.
 type Damage struct {
 	Segment string // file name
 	Offset  int64
-	From    uint64 // first position lost; 0 if nothing was, or nobody can tell
-	To      uint64 // last position lost; 0 if not known
-	Torn    bool   // at the end of the newest segment, as a crash leaves it: most likely nothing acknowledged
+	From    belfry.Position // first position lost; 0 if nothing was, or nobody can tell
+	To      belfry.Position // last position lost; 0 if not known
+	Torn    bool            // at the end of the newest segment, as a crash leaves it: most likely nothing acknowledged
 	Reason  string
 }
 
@@ -27,9 +29,9 @@ func (d Damage) String() string {
 	lost := "no record lost"
 	switch {
 	case d.From != 0 && d.To != 0:
-		lost = fmt.Sprintf("lost %x·%d to %x·%d", d.From>>32, uint32(d.From), d.To>>32, uint32(d.To))
+		lost = fmt.Sprintf("lost %s to %s", d.From, d.To)
 	case d.From != 0:
-		lost = fmt.Sprintf("lost from %x·%d on", d.From>>32, uint32(d.From))
+		lost = fmt.Sprintf("lost from %s on", d.From)
 	}
 	return fmt.Sprintf("%s at %d: %s, %s", d.Segment, d.Offset, d.Reason, lost)
 }
@@ -89,7 +91,7 @@ func (s *scanner) rest(off int64) ([]byte, error) {
 }
 
 // run calls f for every good record, in order. It stops at the limit, at the end of the file, and when only zeros follow.
-func (s *scanner) run(f func(pos uint64, payload []byte) error) error {
+func (s *scanner) run(f func(pos belfry.Position, payload []byte) error) error {
 	s.next, s.end = 1, headerSize
 	for off := int64(headerSize); off >= 0 && s.next <= s.limit; {
 		r, err := s.record(off)
@@ -155,7 +157,7 @@ func (s *scanner) record(off int64) (r record, err error) {
 // fits tells whether a record with that header can stand at off in this segment, behind the records seen so far.
 func (s *scanner) fits(h recordHeader, off int64) bool {
 	i := uint32(h.pos)
-	return h.pos>>32 == s.number && i >= s.next && i <= s.limit && off+recordHeaderSize+h.length <= s.size
+	return h.pos.Epoch() == s.number && i >= s.next && i <= s.limit && off+recordHeaderSize+h.length <= s.size
 }
 
 // ends tells whether a record begins at off for which the file is too short.
@@ -210,10 +212,12 @@ func zero(b []byte) bool {
 }
 
 // pos is the position of a record of this segment.
-func (s *scanner) pos(index uint32) uint64 { return s.number<<32 | uint64(index) }
+func (s *scanner) pos(index uint32) belfry.Position {
+	return belfry.PositionOf(s.number, index)
+}
 
 // bad notes a damaged place, or makes the one just noted longer; lost is the position that was there, if known.
-func (s *scanner) bad(off int64, lost uint64, reason string) {
+func (s *scanner) bad(off int64, lost belfry.Position, reason string) {
 	if s.pending == nil {
 		s.pending = &Damage{Segment: s.name, Offset: off, From: s.pos(s.next), Reason: reason}
 	}
@@ -221,7 +225,7 @@ func (s *scanner) bad(off int64, lost uint64, reason string) {
 }
 
 // good notes a record; the indexes since the last one are lost.
-func (s *scanner) good(pos uint64, end int64) {
+func (s *scanner) good(pos belfry.Position, end int64) {
 	i := uint32(pos)
 	if i > s.next {
 		s.bad(s.end, 0, "records are missing")

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"belfry"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -56,13 +58,13 @@ func parseName(name string) (number uint64, ok bool) {
 	return number, err == nil && number > 0 && number <= maxSegment && segmentName(number) == name
 }
 
-func appendHeader(dst []byte, number, fence uint64) []byte {
+func appendHeader(dst []byte, number uint64, fence belfry.Position) []byte {
 	for range headerSize / headerCopySize {
 		start := len(dst)
 		dst = append(dst, magic...)
 		dst = binary.LittleEndian.AppendUint32(dst, formatVersion)
 		dst = binary.LittleEndian.AppendUint64(dst, number)
-		dst = binary.LittleEndian.AppendUint64(dst, fence)
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(fence))
 		dst = binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
 	}
 	return dst
@@ -70,7 +72,7 @@ func appendHeader(dst []byte, number, fence uint64) []byte {
 
 // header is what the beginning of a segment says.
 type header struct {
-	fence  uint64
+	fence  belfry.Position
 	ok     bool // at least one copy is whole
 	intact bool // both are
 }
@@ -87,8 +89,8 @@ func parseHeader(data []byte, number uint64) (h header, err error) {
 		if v := binary.LittleEndian.Uint32(c[8:]); v != formatVersion {
 			return header{}, fmt.Errorf("format %d, this program knows format %d; use the version of the program that wrote it, or a newer one", v, formatVersion)
 		}
-		fence := binary.LittleEndian.Uint64(c[20:])
-		if binary.LittleEndian.Uint64(c[12:]) != number || fence>>32 >= number {
+		fence := belfry.Position(binary.LittleEndian.Uint64(c[20:]))
+		if binary.LittleEndian.Uint64(c[12:]) != number || fence.Epoch() >= number {
 			continue // a file under a wrong name
 		}
 		h.fence, h.ok = fence, true
@@ -98,18 +100,18 @@ func parseHeader(data []byte, number uint64) (h header, err error) {
 	return h, nil
 }
 
-func appendRecordHeader(dst []byte, pos uint64, payload []byte) []byte {
+func appendRecordHeader(dst []byte, pos belfry.Position, payload []byte) []byte {
 	start := len(dst)
 	dst = append(dst, marker...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(payload)))
-	dst = binary.LittleEndian.AppendUint64(dst, pos)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(pos))
 	dst = binary.LittleEndian.AppendUint32(dst, checksum(payload))
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
 }
 
 type recordHeader struct {
 	length int64
-	pos    uint64
+	pos    belfry.Position
 	crc    uint32 // of the payload
 }
 
@@ -118,7 +120,7 @@ func parseRecordHeader(b []byte) (h recordHeader, ok bool) {
 		return h, false
 	}
 	h.length = int64(binary.LittleEndian.Uint32(b[4:]))
-	h.pos = binary.LittleEndian.Uint64(b[8:])
+	h.pos = belfry.Position(binary.LittleEndian.Uint64(b[8:]))
 	h.crc = binary.LittleEndian.Uint32(b[16:])
 	return h, h.length <= MaxRecord && uint32(h.pos) > 0 && uint32(h.pos) < math.MaxUint32
 }
@@ -131,7 +133,7 @@ func (j *Journal) begin(size int64) error {
 	if err := j.checkDir(); err != nil {
 		return err
 	}
-	s := &segment{number: j.next, last: j.next << 32, end: headerSize, size: size}
+	s := &segment{number: j.next, last: belfry.PositionOf(j.next, 0), end: headerSize, size: size}
 	s.path = filepath.Join(j.dir, segmentName(s.number))
 	j.prepareMark()
 	f, err := j.create(s)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"belfry"
 )
 
 // Segments that began as spares hold what was written, and no spare is left behind, neither by Close nor by a crash.
@@ -41,7 +43,7 @@ func TestSpares(t *testing.T) {
 		t.Errorf("a spare is left after Open: %v", err)
 	}
 	seen := 0
-	err = j.Replay(0, func(_ uint64, p []byte) error {
+	err = j.Replay(0, func(_ belfry.Position, p []byte) error {
 		seen++
 		if len(p) != 1000 || p[0] != byte(seen) || p[999] != byte(seen) {
 			t.Errorf("record %d is not what was written", seen)

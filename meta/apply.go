@@ -128,7 +128,7 @@ func decodeDoc(d *belfry.Doc, v any) error {
 }
 
 // applyItem creates, changes or removes an item. Parents come before what stands in them.
-func (t *Tree) applyItem(it *belfry.Item, pos uint64, ready *Node) error {
+func (t *Tree) applyItem(it *belfry.Item, pos belfry.Position, ready *Node) error {
 	if t.gone(it.Customer) {
 		t.reserve(it.ID)
 		return nil
@@ -234,7 +234,7 @@ func (t *Tree) standIn(e *Estate, content *belfry.Item) *Node {
 	return r
 }
 
-func (t *Tree) applyState(c *belfry.StateChange, pos uint64) {
+func (t *Tree) applyState(c *belfry.StateChange, pos belfry.Position) {
 	n := t.Node(c.Item)
 	if n == nil || n.State.Pos > pos {
 		return

@@ -21,7 +21,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func benchState(id belfry.ID, pos uint64) ItemState {
+func benchState(id belfry.ID, pos belfry.Position) ItemState {
 	f := float64(id)
 	return ItemState{Item: id, State: belfry.State{
 		Pos: pos, Standing: belfry.Standing{Status: belfry.OK, Since: 1700000000000000}, LastData: 1700000000000000 + belfry.Time(id),
@@ -37,7 +37,7 @@ func BenchmarkLoad(b *testing.B) {
 	db := openDB(b)
 	began := time.Now()
 	for from := 0; from < n; from += part {
-		r := &belfry.Record{Pos: uint64(from + 1)}
+		r := &belfry.Record{Pos: belfry.Position(from + 1)}
 		var states []ItemState
 		for i := from; i < from+part; i++ {
 			id := belfry.ID(i + 1)
@@ -78,7 +78,7 @@ func BenchmarkFlush(b *testing.B) {
 	for i := range ids {
 		ids[i] = int64(i + 1)
 	}
-	pos := uint64(0)
+	pos := belfry.Position(0)
 	m := NewMover(db, MoverOptions{Log: quiet(), States: func(ids []belfry.ID) []ItemState {
 		states := make([]ItemState, len(ids))
 		for i, id := range ids {

@@ -81,7 +81,7 @@ func open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 		return nil, err
 	}
 	pos, err := db.Position(ctx)
-	db.stored.Store(pos)
+	db.stored.Store(uint64(pos))
 	return db, err
 }
 
@@ -159,31 +159,34 @@ func (db *DB) closePools() error {
 	return errors.Join(errs...)
 }
 
+// reached is the position in the file, once it is committed.
+func (db *DB) reached() belfry.Position { return belfry.Position(db.stored.Load()) }
+
 // Position is the journal position up to which every record is in the database.
-func (db *DB) Position(ctx context.Context) (uint64, error) {
+func (db *DB) Position(ctx context.Context) (belfry.Position, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	var pos int64
 	if err := db.read.QueryRowContext(ctx, `SELECT pos FROM position`).Scan(&pos); err != nil {
 		return 0, fmt.Errorf("read metadata position: %w", err)
 	}
-	return uint64(pos), nil
+	return belfry.Position(pos), nil
 }
 
 // RowsPosition is the position last given to MarkRows.
-func (db *DB) RowsPosition(ctx context.Context) (uint64, error) {
+func (db *DB) RowsPosition(ctx context.Context) (belfry.Position, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	var pos int64
 	if err := db.read.QueryRowContext(ctx, `SELECT rows FROM position`).Scan(&pos); err != nil {
 		return 0, fmt.Errorf("read position of rows: %w", err)
 	}
-	return uint64(pos), nil
+	return belfry.Position(pos), nil
 }
 
 // MarkRows remembers that the rows of every record at or below pos are in the row store, so that a start need not
 // offer them again. A mark that is lost costs time, no more.
-func (db *DB) MarkRows(ctx context.Context, pos uint64) error {
+func (db *DB) MarkRows(ctx context.Context, pos belfry.Position) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	if err := db.files.check(); err != nil {

@@ -114,7 +114,7 @@ func apply(t testing.TB, db *DB, states []ItemState, recs ...*belfry.Record) {
 	}
 }
 
-func wantPosition(t testing.TB, db *DB, want uint64) {
+func wantPosition(t testing.TB, db *DB, want belfry.Position) {
 	t.Helper()
 	if pos, err := db.Position(context.Background()); err != nil || pos != want {
 		t.Fatalf("position %d, %v; want %d", pos, err, want)
@@ -330,12 +330,12 @@ func TestRoundTrip(t *testing.T) {
 	check(db)
 }
 
-func setPosition(t *testing.T, db *DB, pos uint64) {
+func setPosition(t *testing.T, db *DB, pos belfry.Position) {
 	t.Helper()
 	if _, err := db.write.Exec("UPDATE position SET pos = $1", int64(pos)); err != nil {
 		t.Fatal(err)
 	}
-	db.stored.Store(pos)
+	db.stored.Store(uint64(pos))
 }
 
 func TestApplyIsAllOrNothing(t *testing.T) {
@@ -413,7 +413,7 @@ func TestForgetAnswers(t *testing.T) {
 	var recs []*belfry.Record
 	for i := range 3 {
 		recs = append(recs, &belfry.Record{
-			Pos:    uint64(i + 1),
+			Pos:    belfry.Position(i + 1),
 			Answer: &belfry.Answer{Customer: 1, Key: fmt.Sprint(i), Body: []byte("x"), Time: belfry.Time(i * 10)},
 		})
 	}

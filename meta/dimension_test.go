@@ -49,7 +49,7 @@ func TestApart(t *testing.T) {
 		h := newHistory(seed, 30)
 		tree := NewTree(loadCatalog(t))
 		for i, r := range h.records {
-			r.SetPos(uint64(i + 1))
+			r.SetPos(belfry.Position(i + 1))
 			if err := tree.Apply(r); err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ import (
 type removedItem struct {
 	belfry.Item
 	view, resource string
-	pos            uint64 // of the record that removed it
+	pos            belfry.Position // of the record that removed it
 }
 
 const removedText = `SELECT i.id, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details, i.number,

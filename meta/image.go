@@ -72,9 +72,9 @@ func (l *builder) settle(it *belfry.Item) {
 	}
 }
 
-func (l *builder) ahead(id belfry.ID, pos uint64) {
+func (l *builder) ahead(id belfry.ID, pos belfry.Position) {
 	if l.tree.ahead == nil {
-		l.tree.ahead = map[belfry.ID]uint64{}
+		l.tree.ahead = map[belfry.ID]belfry.Position{}
 	}
 	l.tree.ahead[id] = pos
 }

@@ -47,12 +47,12 @@ func (db *DB) Used(ctx context.Context) (used bool, err error) {
 
 // SkipTo declares that there are no records up to pos which the database lacks, and that the item ids below next are
 // used. It is for a journal or a database that is older than other parts of the instance.
-func (db *DB) SkipTo(ctx context.Context, pos uint64, next belfry.ID) error {
+func (db *DB) SkipTo(ctx context.Context, pos belfry.Position, next belfry.ID) error {
 	_, err := db.write.ExecContext(ctx, `UPDATE position SET pos = MAX(pos, $1), next_item = MAX(next_item, $2)`, int64(pos), int64(next))
 	if err != nil {
 		return fmt.Errorf("skip positions: %w", err)
 	}
-	db.stored.Store(max(db.stored.Load(), pos))
+	db.stored.Store(uint64(max(db.reached(), pos)))
 	return db.Fold(ctx)
 }
 

@@ -12,10 +12,10 @@ import (
 
 // Visitor is told what a database holds. A function that is nil is not called. What it is given is its own to keep.
 type Visitor struct {
-	Doc     func(belfry.Doc)               // removals and then customers before everything else
-	Item    func(belfry.Item)              // an item comes after the one it stands in; removed ones only if a replay may meet them again
-	Ahead   func(id belfry.ID, pos uint64) // of an item that a record above the position has written, which a replay meets again
-	Past    func(belfry.CustomerID)        // of each customer that has removed items
+	Doc     func(belfry.Doc)                        // removals and then customers before everything else
+	Item    func(belfry.Item)                       // an item comes after the one it stands in; removed ones only if a replay may meet them again
+	Ahead   func(id belfry.ID, pos belfry.Position) // of an item that a record above the position has written, which a replay meets again
+	Past    func(belfry.CustomerID)                 // of each customer that has removed items
 	State   func(belfry.ID, *belfry.State)
 	Counter func(c belfry.CustomerID, next belfry.RowID)
 	Highest func(c belfry.CustomerID, number uint32) // that an item of the customer has had
@@ -99,7 +99,7 @@ func (l *loader) items() error {
 			it, err := scanItem(rows, &pos)
 			it.Class, it.Package = once(it.Class), once(it.Package)
 			if pos > stored && l.v.Ahead != nil {
-				l.v.Ahead(it.ID, uint64(pos))
+				l.v.Ahead(it.ID, belfry.Position(pos))
 			}
 			each(it)
 			return err

@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"belfry"
 )
 
 // TestForeignLog puts the write-ahead log of one database beside another. It is refused before it is taken in; a log of one's own is
 // taken in.
 func TestForeignLog(t *testing.T) {
 	// crashed makes a folder as a process leaves it that ends with changes in the log alone.
-	crashed := func(id string, rows uint64) (path string) {
+	crashed := func(id string, rows belfry.Position) (path string) {
 		t.Helper()
 		running := reopen(t, filepath.Join(t.TempDir(), "meta.db"))
 		if err := running.SetInstance(t.Context(), id); err != nil {

@@ -150,7 +150,7 @@ func (m *Mover) note(r *belfry.Record) bool {
 }
 
 // Position tells up to which record everything is in the database.
-func (m *Mover) Position() uint64 { return m.db.stored.Load() }
+func (m *Mover) Position() belfry.Position { return m.db.reached() }
 
 // Pending tells how many records are above Position.
 func (m *Mover) Pending() int {

@@ -76,14 +76,14 @@ func newMemory() *memory { return &memory{picture: newPicture()} }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func dataRecord(pos uint64, ids ...int64) *belfry.Record {
+func dataRecord(pos belfry.Position, ids ...int64) *belfry.Record {
 	return &belfry.Record{Pos: pos, Customer: 1, Batches: []*belfry.Batch{{
 		Collection: belfry.ObjectData, Customer: 1, FirstID: belfry.RowID(pos * 1000), Times: make([]belfry.Time, len(ids)),
 		Columns: []belfry.Column{{Name: "item", Ints: ids}, {Name: "i1", Numbers: slices.Repeat([]float64{float64(pos)}, len(ids))}},
 	}}}
 }
 
-func itemRecord(pos uint64, id belfry.ID) *belfry.Record {
+func itemRecord(pos belfry.Position, id belfry.ID) *belfry.Record {
 	return &belfry.Record{Pos: pos, Customer: 1, Items: []belfry.Item{{ID: id, Customer: 1, Kind: belfry.KindView, Name: "v"}}}
 }
 
@@ -107,7 +107,7 @@ func TestMoverRun(t *testing.T) {
 				m.Add(r)
 			}
 		}
-		want := func(after time.Duration, pos uint64, items, states, pending int) {
+		want := func(after time.Duration, pos belfry.Position, items, states, pending int) {
 			t.Helper()
 			time.Sleep(after) // of the bubble's own clock
 			synctest.Wait()
@@ -155,7 +155,7 @@ func TestMoverAnswer(t *testing.T) {
 	ctx := context.Background()
 	db := openDB(t)
 	m := NewMover(db, MoverOptions{States: newMemory().states, Log: quiet()})
-	answer := func(pos uint64, body string) *belfry.Answer {
+	answer := func(pos belfry.Position, body string) *belfry.Answer {
 		a := &belfry.Answer{Customer: 1, Key: "k", Status: 200, Body: []byte(body), Time: belfry.Time(pos)}
 		m.Add(&belfry.Record{Pos: pos, Answer: a})
 		return a
@@ -194,7 +194,7 @@ func TestMoverPutBack(t *testing.T) {
 	db := openDB(t)
 	mem := newMemory()
 	m := NewMover(db, MoverOptions{States: mem.states, Log: quiet()})
-	add := func(pos uint64, text string) *belfry.Answer {
+	add := func(pos belfry.Position, text string) *belfry.Answer {
 		r := dataRecord(pos, 1)
 		r.Items = []belfry.Item{{ID: 1, Customer: 1, Name: text}}
 		r.Docs = []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: "k", Body: []byte(text)}}
@@ -259,9 +259,9 @@ func TestMoverFullDisk(t *testing.T) {
 		}})
 		for i := range 1000 {
 			id := belfry.ID(i + 1)
-			r := itemRecord(uint64(2*i+1), id)
+			r := itemRecord(belfry.Position(2*i+1), id)
 			r.Answer = &belfry.Answer{Customer: 1, Key: fmt.Sprint(i), Status: 200, Body: make([]byte, 100)}
-			for _, r := range []*belfry.Record{r, dataRecord(uint64(2*i+2), int64(id))} {
+			for _, r := range []*belfry.Record{r, dataRecord(belfry.Position(2*i+2), int64(id))} {
 				mem.apply(r)
 				m.Add(r)
 			}
@@ -292,7 +292,7 @@ func TestMoverFullDisk(t *testing.T) {
 // journalOf makes n records of every sort, each with what the earlier ones allow.
 func journalOf(rnd *rand.Rand, n int) (recs []*belfry.Record) {
 	p := newPicture()
-	pos := uint64(1 << 32)
+	pos := belfry.Position(1 << 32)
 	rows := belfry.RowID(1)
 	some := func() belfry.ID { return belfry.ID(1 + rnd.IntN(int(p.NextID-1))) }
 	create := func(r *belfry.Record, id belfry.ID) {
@@ -529,7 +529,7 @@ func TestMoverFull(t *testing.T) {
 	defer db.Close()
 	mem := newMemory()
 	m := NewMover(db, MoverOptions{States: mem.states, Log: quiet(), MaxBytes: 100_000, MaxPending: 20})
-	pos := uint64(0)
+	pos := belfry.Position(0)
 	fill := func(body int) (n int) {
 		t.Helper()
 		for ; !m.Full(1) && n < 1000; n++ {
@@ -574,7 +574,7 @@ func TestMoverMakesRoom(t *testing.T) {
 		States: mem.states, Log: quiet(), MaxBytes: 100_000, atOnce: 100,
 		Removed: func([]belfry.ID) { cancel() }, // by the second of four transactions
 	})
-	for pos := uint64(1); pos <= 400; pos++ {
+	for pos := belfry.Position(1); pos <= 400; pos++ {
 		r := itemRecord(pos, belfry.ID(pos))
 		if pos == 150 {
 			r.Items[0].Removed = 1

@@ -25,7 +25,7 @@ func TestImage(t *testing.T) {
 			t.Errorf("image %s of %d: %q, %v; want %q", hash, c, got, err, want)
 		}
 	}
-	put := func(pos uint64, docs ...belfry.Doc) { m.Add(&belfry.Record{Pos: pos, Docs: docs}) }
+	put := func(pos belfry.Position, docs ...belfry.Doc) { m.Add(&belfry.Record{Pos: pos, Docs: docs}) }
 	image := func(c belfry.CustomerID, hash, body string) belfry.Doc {
 		d := belfry.Doc{Kind: belfry.DocImage, Customer: c, Name: hash}
 		if body != "" {

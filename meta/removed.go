@@ -161,13 +161,13 @@ func (t *Tree) ForgetLoaded() {
 const removedAfter = `SELECT EXISTS (SELECT 1 FROM removed WHERE pos > $1 AND pos <= (SELECT MIN(pos, rows) FROM position) AND kind <> $2)`
 
 // RemovedAfter tells whether there is such an item. If so, a list of names that ends at pos is not complete and will not be.
-func (db *DB) RemovedAfter(ctx context.Context, pos uint64) (bool, error) {
+func (db *DB) RemovedAfter(ctx context.Context, pos belfry.Position) (bool, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	return anyRemovedAfter(ctx, db.read, pos)
 }
 
-func anyRemovedAfter(ctx context.Context, db *sql.DB, pos uint64) (found bool, err error) {
+func anyRemovedAfter(ctx context.Context, db *sql.DB, pos belfry.Position) (found bool, err error) {
 	if err := db.QueryRowContext(ctx, removedAfter, int64(pos), int64(belfry.KindElement)).Scan(&found); err != nil {
 		return false, fmt.Errorf("look for removed items: %w", err)
 	}

@@ -48,7 +48,7 @@ type churn struct {
 	db    *DB
 	tree  *Tree
 	mover *Mover
-	pos   uint64
+	pos   belfry.Position
 	id    belfry.ID
 }
 
@@ -174,7 +174,7 @@ func TestStartReadsNoRemovedItems(t *testing.T) {
 // To find that out is one look into an index, however many items were removed.
 func TestRemovedAfter(t *testing.T) {
 	c := newChurn(t)
-	f := func(what string, pos uint64, want bool) {
+	f := func(what string, pos belfry.Position, want bool) {
 		t.Helper()
 		if got, err := c.db.RemovedAfter(t.Context(), pos); err != nil || got != want {
 			t.Errorf("%s: removed after %d: %t, %v; want %t", what, pos, got, err, want)
@@ -191,12 +191,12 @@ func TestRemovedAfter(t *testing.T) {
 	c.drain()
 	f("arrived", removed-1, true)
 	f("arrived", removed, false)
-	var batches []uint64
+	var batches []belfry.Position
 	err := c.tree.RemovedDimensions(t.Context(), func(b *belfry.Batch) error {
 		batches = append(batches, b.Pos)
 		return nil
 	})
-	if err != nil || !slices.Equal(batches, []uint64{removed}) {
+	if err != nil || !slices.Equal(batches, []belfry.Position{removed}) {
 		t.Errorf("names at %d, %v; want %d", batches, err, removed)
 	}
 	drawn := belfry.Item{ID: c.id + 1, Customer: 1, Kind: belfry.KindElement, Name: "logo", Package: "label", Parent: 1, Created: 100}

@@ -61,7 +61,7 @@ func TestRestore(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "meta.db")
 			db := openTest(t, path)
 			id := strings.Repeat("a", 32)
-			apply := func(pos uint64, name string) error {
+			apply := func(pos belfry.Position, name string) error {
 				return db.Apply(ctx, []*belfry.Record{{Pos: pos, Docs: []belfry.Doc{customerDoc(name)}}}, nil)
 			}
 			if err := errors.Join(db.SetInstance(ctx, id), apply(1<<32|1, "a"), db.Check(), apply(1<<32|2, "b"), db.Check()); err != nil {

@@ -113,7 +113,7 @@ func TestWithin(t *testing.T) {
 func TestWithinRemoved(t *testing.T) {
 	tree := scopeTree(t)
 	s := belfry.Scope{Customer: 1, Views: []string{"Site"}}
-	apply := func(pos uint64, id belfry.ID, change func(*belfry.Item)) {
+	apply := func(pos belfry.Position, id belfry.ID, change func(*belfry.Item)) {
 		t.Helper()
 		it := tree.Node(id).Item()
 		change(&it)
@@ -137,7 +137,7 @@ func TestWithinRemoved(t *testing.T) {
 	f("cpu", 911)
 	f("root")
 	for _, id := range []belfry.ID{911, 910} {
-		apply(113+uint64(id), id, func(it *belfry.Item) { it.Removed = 9 })
+		apply(113+belfry.Position(id), id, func(it *belfry.Item) { it.Removed = 9 })
 	}
 	f("cpu")
 }

@@ -76,7 +76,7 @@ func (t *Tree) Replay(r *belfry.Record) error {
 
 // settle compares an item of a record with what is known. It returns the removals that have to come before it, and whether
 // the item itself is outdated. An item that is removed already when it comes is marked as such.
-func (t *Tree) settle(it *belfry.Item, pos uint64, now belfry.Time, listed func() map[belfry.ID]bool) (removals []belfry.Item, outdated bool) {
+func (t *Tree) settle(it *belfry.Item, pos belfry.Position, now belfry.Time, listed func() map[belfry.ID]bool) (removals []belfry.Item, outdated bool) {
 	if t.gone(it.Customer) {
 		return nil, false
 	}
@@ -207,7 +207,7 @@ func (t *Tree) removeNow(ctx context.Context, removals []belfry.Item) error {
 	}
 	c := change{items: make([]itemAt, len(removals))}
 	for i := range removals {
-		it := itemAt{Item: removals[i], pos: t.archive.stored.Load()}
+		it := itemAt{Item: removals[i], pos: t.archive.reached()}
 		if n := t.Node(it.ID); n != nil {
 			it.ended = max(n.State.LastData, n.State.Heard, n.State.Since)
 		}

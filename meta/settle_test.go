@@ -15,7 +15,7 @@ func (c *churn) start(records ...belfry.Record) {
 	c.load()
 	for _, r := range records {
 		r.Items = slices.Clone(r.Items)
-		if r.Pos <= c.db.stored.Load() {
+		if r.Pos <= c.db.reached() {
 			continue
 		}
 		if err := c.tree.Replay(&r); err != nil {
@@ -27,7 +27,7 @@ func (c *churn) start(records ...belfry.Record) {
 	c.tree.ForgetLoaded()
 }
 
-func record(pos uint64, items ...belfry.Item) belfry.Record {
+func record(pos belfry.Position, items ...belfry.Item) belfry.Record {
 	r := belfry.Record{Customer: 1, Time: belfry.Time(1000 * pos), Items: items}
 	r.SetPos(pos)
 	return r

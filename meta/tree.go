@@ -27,14 +27,14 @@ type Tree struct {
 	catalog atomic.Pointer[catalog.Catalog]
 
 	mu        sync.RWMutex
-	instance  kinds                // classes and packages of the instance
-	nodes     Sparse[*Node]        // by ID; removed ones until the database has them
-	lastID    belfry.ID            // the highest that was ever given
-	loaded    []belfry.ID          // removed items that were read at the start, see ForgetLoaded
-	ahead     map[belfry.ID]uint64 // the record that wrote an item, when the database is ahead of its position, until the replay is over
-	missed    map[belfry.ID]Missed // removals that the row store alone knows, until the replay is over
-	standIns  []belfry.ID          // resources whose records were lost
-	settled   int                  // see Settled
+	instance  kinds                         // classes and packages of the instance
+	nodes     Sparse[*Node]                 // by ID; removed ones until the database has them
+	lastID    belfry.ID                     // the highest that was ever given
+	loaded    []belfry.ID                   // removed items that were read at the start, see ForgetLoaded
+	ahead     map[belfry.ID]belfry.Position // the record that wrote an item, when the database is ahead of its position, until the replay is over
+	missed    map[belfry.ID]Missed          // removals that the row store alone knows, until the replay is over
+	standIns  []belfry.ID                   // resources whose records were lost
+	settled   int                           // see Settled
 	written   written
 	archive   *DB // where removed items are found; nil: they stay in memory
 	customers map[belfry.CustomerID]*Estate

@@ -152,7 +152,7 @@ func (h *history) data(r *belfry.Record) {
 func (h *history) apply(t *testing.T, tree *Tree, from int) {
 	t.Helper()
 	for i, r := range h.records[from:] {
-		r.SetPos(uint64(from + i + 1))
+		r.SetPos(belfry.Position(from + i + 1))
 		if err := tree.Apply(r); err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +317,7 @@ func TestTreeWithoutARecord(t *testing.T) {
 		for lost := 1; lost < len(h.records); lost++ {
 			tree := NewTree(loadCatalog(t))
 			for i, r := range h.records {
-				r.SetPos(uint64(i + 1))
+				r.SetPos(belfry.Position(i + 1))
 				if i == lost {
 					continue
 				}
@@ -329,7 +329,7 @@ func TestTreeWithoutARecord(t *testing.T) {
 		tree := NewTree(loadCatalog(t))
 		r := &belfry.Record{Customer: 1, Docs: h.records[0].Docs, Items: h.records[0].Items[:1]} // MAIN alone: the resources are lost
 		for i, r := range append([]*belfry.Record{r}, h.records[1:]...) {
-			r.SetPos(uint64(i + 1))
+			r.SetPos(belfry.Position(i + 1))
 			if err := tree.Apply(r); err != nil {
 				t.Fatal(err)
 			}

@@ -41,7 +41,7 @@ var errDamaged = errors.New("SQLite finds it damaged")
 // Facts are what a database file says about the instance it belongs to.
 type Facts struct {
 	Instance     string
-	Stored, Rows uint64 // positions, see DB.Position and DB.RowsPosition
+	Stored, Rows belfry.Position // positions, see DB.Position and DB.RowsPosition
 }
 
 // ReadFacts reads them from a file that nobody has open.
@@ -49,14 +49,14 @@ func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
 	err = reading(path, func(db *sql.DB) error {
 		var stored, rows int64
 		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT id FROM instance), ''), pos, rows FROM position`).Scan(&f.Instance, &stored, &rows)
-		f.Stored, f.Rows = uint64(stored), uint64(rows)
+		f.Stored, f.Rows = belfry.Position(stored), belfry.Position(rows)
 		return err
 	})
 	return f, err
 }
 
 // ReadRemovedAfter is DB.RemovedAfter for a file that nobody has open.
-func ReadRemovedAfter(ctx context.Context, path string, pos uint64) (found bool, err error) {
+func ReadRemovedAfter(ctx context.Context, path string, pos belfry.Position) (found bool, err error) {
 	err = reading(path, func(db *sql.DB) (err error) {
 		found, err = anyRemovedAfter(ctx, db, pos)
 		return err

@@ -25,7 +25,7 @@ type ItemState struct {
 func (db *DB) Apply(ctx context.Context, recs []*belfry.Record, states []ItemState) error {
 	c := change{states: states}
 	for _, r := range recs {
-		if r.Pos > db.stored.Load() {
+		if r.Pos > db.reached() {
 			c.add(r)
 		}
 	}
@@ -39,13 +39,13 @@ type change struct {
 	answers  []*belfry.Answer
 	counters map[belfry.CustomerID]belfry.RowID // the next row
 	states   []ItemState
-	pos      uint64 // 0: the position stays
+	pos      belfry.Position // 0: the position stays
 }
 
 // itemAt is an item as the record at pos made it.
 type itemAt struct {
 	belfry.Item
-	pos   uint64
+	pos   belfry.Position
 	ended belfry.Time // of a removed one, see the schema; 0 when it is not known
 }
 
@@ -74,7 +74,7 @@ func (c *change) raise(customer belfry.CustomerID, next belfry.RowID) {
 }
 
 // empty tells whether nothing would change in a database that is at position pos.
-func (c *change) empty(pos uint64) bool {
+func (c *change) empty(pos belfry.Position) bool {
 	return len(c.items) == 0 && len(c.docs) == 0 && len(c.answers) == 0 && len(c.counters) == 0 &&
 		len(c.states) == 0 && c.pos <= pos
 }
@@ -98,8 +98,8 @@ func (db *DB) apply(ctx context.Context, c *change) error {
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("write metadata: %w", err)
 	}
-	if c.pos > db.stored.Load() { // only the one writer stores it
-		db.stored.Store(c.pos)
+	if c.pos > db.reached() { // only the one writer stores it
+		db.stored.Store(uint64(c.pos))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type estate struct {
 	tree *meta.Tree
 	cat  *catalog.Catalog
 	last belfry.ID
-	pos  uint64
+	pos  belfry.Position
 	rec  belfry.Record
 }
 

@@ -40,7 +40,7 @@ func TestDivided(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- m.Run(ctx) }()
-		of := func(pos uint64, c belfry.CustomerID, rows int) *belfry.Record {
+		of := func(pos belfry.Position, c belfry.CustomerID, rows int) *belfry.Record {
 			r := record(pos, belfry.ObjectData, rows)
 			r.Batches[0].Customer = c
 			return r
@@ -55,7 +55,7 @@ func TestDivided(t *testing.T) {
 		}
 		m.Add(of(1, 2, 400))
 		time.Sleep(time.Second) // it has been begun
-		for pos := uint64(2); pos < 6; pos++ {
+		for pos := belfry.Position(2); pos < 6; pos++ {
 			m.Add(of(pos, 1, 1))
 			if took := ask(1); took > 500*time.Millisecond {
 				t.Errorf("a query of another customer waits for %s", took)

@@ -29,7 +29,7 @@ type held struct {
 }
 
 // from is the position of the first record that is not moved as a whole.
-func (h *held) from() uint64 { return h.batches[0].Pos }
+func (h *held) from() belfry.Position { return h.batches[0].Pos }
 
 func (h *held) empty() bool { return len(h.batches) == 0 }
 
@@ -55,7 +55,7 @@ func (h *held) addBegun(left []*belfry.Batch) {
 }
 
 // has tells whether rows of a customer in a collection are held, from records up to pos.
-func (h *held) has(of rowsOf, pos uint64) bool {
+func (h *held) has(of rowsOf, pos belfry.Position) bool {
 	return slices.ContainsFunc(h.batches, func(b *belfry.Batch) bool {
 		return b.Pos <= pos && b.Customer == of.customer && b.Collection == of.collection
 	})

@@ -18,18 +18,20 @@ import (
 // shelves is a store with a file for each collection, which passes over what it has, as real ones do.
 type shelves struct {
 	mu      sync.Mutex
-	pos     map[string][]uint64 // of the batches, by collection
+	pos     map[string][]belfry.Position // of the batches, by collection
 	commits map[string]int
 	fail    func() bool // this commit does not succeed; nil: all do
 }
 
-func newShelves() *shelves { return &shelves{pos: map[string][]uint64{}, commits: map[string]int{}} }
+func newShelves() *shelves {
+	return &shelves{pos: map[string][]belfry.Position{}, commits: map[string]int{}}
+}
 
 func (s *shelves) Append(_ context.Context, batches ...*belfry.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, collection := range []string{"objectdata", "events", "statuschange"} {
-		at, some := uint64(0), false
+		at, some := belfry.Position(0), false
 		if have := s.pos[collection]; len(have) > 0 {
 			at = have[len(have)-1]
 		}
@@ -56,7 +58,7 @@ func (s *shelves) Drop(context.Context, *catalog.Collection, belfry.Time) error 
 func (s *shelves) Close() error                                                 { return nil }
 
 // mixed is a record with rows of several collections; none where there are 0.
-func mixed(pos uint64, data, events, changes int) *belfry.Record {
+func mixed(pos belfry.Position, data, events, changes int) *belfry.Record {
 	r := &belfry.Record{Pos: pos}
 	for i, n := range []int{data, events, changes} {
 		if n > 0 {
@@ -68,7 +70,7 @@ func mixed(pos uint64, data, events, changes int) *belfry.Record {
 }
 
 // move runs f beside a mover into s, on a clock of its own.
-func move(t *testing.T, s *shelves, after uint64, f func(ctx context.Context, m *Mover)) {
+func move(t *testing.T, s *shelves, after belfry.Position, f func(ctx context.Context, m *Mover)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -88,7 +90,7 @@ func move(t *testing.T, s *shelves, after uint64, f func(ctx context.Context, m 
 func TestSmallBatchesAreHeld(t *testing.T) {
 	s := newShelves()
 	move(t, s, 0, func(ctx context.Context, m *Mover) {
-		for pos := uint64(1); pos <= 8; pos++ {
+		for pos := belfry.Position(1); pos <= 8; pos++ {
 			m.Add(mixed(pos, 1000, 2, 1))
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
@@ -164,15 +166,15 @@ func TestHeldSurvive(t *testing.T) {
 		luck := rand.New(rand.NewPCG(seed, 8)) // the store's own: it works beside us
 		s.fail = func() bool { return luck.IntN(10) == 0 }
 		var all []*belfry.Record
-		want := map[string][]uint64{}
-		for pos := uint64(1); pos <= 60; pos++ {
+		want := map[string][]belfry.Position{}
+		for pos := belfry.Position(1); pos <= 60; pos++ {
 			r := mixed(pos, []int{0, 1, 500, 2000}[rnd.IntN(4)], []int{0, 1, 30, 5000}[rnd.IntN(4)], []int{0, 2}[rnd.IntN(2)])
 			all = append(all, r)
 			for _, b := range r.Batches {
 				want[b.Collection] = append(want[b.Collection], pos)
 			}
 		}
-		after, next := uint64(0), 0
+		after, next := belfry.Position(0), 0
 		for next < len(all) {
 			move(t, s, after, func(ctx context.Context, m *Mover) {
 				for _, r := range all[after:next] { // what the journal has above the position

@@ -13,11 +13,11 @@ import (
 
 // MoverOptions say when the Mover moves. What is zero has a default.
 type MoverOptions struct {
-	Rows       int           // move as soon as so many rows wait; 50,000
-	Delay      time.Duration // move when the oldest has waited so long; 200 ms
-	After      uint64        // the store has every record up to here already
-	Labels     query.Labels  // knows the names of items, which are put into answers here; nil: the store joins them
-	MaxBacklog int           // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most. See asideShare
+	Rows       int             // move as soon as so many rows wait; 50,000
+	Delay      time.Duration   // move when the oldest has waited so long; 200 ms
+	After      belfry.Position // the store has every record up to here already
+	Labels     query.Labels    // knows the names of items, which are put into answers here; nil: the store joins them
+	MaxBacklog int             // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most. See asideShare
 	Log        *slog.Logger
 
 	// Failed is told of every failed attempt and how many there have been in a row, and of nil and 0 once the store takes
@@ -68,18 +68,18 @@ type Mover struct {
 	queue    []waiting
 	held     held                            // small batches of records that have been moved otherwise
 	begun    []waiting                       // records of which a part has been moved, see Divided
-	lastMove uint64                          // position of the last record that has been moved, as a whole or but for what is held
+	lastMove belfry.Position                 // position of the last record that has been moved, as a whole or but for what is held
 	rows     int                             // in the queue and on the way
 	load     int                             // the same, weighed
 	loads    map[belfry.CustomerID]int       // the same, of those who have any
 	littles  int                             // the sum of those of loads that are little
 	records  int                             // how many records are in the queue and on the way
-	added    uint64                          // position of the last record added
-	moved    uint64                          // every record up to here is in the store
-	last     map[rowsOf]uint64               // position of the last record with such rows
-	named    uint64                          // names of items up to here are in the store; above moved only while it fails
+	added    belfry.Position                 // position of the last record added
+	moved    belfry.Position                 // every record up to here is in the store
+	last     map[rowsOf]belfry.Position      // position of the last record with such rows
+	named    belfry.Position                 // names of items up to here are in the store; above moved only while it fails
 	nameless bool                            // the last names could not be stored either
-	wanted   uint64                          // a query waits for this position
+	wanted   belfry.Position                 // a query waits for this position
 	asked    map[belfry.CustomerID]time.Time // when a query of the customer last had to wait
 	oldest   time.Time                       // when the first in the queue was added
 	failures int                             // in a row
@@ -96,7 +96,7 @@ type Mover struct {
 
 // waiting is a record in the queue.
 type waiting struct {
-	pos     uint64
+	pos     belfry.Position
 	batches []*belfry.Batch
 	rows    int
 	bytes   int
@@ -110,7 +110,7 @@ const mostAtOnce = 16 << 20
 // NewMover makes a Mover into s. It moves while Run runs.
 func NewMover(s Appender, o MoverOptions) *Mover {
 	o.fill()
-	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]uint64{}, loads: map[belfry.CustomerID]int{}, asked: map[belfry.CustomerID]time.Time{}, changed: make(chan struct{})}
+	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]belfry.Position{}, loads: map[belfry.CustomerID]int{}, asked: map[belfry.CustomerID]time.Time{}, changed: make(chan struct{})}
 }
 
 // Add gives the Mover the next record of the journal. It does not block. The batches of the record must not change
@@ -527,7 +527,9 @@ func (m *Mover) catchUp(ctx context.Context, customer belfry.CustomerID, collect
 }
 
 // lacks tells whether rows of a customer in a collection, from records up to pos, are not yet in the store. The mutex is held.
-func (m *Mover) lacks(of rowsOf, pos uint64) bool { return m.lastMove < pos || m.held.has(of, pos) }
+func (m *Mover) lacks(of rowsOf, pos belfry.Position) bool {
+	return m.lastMove < pos || m.held.has(of, pos)
+}
 
 // outOfTime is the error of a query that could not wait any longer. The mutex is held.
 func (m *Mover) outOfTime(err error) error {
@@ -546,7 +548,7 @@ func (m *Mover) Hurry() {
 }
 
 // Position is how far the store has come: every record at or below it is durable there.
-func (m *Mover) Position() uint64 {
+func (m *Mover) Position() belfry.Position {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.moved

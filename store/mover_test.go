@@ -18,8 +18,8 @@ import (
 // ram is a store that keeps positions in memory, and can be made to fail or to take its time.
 type ram struct {
 	mu    sync.Mutex
-	pos   []uint64   // in the order in which they came
-	calls [][]uint64 // of Append
+	pos   []belfry.Position   // in the order in which they came
+	calls [][]belfry.Position // of Append
 	fail  error
 	asked []int // rows at each Select
 	gate  chan struct{}
@@ -34,7 +34,7 @@ func (r *ram) Append(_ context.Context, batches ...*belfry.Batch) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var call []uint64
+	var call []belfry.Position
 	for i, b := range batches {
 		call = append(call, b.Pos)
 		if r.fail != nil && (!r.half || i > 0) {
@@ -73,7 +73,7 @@ func (r *ram) heal() {
 	r.fail, r.deaf = nil, nil
 }
 
-func record(pos uint64, collection string, rows int) *belfry.Record {
+func record(pos belfry.Position, collection string, rows int) *belfry.Record {
 	r := &belfry.Record{Pos: pos}
 	if rows > 0 {
 		r.Batches = []*belfry.Batch{{Collection: collection, Pos: pos, Times: make([]belfry.Time, rows)}}
@@ -207,7 +207,7 @@ func TestMoverFailure(t *testing.T) {
 		told = append(told, times)
 	}}
 	run(t, r, o, func(ctx context.Context, m *Mover) {
-		for pos := uint64(1); pos <= 3; pos++ {
+		for pos := belfry.Position(1); pos <= 3; pos++ {
 			m.Add(record(pos, "events", 1))
 		}
 		time.Sleep(2 * time.Second)
@@ -234,7 +234,7 @@ func TestMoverFailure(t *testing.T) {
 		r.set(nil)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if !slices.Equal(r.pos, []uint64{1, 2, 3, 4}) || m.Position() != 4 || told[len(told)-1] != 0 {
+		if !slices.Equal(r.pos, []belfry.Position{1, 2, 3, 4}) || m.Position() != 4 || told[len(told)-1] != 0 {
 			t.Errorf("stored %v, position %d, told %v", r.pos, m.Position(), told)
 		}
 		if _, err := m.Select(ctx, plan("events")); err != nil || r.asked[len(r.asked)-1] != 4 {
@@ -426,7 +426,7 @@ func TestMoverDrain(t *testing.T) {
 		r := &ram{fail: errors.New("disk full")}
 		m := NewMover(r, MoverOptions{Rows: 5})
 		ctx, cancel := context.WithCancel(t.Context())
-		for pos := uint64(1); pos <= 100; pos++ {
+		for pos := belfry.Position(1); pos <= 100; pos++ {
 			m.Add(record(pos, "events", 1))
 		}
 		var running sync.WaitGroup
@@ -447,7 +447,7 @@ func TestMoverDrain(t *testing.T) {
 			t.Errorf("%d rows in %d records left, position %d", rows, records, m.Position())
 		}
 		for i, pos := range r.pos {
-			if pos != uint64(i+1) {
+			if pos != belfry.Position(i+1) {
 				t.Fatalf("stored out of order: %v", r.pos)
 			}
 		}
@@ -470,7 +470,7 @@ func TestMoverMany(t *testing.T) {
 			}
 		})
 	}
-	for pos := uint64(1); pos <= 5000; pos++ {
+	for pos := belfry.Position(1); pos <= 5000; pos++ {
 		if err := m.Room(ctx, 0, 3); err != nil {
 			t.Fatal(err)
 		}
@@ -491,7 +491,7 @@ func TestMoverMany(t *testing.T) {
 func TestMoverWeighs(t *testing.T) {
 	r := new(ram)
 	m := NewMover(r, MoverOptions{Rows: 50_000})
-	large := func(pos uint64) *belfry.Record {
+	large := func(pos belfry.Position) *belfry.Record {
 		rec := record(pos, "objectlog", 4)
 		b := rec.Batches[0]
 		b.Columns = append(b.Columns, belfry.Column{Name: "log", Texts: slices.Repeat([]string{strings.Repeat("x", 1<<20)}, 4)})
@@ -500,7 +500,7 @@ func TestMoverWeighs(t *testing.T) {
 	if !m.Roomy(0, 1000) {
 		t.Error("no room at the start")
 	}
-	full, n := 0, uint64(0)
+	full, n := 0, belfry.Position(0)
 	for n = 1; m.Roomy(0, 1000); n++ {
 		m.Add(large(n))
 		full += 4 << 20

@@ -36,7 +36,7 @@ type Summarizer interface {
 type FileStore interface {
 	// Durable reports an error unless all rows that Append has stored would be there after a restart, and notes the position up to
 	// which all records have been moved. The journal releases no record before.
-	Durable(moved uint64) error
+	Durable(moved belfry.Position) error
 
 	// SyncNotes makes durable what Durable has noted.
 	SyncNotes() error
@@ -90,8 +90,8 @@ type Problem struct {
 
 // Verified is the result of verifying a store that is not open.
 type Verified struct {
-	Files    int    // that were read
-	Reached  uint64 // see Store
+	Files    int             // that were read
+	Reached  belfry.Position // see Store
 	Problems []Problem
 	Unread   []Problem // files that could not be read for want of memory; they may be whole
 }

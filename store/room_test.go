@@ -8,7 +8,7 @@ import (
 	"belfry"
 )
 
-func recordOf(c belfry.CustomerID, pos uint64, rows int) *belfry.Record {
+func recordOf(c belfry.CustomerID, pos belfry.Position, rows int) *belfry.Record {
 	r := record(pos, "events", rows)
 	r.Batches[0].Customer = c
 	return r
@@ -21,7 +21,7 @@ func TestMoverSharesRoom(t *testing.T) {
 	r := new(ram)
 	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 800}, func(ctx context.Context, m *Mover) {
 		r.gate = make(chan struct{})
-		pos := uint64(0)
+		pos := belfry.Position(0)
 		add := func(who belfry.CustomerID, rows int) {
 			pos++
 			m.Add(recordOf(who, pos, rows))
@@ -77,7 +77,7 @@ func TestRoomIsLeftForOthers(t *testing.T) {
 	const a, b, c, d = 1, 2, 3, 4
 	const limit, little = 400_000, 50_000
 	m := NewMover(new(ram), MoverOptions{MaxBacklog: limit})
-	pos := uint64(0)
+	pos := belfry.Position(0)
 	add := func(who belfry.CustomerID, rows, days int) {
 		pos++
 		r := recordOf(who, pos, rows)

@@ -52,7 +52,7 @@ type Store interface {
 	Erase(ctx context.Context, customers []belfry.CustomerID) error
 
 	// Reached is the highest position of which the store has rows.
-	Reached(ctx context.Context) (pos uint64, err error)
+	Reached(ctx context.Context) (pos belfry.Position, err error)
 
 	// Accepts is the time before which rows of a collection are skipped, and Oldest the time before which there are none. They differ when
 	// the store has lost the former.
@@ -87,5 +87,5 @@ type RemovedNames interface {
 	ForgetItems(ctx context.Context, ids []belfry.ID) error
 
 	// NamesUpTo notes that the names of all items removed up to a position are there.
-	NamesUpTo(ctx context.Context, pos uint64) error
+	NamesUpTo(ctx context.Context, pos belfry.Position) error
 }

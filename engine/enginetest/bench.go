@@ -35,7 +35,7 @@ type Memory struct {
 }
 
 // Append is that of a journal.
-func (j *Memory) Append(payloads ...[]byte) (first uint64, err error) {
+func (j *Memory) Append(payloads ...[]byte) (first belfry.Position, err error) {
 	if j.Refuse != nil {
 		return 0, j.Refuse
 	}
@@ -44,7 +44,7 @@ func (j *Memory) Append(payloads ...[]byte) (first uint64, err error) {
 		return 0, errors.New("no room")
 	}
 	j.Room = max(j.Room-1, 0)
-	first = uint64(len(j.Records) + 1)
+	first = belfry.Position(len(j.Records) + 1)
 	j.Rounds = append(j.Rounds, len(payloads))
 	for _, p := range payloads {
 		j.Records = append(j.Records, bytes.Clone(p))
@@ -59,7 +59,7 @@ func (j *Memory) Replay() (list []*belfry.Record, err error) {
 		if err != nil {
 			return nil, err
 		}
-		r.SetPos(uint64(i + 1))
+		r.SetPos(belfry.Position(i + 1))
 		list = append(list, r)
 	}
 	return list, nil

@@ -361,7 +361,7 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	}
 	pos := pieces[len(pieces)-1].batch.Pos
 	if err == nil {
-		err = s.writer.Exec(ctx, "INSERT INTO "+f.alias+".main.position VALUES (?)", pos)
+		err = s.writer.Exec(ctx, "INSERT INTO "+f.alias+".main.position VALUES (?)", uint64(pos))
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {

@@ -40,7 +40,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if f.dirty, err = uncheckpointed(f); err != nil {
 		return err
 	}
-	if had := fs.manifest.pos[f.key()]; f.pos < had {
+	if had := belfry.Position(fs.manifest.pos[f.key()]); f.pos < had {
 		return errors.Join(errLost, fs.loseRows(f, had)) // who asked has to know that the day is incomplete
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // noteRows and invalidateRows pass a commit on to the tracker of the file's collection, if it has summaries.
-func (s *Store) noteRows(f *file, pos uint64, pieces []piece) {
+func (s *Store) noteRows(f *file, pos belfry.Position, pieces []piece) {
 	if d := s.sums[f.collection.Name]; d != nil {
 		d.NoteRows(f.From, pos, f.pos == 0, countPieces(f.From, pieces))
 	}

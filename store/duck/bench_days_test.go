@@ -83,7 +83,7 @@ func BenchmarkDays(b *testing.B) {
 func fillDays(b *testing.B, s *Store) {
 	b.Helper()
 	for n := range 40 {
-		rows := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: uint64(n + 1), FirstID: belfry.RowID(n*2000 + 1)}
+		rows := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: belfry.Position(n + 1), FirstID: belfry.RowID(n*2000 + 1)}
 		item := belfry.Column{Name: belfry.ItemColumn}
 		values := make([]belfry.Column, 5)
 		for i := range 2000 {

@@ -31,7 +31,7 @@ func BenchmarkAppendLogFilters(b *testing.B) {
 			start, cpu := time.Now(), processor()
 			for k := range 5 {
 				batch := *batches[(5*i+k)%len(batches)]
-				batch.Pos, batch.FirstID = uint64(5*i+k+1), belfry.RowID((5*i+k)*benchRows+1)
+				batch.Pos, batch.FirstID = belfry.Position(5*i+k+1), belfry.RowID((5*i+k)*benchRows+1)
 				if err := s.Append(b.Context(), &batch); err != nil {
 					b.Fatal(err)
 				}

@@ -48,7 +48,7 @@ func BenchmarkAppendLog(b *testing.B) {
 	var spent [2]time.Duration
 	for i := range b.N {
 		batch := *batches[i%len(batches)]
-		batch.Pos, batch.FirstID = uint64(i+1), belfry.RowID(i*benchRows+1)
+		batch.Pos, batch.FirstID = belfry.Position(i+1), belfry.RowID(i*benchRows+1)
 		for j, add := range []func(*belfry.Batch) error{bare.add, func(batch *belfry.Batch) error { return s.Append(b.Context(), batch) }} {
 			start := time.Now()
 			if err := add(&batch); err != nil {

@@ -18,7 +18,7 @@ func BenchmarkSummarise(b *testing.B) {
 	if err := s.Append(b.Context(), rows...); err != nil {
 		b.Fatal(err)
 	}
-	pos := uint64(batches)
+	pos := belfry.Position(batches)
 	commit := func() time.Duration {
 		pos++
 		batch := *rows[pos%batches]

@@ -30,7 +30,7 @@ func benchBatches(n, rows int) []*belfry.Batch {
 	batches, object := make([]*belfry.Batch, n), 0
 	for i := range batches {
 		b := &belfry.Batch{
-			Collection: "objectdata", Customer: 1, Pos: uint64(i + 1), FirstID: belfry.RowID(i*rows + 1),
+			Collection: "objectdata", Customer: 1, Pos: belfry.Position(i + 1), FirstID: belfry.RowID(i*rows + 1),
 			Times: make([]belfry.Time, rows),
 		}
 		items := make([]int64, rows)
@@ -72,7 +72,7 @@ func BenchmarkAppend(b *testing.B) {
 	var used [2]time.Duration // of processor
 	for i := range b.N {
 		batch := *batches[i%len(batches)]
-		batch.Pos, batch.FirstID = uint64(i+1), belfry.RowID(i*benchRows+1)
+		batch.Pos, batch.FirstID = belfry.Position(i+1), belfry.RowID(i*benchRows+1)
 		for j, add := range []func(*belfry.Batch) error{bare.add, func(batch *belfry.Batch) error { return s.Append(b.Context(), batch) }} {
 			start, cpu := time.Now(), processor()
 			if err := add(&batch); err != nil {

@@ -40,12 +40,12 @@ const crashDays = 3
 var crashDay0 = belfry.Time(20_000) * belfry.Day
 
 // crashRows is how many rows a position has in each file.
-func crashRows(pos uint64) int { return 100 + int(pos%7)*500 }
+func crashRows(pos belfry.Position) int { return 100 + int(pos%7)*500 }
 
 // crashBatch makes the rows of a position. Their first indicator is the position, their second cannot be compressed.
-func crashBatch(pos uint64) *belfry.Batch {
+func crashBatch(pos belfry.Position) *belfry.Batch {
 	n := crashRows(pos) * crashDays
-	rng := rand.New(rand.NewPCG(pos, 1))
+	rng := rand.New(rand.NewPCG(uint64(pos), 1))
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 100_000)}
 	at, noise := make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -70,7 +70,7 @@ func openForCrash(dir string) (*Store, error) {
 // appendForever replays from the first position, as after a crash, and goes on. It says how far it has come.
 func appendForever(dir string) {
 	s, err := openForCrash(dir)
-	for pos := uint64(1); err == nil; pos += 3 {
+	for pos := belfry.Position(1); err == nil; pos += 3 {
 		err = s.Append(context.Background(), crashBatch(pos), crashBatch(pos+1), crashBatch(pos+2))
 		fmt.Println(pos + 2)
 	}
@@ -81,7 +81,7 @@ func appendForever(dir string) {
 // TestKill kills a process that appends, again and again in the same folder.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
-	var acked uint64
+	var acked belfry.Position
 	rounds := 6
 	if testing.Short() {
 		rounds = 2
@@ -104,7 +104,7 @@ func TestKill(t *testing.T) {
 			if err != nil {
 				break
 			}
-			acked = max(acked, n)
+			acked = max(acked, belfry.Position(n))
 			if n >= goal {
 				break
 			}
@@ -119,7 +119,7 @@ func TestKill(t *testing.T) {
 	}
 	defer s.Close()
 	want := 0
-	for pos := uint64(1); pos <= acked+10; pos++ {
+	for pos := belfry.Position(1); pos <= acked+10; pos++ {
 		if err := s.Append(t.Context(), crashBatch(pos)); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestKill(t *testing.T) {
 }
 
 // checkPositions looks at what a crash has left: each file has whole positions, without a gap, and all that were acknowledged.
-func checkPositions(t *testing.T, dir string, acked uint64) {
+func checkPositions(t *testing.T, dir string, acked belfry.Position) {
 	t.Helper()
 	s, err := openForCrash(dir)
 	if err != nil {
@@ -146,7 +146,7 @@ func checkPositions(t *testing.T, dir string, acked uint64) {
 	}
 }
 
-func checkFile(t *testing.T, s *Store, day int, acked uint64) {
+func checkFile(t *testing.T, s *Store, day int, acked belfry.Position) {
 	t.Helper()
 	from := crashDay0 + belfry.Time(day)*belfry.Day
 	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection("objectdata"), from, from)
@@ -169,9 +169,9 @@ func checkFile(t *testing.T, s *Store, day int, acked uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := uint64(0)
+	last := belfry.Position(0)
 	for r.Next() {
-		pos, rows, ids := uint64(r.Int(0)), int(r.Int(1)), int(r.Int(2))
+		pos, rows, ids := belfry.Position(r.Int(0)), int(r.Int(1)), int(r.Int(2))
 		if pos != last+1 || rows != crashRows(pos) || ids != rows {
 			t.Fatalf("day %d: position %d after %d with %d rows and %d ids, want %d", day, pos, last, rows, ids, crashRows(pos))
 		}
@@ -262,7 +262,7 @@ func testFull(t *testing.T, dir string, logLimit int64, fill, free func()) {
 		t.Fatal(err)
 	}
 	defer func() { s.Close() }()
-	want, pos := 0, uint64(0)
+	want, pos := 0, belfry.Position(0)
 	add := func() error {
 		err := s.Append(t.Context(), crashBatch(pos+1))
 		if err == nil {

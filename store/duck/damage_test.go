@@ -28,7 +28,7 @@ func dayPath(dir string, day int) string {
 }
 
 // manyRows makes n rows of a day, whose values do not compress to nothing.
-func manyRows(pos uint64, day, n int) *belfry.Batch {
+func manyRows(pos belfry.Position, day, n int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 100_000)}
 	v, items := make([]float64, n), make([]int64, n)
 	for i := range n {

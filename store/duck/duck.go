@@ -100,7 +100,7 @@ type Config struct {
 	Told func(info string)
 
 	// JournalSince is the position after which the journal still has every record; nil: that is not known.
-	JournalSince func() uint64
+	JournalSince func() belfry.Position
 
 	// Removed gives the names of all items that were removed, in the same way, with the positions of their removals. It is called
 	// when there is no file of them, or when it cannot be read or lacks some.
@@ -108,7 +108,7 @@ type Config struct {
 
 	// RemovedAfter tells whether an item was removed by a record after a position, and its name will not come again with a replay.
 	// Then a file of names that has come to that position lacks some. nil: that is not known.
-	RemovedAfter func(pos uint64) bool
+	RemovedAfter func(pos belfry.Position) bool
 
 	logLimit int64 // size at which a file's log is checkpointed; 64 MB
 	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
@@ -146,7 +146,7 @@ func (c *Config) fill() error {
 		c.Removed = func(func(*belfry.Batch) error) error { return nil }
 	}
 	if c.RemovedAfter == nil {
-		c.RemovedAfter = func(uint64) bool { return false }
+		c.RemovedAfter = func(belfry.Position) bool { return false }
 	}
 	var err error
 	c.Dir, err = filepath.Abs(c.Dir)
@@ -160,8 +160,8 @@ type Store struct {
 	queries evictableQueries
 
 	// Of whoever holds write.
-	delivered  map[loadKey]uint64 // positions up to which files have what the last calls of AppendSome brought, while rows of them are left
-	lossesThen int                // files that were lost when delivered was last looked at
+	delivered  map[loadKey]belfry.Position // positions up to which files have what the last calls of AppendSome brought, while rows of them are left
+	lossesThen int                         // files that were lost when delivered was last looked at
 
 	// life is held for reading by whoever uses the engine and for writing by who replaces it.
 	life   sync.RWMutex
@@ -190,7 +190,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{most: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]uint64{}}
+	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{most: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}

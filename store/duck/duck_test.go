@@ -36,7 +36,7 @@ func TestStore(t *testing.T) {
 }
 
 // rowsOf makes one row on each of the given days, at one position.
-func rowsOf(pos uint64, days ...int) *belfry.Batch {
+func rowsOf(pos belfry.Position, days ...int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 1000)}
 	v, items := make([]float64, len(days)), make([]int64, len(days))
 	for i, d := range days {
@@ -354,7 +354,7 @@ func TestAppendSome(t *testing.T) {
 	mustAppend(t, s, name(7, "o"))
 	left := []*belfry.Batch{rowsOf(1, days...)}
 	calls, want := 0, 28
-	for pos := uint64(2); len(left) > 0; pos++ {
+	for pos := belfry.Position(2); len(left) > 0; pos++ {
 		calls++
 		if left, err = s.AppendSome(t.Context(), enough, append(left, rowsOf(pos, 27, 3))...); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 const eraseRows = 3000
 
 // wordsOf makes log lines of a customer on one day, with a word that nobody else has.
-func wordsOf(c belfry.CustomerID, pos uint64, day int) *belfry.Batch {
+func wordsOf(c belfry.CustomerID, pos belfry.Position, day int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectlog", Customer: c, Pos: pos, FirstID: belfry.RowID(pos * 10_000)}
 	texts, items := make([]string, eraseRows), make([]int64, eraseRows)
 	for i := range texts {
@@ -29,7 +29,7 @@ func wordsOf(c belfry.CustomerID, pos uint64, day int) *belfry.Batch {
 }
 
 // valuesOf makes values of a customer, one for each minute of a day.
-func valuesOf(c belfry.CustomerID, pos uint64, day int) *belfry.Batch {
+func valuesOf(c belfry.CustomerID, pos belfry.Position, day int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: c, Pos: pos, FirstID: belfry.RowID(pos * 10_000)}
 	v, items := make([]float64, 1440), make([]int64, 1440)
 	for i := range v {
@@ -90,7 +90,7 @@ func TestErase(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	defer func() { s.Close() }()
-	pos := uint64(0)
+	pos := belfry.Position(0)
 	for day := range 3 {
 		for c := belfry.CustomerID(1); c <= 3; c++ {
 			pos++
@@ -168,13 +168,13 @@ func TestEraseMeanwhile(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	for day := range 3 {
-		mustAppend(t, s, wordsOf(1, uint64(2*day+1), day), wordsOf(2, uint64(2*day+2), day))
+		mustAppend(t, s, wordsOf(1, belfry.Position(2*day+1), day), wordsOf(2, belfry.Position(2*day+2), day))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	sent := 3
 	all.Go(func() {
-		for pos := uint64(10); ctx.Err() == nil && pos < 60; pos++ {
+		for pos := belfry.Position(10); ctx.Err() == nil && pos < 60; pos++ {
 			if err := s.Append(context.WithoutCancel(ctx), wordsOf(1, pos, int(pos%3))); err != nil {
 				t.Error(err)
 			}

@@ -57,7 +57,7 @@ func TestHungryQueries(t *testing.T) {
 	defer s.Close()
 	const batches, rows, size = 12, 2000, 10_000 // 240 MB in all, as much as the engine has
 	for i := range batches {
-		mustAppend(t, s, lines(uint64(i+1), belfry.RowID(1+i*rows), rows, 10_000, size))
+		mustAppend(t, s, lines(belfry.Position(i+1), belfry.RowID(1+i*rows), rows, 10_000, size))
 	}
 	plan := parse(t, s, "SELECT log FROM objectlog ORDER BY log LIMIT 100000")
 	results := make(chan error)
@@ -71,7 +71,7 @@ func TestHungryQueries(t *testing.T) {
 		}()
 	}
 	for i := range batches {
-		mustAppend(t, s, lines(uint64(batches+i+1), belfry.RowID(1+(batches+i)*rows), rows, 10_000, 100))
+		mustAppend(t, s, lines(belfry.Position(batches+i+1), belfry.RowID(1+(batches+i)*rows), rows, 10_000, 100))
 	}
 	for range 4 {
 		err := <-results

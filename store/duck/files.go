@@ -77,8 +77,8 @@ type file struct {
 	table      query.Table
 	kinds      map[string]duckdb.Kind // of its columns; never changed, only replaced
 
-	pos      uint64 // highest position in it; only the writer, who holds a reference, looks at it
-	dirty    int64  // bytes in its log, which the engine also holds in memory
+	pos      belfry.Position // highest position in it; only the writer, who holds a reference, looks at it
+	dirty    int64           // bytes in its log, which the engine also holds in memory
 	log      logState
 	changing int        // commits and checkpoints that are under way
 	grown    int        // rows since token filters were last asked for; the writer's as well
@@ -388,7 +388,7 @@ func (fs *files) trim(n int) {
 }
 
 // wrote takes note of a commit to the file.
-func (fs *files) wrote(f *file, pos uint64, kinds map[string]duckdb.Kind) error {
+func (fs *files) wrote(f *file, pos belfry.Position, kinds map[string]duckdb.Kind) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.pos = pos

@@ -28,7 +28,7 @@ func lineOf(id int) string {
 }
 
 // linesOf makes a batch of lines on a day.
-func linesOf(pos uint64, customer belfry.CustomerID, day, firstID, n int) *belfry.Batch {
+func linesOf(pos belfry.Position, customer belfry.CustomerID, day, firstID, n int) *belfry.Batch {
 	b := &belfry.Batch{Collection: belfry.ObjectLog, Customer: customer, Pos: pos, FirstID: belfry.RowID(firstID), Times: make([]belfry.Time, n)}
 	items, lines := make([]int64, n), make([]string, n)
 	for i := range n {
@@ -156,7 +156,7 @@ func filterStore(t *testing.T, dir string) *Store {
 	s := open(t, dir)
 	s.indexer.close() // filters are made when the test says so
 	for i := range 5 {
-		mustAppend(t, s, linesOf(uint64(i+1), 1, 0, i*9000, 9000))
+		mustAppend(t, s, linesOf(belfry.Position(i+1), 1, 0, i*9000, 9000))
 	}
 	mustAppend(t, s, linesOf(6, 2, 0, filterRows, 9000))
 	return s
@@ -314,7 +314,7 @@ func TestFiltersOfOldDays(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	for i := range 6 {
-		mustAppend(t, s, linesOf(uint64(i+1), 1, i%2, i*9000, 9000))
+		mustAppend(t, s, linesOf(belfry.Position(i+1), 1, i%2, i*9000, 9000))
 	}
 	f, c, release := heldLog(t, s, 0)
 	fillAll(t, s, f, c)
@@ -367,7 +367,7 @@ const crashLog = 5000
 func appendLinesForever(dir string) {
 	s, err := openForCrash(dir)
 	for pos := 1; err == nil; pos++ {
-		err = s.Append(context.Background(), linesOf(uint64(pos), belfry.CustomerID(1+pos%3), 0, pos*crashLog, crashLog))
+		err = s.Append(context.Background(), linesOf(belfry.Position(pos), belfry.CustomerID(1+pos%3), 0, pos*crashLog, crashLog))
 		fmt.Println(pos)
 	}
 	fmt.Fprintln(os.Stderr, err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"belfry"
+
 	"belfry/store/duck/duckdb"
 )
 
@@ -28,7 +30,8 @@ func (fs *files) sign(ctx context.Context, c *duckdb.Conn, f *file) error {
 func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string) (err error) {
 	const position = "(SELECT max(pos) FROM %[1]s.main.position)"
 	if instance == "" {
-		f.pos, err = c.Number(ctx, fmt.Sprintf("SELECT "+position, f.alias))
+		pos, err := c.Number(ctx, fmt.Sprintf("SELECT "+position, f.alias))
+		f.pos = belfry.Position(pos)
 		return err
 	}
 	r, err := c.Query(ctx, fmt.Sprintf("SELECT "+position+", (SELECT min(id) FROM %[1]s.main."+instanceTable+"), (SELECT max(id) FROM %[1]s.main."+instanceTable+")", f.alias))
@@ -40,7 +43,7 @@ func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string
 	}
 	r.Next()
 	if f.pos = 0; !r.Null(0) {
-		f.pos = uint64(r.Int(0))
+		f.pos = belfry.Position(r.Int(0))
 	}
 	if r.Null(1) {
 		return fmt.Errorf("%w: it does not name its instance", errForeign)

@@ -11,7 +11,7 @@ import (
 )
 
 // itemRows makes a row of an item on a day.
-func itemRows(pos uint64, item int64, days ...int) *belfry.Batch {
+func itemRows(pos belfry.Position, item int64, days ...int) *belfry.Batch {
 	b := rowsOf(pos, days...)
 	for i := range b.Columns[0].Ints {
 		b.Columns[0].Ints[i] = item

@@ -102,7 +102,7 @@ func TestDamagedKept(t *testing.T) {
 				}
 				_, err := s.Keep(c, crashDay0+3*belfry.Day, belfry.At(time.Now()))
 				must(t, err)
-				must(t, s.Append(t.Context(), rowsOf(uint64(9+start), 3+start)))
+				must(t, s.Append(t.Context(), rowsOf(belfry.Position(9+start), 3+start)))
 				if start == 0 {
 					must(t, s.Close())
 					continue

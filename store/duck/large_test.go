@@ -19,7 +19,7 @@ func TestLargeRows(t *testing.T) {
 	s := open(t, dir)
 	line := strings.Repeat("lorem ipsum ", size/12)
 	for i := range commits {
-		b := &belfry.Batch{Collection: belfry.ObjectLog, Customer: 1, Pos: uint64(i + 1), FirstID: belfry.RowID(i * rows), Times: make([]belfry.Time, rows)}
+		b := &belfry.Batch{Collection: belfry.ObjectLog, Customer: 1, Pos: belfry.Position(i + 1), FirstID: belfry.RowID(i * rows), Times: make([]belfry.Time, rows)}
 		items, lines := make([]int64, rows), make([]string, rows)
 		for r := range rows {
 			b.Times[r] = 1_700_000_000_000_000

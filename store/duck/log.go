@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"belfry"
+
 	"belfry/store/duck/duckdb"
 )
 
@@ -150,7 +152,7 @@ func (fs *files) checkLog(f *file, committed bool) {
 
 // Durable tells whether all rows that Append has stored are in files that a restart would read, and notes how far the
 // files have come. Records must not be released from the journal before.
-func (s *Store) Durable(moved uint64) error {
+func (s *Store) Durable(moved belfry.Position) error {
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

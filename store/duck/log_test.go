@@ -76,7 +76,7 @@ func TestCheckpointIsNoLoss(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir)
 	s.cfg.Told = func(info string) { t.Error(info) }
-	for pos := uint64(2); pos < 8; pos++ {
+	for pos := belfry.Position(2); pos < 8; pos++ {
 		must(t, s.Append(t.Context(), manyRows(pos, 0, 1000)))
 		if pos%2 == 0 {
 			f := s.files.byName["objectdata"][0]
@@ -103,7 +103,7 @@ func TestLostFirstLogIsRestored(t *testing.T) {
 		dir := copyDir(t, dir)
 		remove(t, dayPath(dir, 0)+".wal")
 		s := openWith(t, dir, journal...)
-		s.cfg.JournalSince = func() uint64 { return uint64(since) } // 1: something has been released
+		s.cfg.JournalSince = func() belfry.Position { return belfry.Position(since) } // 1: something has been released
 		askFirst(t, s, countAll, false)
 		must(t, s.Append(t.Context()))
 		n, _, err := askFirst(t, s, countAll, !complete)
@@ -116,7 +116,7 @@ func TestLostFirstLogIsRestored(t *testing.T) {
 // TestCommitsUnderWatch commits while others look for the log all the time. Every few commits the engine ends one with a
 // checkpoint by itself. Nobody touches the files, so nothing may be reported.
 func TestCommitsUnderWatch(t *testing.T) {
-	commits := uint64(200)
+	commits := belfry.Position(200)
 	if testing.Short() {
 		commits = 12
 	}
@@ -150,7 +150,7 @@ func TestCommitsUnderWatch(t *testing.T) {
 	}
 	close(stop)
 	watching.Wait()
-	if n := told.Load(); n > 0 || checkpoints < commits/6 {
+	if n := told.Load(); n > 0 || checkpoints < uint64(commits)/6 {
 		t.Errorf("%d false reports of a lost log, %d checkpoints of %d commits", n, checkpoints, commits)
 	}
 }

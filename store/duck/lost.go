@@ -186,7 +186,7 @@ func writeNote(path, why string) error {
 }
 
 // loseRows says that the last rows of a file that can be read are gone. The mutex is held.
-func (fs *files) loseRows(f *file, had uint64) error {
+func (fs *files) loseRows(f *file, had belfry.Position) error {
 	now := fs.now().UTC().Truncate(time.Second)
 	l := &loss{
 		Span: f.Span, collection: f.collection, shortened: true, since: now, marker: fs.freeMarker(f.path+missingMark, now),
@@ -198,7 +198,7 @@ func (fs *files) loseRows(f *file, had uint64) error {
 	}
 	fs.lose(l)
 	fs.onLoss(f)
-	return fs.manifest.note(map[string]uint64{f.key(): f.pos}, 0)
+	return fs.manifest.note(map[string]uint64{f.key(): uint64(f.pos)}, 0)
 }
 
 // awaitAside waits until a damaged file of the period has moved away, so that its name is free. The mutex is held.

@@ -41,7 +41,7 @@ type manifest struct {
 	size     int64
 	info     os.FileInfo       // the file as we have written it; nil before that
 	pos      map[string]uint64 // by file, as collection/name
-	moved    uint64            // 0: not known
+	moved    belfry.Position   // 0: not known
 	due      bool              // it has to be written anew
 	replaced bool              // somebody has deleted or replaced it, which nobody has been told
 	fault    error             // it cannot be read
@@ -100,7 +100,7 @@ func (m *manifest) read(line string) {
 	case key == manifestHead:
 		m.least = int(pos) + 1 // with this one
 	case key == manifestMoved:
-		m.moved = pos
+		m.moved = belfry.Position(pos)
 	default:
 		m.pos[key] = pos
 	}
@@ -152,7 +152,7 @@ func (m *manifest) text() string {
 		lines = append(lines, manifestLine(key, strconv.FormatUint(m.pos[key], 10)))
 	}
 	if m.moved > 0 {
-		lines = append(lines, manifestLine(manifestMoved, strconv.FormatUint(m.moved, 10)))
+		lines = append(lines, manifestLine(manifestMoved, strconv.FormatUint(uint64(m.moved), 10)))
 	}
 	return manifestLine(manifestHead, strconv.Itoa(len(lines))) + strings.Join(lines, "")
 }
@@ -195,7 +195,7 @@ func (m *manifest) remove(key string) error {
 }
 
 // note writes down the positions that files have reached, and up to which all records have been stored; 0: as before.
-func (m *manifest) note(reached map[string]uint64, moved uint64) error {
+func (m *manifest) note(reached map[string]uint64, moved belfry.Position) error {
 	var b strings.Builder
 	for key, pos := range reached {
 		m.pos[key] = pos
@@ -203,7 +203,7 @@ func (m *manifest) note(reached map[string]uint64, moved uint64) error {
 	}
 	if moved > m.moved {
 		m.moved = moved
-		b.WriteString(manifestLine(manifestMoved, strconv.FormatUint(moved, 10)))
+		b.WriteString(manifestLine(manifestMoved, strconv.FormatUint(uint64(moved), 10)))
 	}
 	if b.Len() == 0 {
 		return nil
@@ -258,8 +258,8 @@ func (fs *files) reached() map[string]uint64 {
 	for _, day := range fs.byName {
 		for _, f := range day {
 			key := f.key()
-			if f.pos > fs.manifest.pos[key] {
-				list[key] = f.pos
+			if uint64(f.pos) > fs.manifest.pos[key] {
+				list[key] = uint64(f.pos)
 			}
 		}
 	}

@@ -118,7 +118,7 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 	must(t, err)
 	for i, do := range []func(){func() { remove(t, path) }, func() { truncate(t, path, 10) }, func() { remove(t, path); write(t, path, want) }} {
 		do()
-		must(t, s.Append(t.Context(), rowsOf(uint64(10+i), 1)))
+		must(t, s.Append(t.Context(), rowsOf(belfry.Position(10+i), 1)))
 		must(t, s.Durable(0)) // notices it
 		must(t, s.Watch())
 		if m := readManifest(dir); m.damage() != "" || len(m.pos) != 3 || told != i+1 {
@@ -194,7 +194,7 @@ func TestFolderMovedAway(t *testing.T) {
 	must(t, s.Append(t.Context(), rowsOf(1, 0)))
 	must(t, s.Watch())
 	c := s.cfg.Catalog.Collection("objectdata")
-	pos, rows := uint64(2), int64(1)
+	pos, rows := belfry.Position(2), int64(1)
 	for _, test := range []struct {
 		name       string
 		away, back func()

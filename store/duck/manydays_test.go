@@ -21,7 +21,7 @@ func TestManyDaysFewNames(t *testing.T) {
 	items.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: ids}, {Name: "class", Texts: class}, {Name: "ip", Texts: ip}}
 	mustAppend(t, s, items)
 	for d := range days {
-		b := manyRows(uint64(d+1), d, rows)
+		b := manyRows(belfry.Position(d+1), d, rows)
 		for i := range rows {
 			b.Columns[0].Ints[i], b.Columns[1].Numbers[i] = int64(i%objects), float64(i)
 		}

@@ -23,7 +23,7 @@ func TestOrderOfBothSorts(t *testing.T) {
 		func(n int) (float64, string) { return belfry.AbsentNumber(), strconv.Itoa(n) },
 		func(n int) (float64, string) { return belfry.AbsentNumber(), "a long word " + strconv.Itoa(n) },
 	} {
-		b := &belfry.Batch{Collection: belfry.ObjectData, Customer: 1, Pos: uint64(i + 1), FirstID: belfry.RowID(i*rows + 1), Times: make([]belfry.Time, rows)}
+		b := &belfry.Batch{Collection: belfry.ObjectData, Customer: 1, Pos: belfry.Position(i + 1), FirstID: belfry.RowID(i*rows + 1), Times: make([]belfry.Time, rows)}
 		items, n, s2 := make([]int64, rows), make([]float64, rows), make([]string, rows)
 		for r := range rows {
 			b.Times[r] = 1_700_000_000_000_000

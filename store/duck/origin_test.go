@@ -11,7 +11,7 @@ import (
 )
 
 // hourRows makes n rows of an hour of damageDay, all with the same value.
-func hourRows(pos uint64, hour, n int, value float64) *belfry.Batch {
+func hourRows(pos belfry.Position, hour, n int, value float64) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 1000)}
 	item, i1 := belfry.Column{Name: belfry.ItemColumn}, belfry.Column{Name: "i1"}
 	for i := range n {

@@ -26,7 +26,7 @@ func openSmall(t *testing.T, dir string, memory int64) *Store {
 }
 
 // longTexts makes rows each of which has one text, in the first column, the second, and so on.
-func longTexts(c belfry.CustomerID, pos uint64, rows, columns, size int) *belfry.Batch {
+func longTexts(c belfry.CustomerID, pos belfry.Position, rows, columns, size int) *belfry.Batch {
 	b := &belfry.Batch{Collection: belfry.ObjectData, Customer: c, Pos: pos, FirstID: belfry.RowID(pos * 10_000)}
 	items := make([]int64, rows)
 	texts := make([][]string, columns)
@@ -54,7 +54,7 @@ func TestLongRowsFit(t *testing.T) {
 	dir := t.TempDir()
 	s := openSmall(t, dir, 64<<20)
 	const commits, rows = 6, 10
-	for pos := uint64(1); pos <= commits; pos++ {
+	for pos := belfry.Position(1); pos <= commits; pos++ {
 		if err := s.Append(t.Context(), longTexts(1, 2*pos, rows, 10, 1_000_000), valuesOf(2, 2*pos+1, 0)); err != nil {
 			t.Fatalf("commit %d: %v", pos, err)
 		}
@@ -78,7 +78,7 @@ func TestLongRowsFit(t *testing.T) {
 // TestPadding looks at where rows are in the file: no vector has too much text, and no column is NULL right after a long one.
 func TestPadding(t *testing.T) {
 	s := openSmall(t, t.TempDir(), 0)
-	rows, pos := 0, uint64(0)
+	rows, pos := 0, belfry.Position(0)
 	for range 2 {
 		for _, some := range []struct{ rows, size int }{{1500, 10}, {1200, apartBytes - 1}, {1100, apartBytes}, {70, 100_000}, {1, 10}, {2, 2_500_000}, {2, 5_000_000}, {1500, 10}, {7, 40_000}} {
 			pos++
@@ -128,7 +128,7 @@ func TestPaddingIsNoRow(t *testing.T) {
 		long.Columns[1].Texts[i] += strings.Repeat(" more", 30_000+i)
 	}
 	mustAppend(t, s, long, longTexts(1, 2, 30, 3, 150_000))
-	for pos := uint64(3); pos < 6; pos++ {
+	for pos := belfry.Position(3); pos < 6; pos++ {
 		mustAppend(t, s, wordsOf(2, pos, 0))
 	}
 	func() {

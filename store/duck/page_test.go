@@ -12,7 +12,7 @@ import (
 )
 
 // lines makes log rows, per of them at each moment, all of one size.
-func lines(pos uint64, first belfry.RowID, rows, per, size int) *belfry.Batch {
+func lines(pos belfry.Position, first belfry.RowID, rows, per, size int) *belfry.Batch {
 	b := &belfry.Batch{Collection: belfry.ObjectLog, Customer: 1, Pos: pos, FirstID: first, Times: make([]belfry.Time, rows)}
 	items, texts := make([]int64, rows), make([]string, rows)
 	for i := range rows {
@@ -104,7 +104,7 @@ func TestPagesStayAsTheyWere(t *testing.T) {
 	s := open(t, dir)
 	const rows = 5000
 	mustAppend(t, s, lines(1, 1, rows, 100, 10))
-	f := func(order string, pos uint64, first belfry.RowID) {
+	f := func(order string, pos belfry.Position, first belfry.RowID) {
 		t.Helper()
 		had := int(first) - 1
 		got := take(t, ask(t, s, "SELECT id FROM objectlog "+order+" LIMIT 100000"), func(n int) {
@@ -136,7 +136,7 @@ func TestLargeAnswers(t *testing.T) {
 	defer s.Close()
 	const rows, size = 1500, 100_000
 	for i := range 10 {
-		mustAppend(t, s, lines(uint64(i+1), belfry.RowID(1+i*rows/10), rows/10, 10, size))
+		mustAppend(t, s, lines(belfry.Position(i+1), belfry.RowID(1+i*rows/10), rows/10, 10, size))
 	}
 	answer := ask(t, s, "SELECT id, log FROM objectlog LIMIT 10000")
 	largest := 0
@@ -160,7 +160,7 @@ func TestLargeAnswers(t *testing.T) {
 func TestPagesColumns(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
-	data := func(pos uint64, day, rows int, column string) *belfry.Batch {
+	data := func(pos belfry.Position, day, rows int, column string) *belfry.Batch {
 		b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 10_000), Times: make([]belfry.Time, rows)}
 		items, values := make([]int64, rows), make([]float64, rows)
 		for i := range rows {

@@ -97,7 +97,7 @@ func TestListsAreSure(t *testing.T) {
 	s.indexer.close()
 	mustAppend(t, s, itemRows(1, 7, 0, 1, 2))
 	for n := range 200 {
-		mustAppend(t, s, itemRows(uint64(n+2), int64(n+100), 0))
+		mustAppend(t, s, itemRows(belfry.Position(n+2), int64(n+100), 0))
 	}
 	s.quietFiles()
 	s.indexQuietFiles(t.Context(), index.NewSet())

@@ -3,11 +3,13 @@ package duck
 import (
 	"context"
 	"fmt"
+
+	"belfry"
 )
 
 // Reached returns the highest position of which the store has rows, by the newest file of each collection. A file that
 // cannot be read says nothing.
-func (s *Store) Reached(ctx context.Context) (pos uint64, err error) {
+func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
 	s.life.RLock()
 	defer s.life.RUnlock()
 	if err := s.usable(); err != nil {
@@ -35,7 +37,7 @@ func (s *Store) Reached(ctx context.Context) (pos uint64, err error) {
 
 // Moved returns the position up to which all records have been stored, as the folder itself has noted it. New folders,
 // and those whose list of files is damaged, do not tell.
-func Moved(dir string) (pos uint64, known bool) {
+func Moved(dir string) (pos belfry.Position, known bool) {
 	m := readManifest(dir)
 	return m.moved, m.moved > 0 && m.fault == nil && m.damage() == ""
 }

@@ -119,7 +119,7 @@ func TestNamesWithoutLog(t *testing.T) {
 }
 
 // removedNamesOf is n removed items from an id on, which a record at pos removed.
-func removedNamesOf(pos uint64, first, n int) *belfry.Batch {
+func removedNamesOf(pos belfry.Position, first, n int) *belfry.Batch {
 	b := &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Pos: pos, Columns: []belfry.Column{
 		{Name: belfry.ItemColumn},
 		{Name: "kind"},
@@ -159,7 +159,7 @@ func olderNames(t *testing.T, instance string) (base, older string) {
 }
 
 // openNames opens a store beside metadata that have all the given names, of which a replay brings those after upTo.
-func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo uint64) *Store {
+func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo belfry.Position) *Store {
 	t.Helper()
 	cat, err := catalog.Load()
 	must(t, err)
@@ -174,7 +174,7 @@ func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo uint6
 			}
 			return add(all)
 		},
-		RemovedAfter: func(pos uint64) bool { return pos < upTo },
+		RemovedAfter: func(pos belfry.Position) bool { return pos < upTo },
 	})
 	must(t, err)
 	return s
@@ -202,7 +202,7 @@ func TestOlderNames(t *testing.T) {
 		name     string
 		from     string
 		instance string
-		upTo     uint64
+		upTo     belfry.Position
 		anew     bool
 		want     uint64 // names
 	}{
@@ -266,9 +266,9 @@ func TestVerifyOlderNames(t *testing.T) {
 	dir, older := olderNames(t, "")
 	cat, err := catalog.Load()
 	must(t, err)
-	f := func(upTo uint64, want string) {
+	f := func(upTo belfry.Position, want string) {
 		t.Helper()
-		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos uint64) bool { return pos < upTo }})
+		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos belfry.Position) bool { return pos < upTo }})
 		must(t, err)
 		found := ""
 		for _, p := range v.Problems {
@@ -287,8 +287,8 @@ func TestVerifyOlderNames(t *testing.T) {
 // TestNamesUpTo notes removals that came without a position.
 func TestNamesUpTo(t *testing.T) {
 	dir, _ := olderNames(t, "")
-	for i, pos := range []uint64{4, 12, 9} {
-		want := []uint64{9, 12, 12}[i]
+	for i, pos := range []belfry.Position{4, 12, 9} {
+		want := []belfry.Position{9, 12, 12}[i]
 		s := openNames(t, dir, "", nil, 0)
 		must(t, s.NamesUpTo(t.Context(), pos))
 		if got := s.items.removed.mark.pos; got != want {

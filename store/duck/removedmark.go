@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"belfry"
+
 	"belfry/store/duck/duckdb"
 )
 
@@ -26,8 +28,8 @@ import (
 type namesMark struct {
 	id       string
 	count    int64
-	pos      uint64 // of the last record whose names it has
-	instance string // empty: it belongs to none
+	pos      belfry.Position // of the last record whose names it has
+	instance string          // empty: it belongs to none
 }
 
 const (
@@ -59,7 +61,7 @@ func (m namesMark) update(ctx context.Context, c *duckdb.Conn) error {
 }
 
 // NamesUpTo notes that the file has the names of all items that were removed up to a position, some of which came without one.
-func (s *Store) NamesUpTo(ctx context.Context, pos uint64) error {
+func (s *Store) NamesUpTo(ctx context.Context, pos belfry.Position) error {
 	release, err := s.beginWrite(ctx)
 	if err != nil {
 		return err
@@ -101,7 +103,7 @@ func readNamesMark(ctx context.Context, c *duckdb.Conn, alias string) (*namesMar
 		return nil, err
 	}
 	for r.Next() {
-		m.id, m.count, m.pos, m.instance = r.TextAt(0), r.Int(1), uint64(r.Int(2)), r.TextAt(3)
+		m.id, m.count, m.pos, m.instance = r.TextAt(0), r.Int(1), belfry.Position(r.Int(2)), r.TextAt(3)
 	}
 	return m, nil
 }

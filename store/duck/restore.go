@@ -43,7 +43,7 @@ func (s *Store) restore(ctx context.Context, days []*loss) error {
 }
 
 // hasAllAfter tells whether the journal still had every record after a position.
-func (r *restoring) hasAllAfter(pos uint64) bool {
+func (r *restoring) hasAllAfter(pos belfry.Position) bool {
 	if since := r.store.cfg.JournalSince; since != nil {
 		return since() <= pos
 	}
@@ -60,8 +60,8 @@ type restoring struct {
 	days  map[*catalog.Collection]map[belfry.Time]*loss
 	loads map[*loss]*load
 	rows  map[*loss]int
-	bytes map[*loss]int // of texts
-	first uint64        // position of the first record
+	bytes map[*loss]int   // of texts
+	first belfry.Position // position of the first record
 }
 
 func (r *restoring) add(b *belfry.Batch) (err error) {
@@ -102,10 +102,10 @@ func (r *restoring) flush(l *loss) error {
 }
 
 // positions are those that the files of incomplete days have reached.
-func (fs *files) positions(days []*loss) map[*loss]uint64 {
+func (fs *files) positions(days []*loss) map[*loss]belfry.Position {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	pos := map[*loss]uint64{}
+	pos := map[*loss]belfry.Position{}
 	for _, l := range days {
 		if _, f := fs.find(l.collection, l.Span); f != nil {
 			pos[l] = f.pos

@@ -25,7 +25,7 @@ type summaryWorld struct {
 	t    *testing.T
 	s    *Store
 	dir  string
-	pos  uint64
+	pos  belfry.Position
 	rows map[belfry.CustomerID][]querytest.Row
 	mark belfry.Time
 	most int64 // rows that are summed up at once; 0 as usual

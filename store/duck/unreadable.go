@@ -418,7 +418,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 		}
 	}
 	if err == nil {
-		err = s.writer.Exec(ctx, "INSERT INTO "+to+"position VALUES (?)", pos)
+		err = s.writer.Exec(ctx, "INSERT INTO "+to+"position VALUES (?)", uint64(pos))
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {

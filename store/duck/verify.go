@@ -159,7 +159,7 @@ func (v *verifying) stores(c *catalog.Collection, p belfry.Span) bool {
 }
 
 func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error {
-	newest := uint64(0) // position of the newest file; they are in order
+	newest := belfry.Position(0) // position of the newest file; they are in order
 	entries, err := os.ReadDir(filepath.Join(v.dir, c.Name))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -212,7 +212,7 @@ func (v *verifying) add(c *catalog.Collection, p belfry.Span, file, problem, rem
 
 // file reads all of the file of a day and returns the position that it has reached; 0 if something is wrong with it. The error is
 // that of ctx, or of an engine that cannot be started.
-func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Span) (uint64, error) {
+func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Span) (belfry.Position, error) {
 	f := &file{Span: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p))}
 	problem, remedy, err := v.examine(ctx, f)
 	if err == nil && problem != "" {
@@ -262,7 +262,7 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 		return "", "", ctx.Err()
 	}
 	if err == nil {
-		if had := v.manifest.pos[f.key()]; f.pos < had {
+		if had := belfry.Position(v.manifest.pos[f.key()]); f.pos < had {
 			return fmt.Sprintf("its last rows are missing: it ends at position %d and had %d", f.pos, had), remedyDamaged, nil
 		}
 		return "", "", nil

@@ -137,7 +137,7 @@ func (g ring) set(from, to int) (all tally, err error) {
 	for i, p := range f.parts {
 		batches := f.names.Batches(g.catalog, p.Customer, p.Rows)
 		for _, b := range batches {
-			b.Pos = uint64(i + 1)
+			b.Pos = belfry.Position(i + 1)
 		}
 		if err := s.Append(context.Background(), batches...); err != nil {
 			return all, err

@@ -58,7 +58,7 @@ func testWatermark(f *fixture) {
 
 // testReached: the store says how far it has come, whichever collection got the last rows.
 func testReached(f *fixture) {
-	check := func(want uint64) {
+	check := func(want belfry.Position) {
 		f.Helper()
 		if pos, err := f.store.Reached(context.Background()); pos != want || err != nil {
 			f.Errorf("reached %d, %v; want %d", pos, err, want)
@@ -78,7 +78,7 @@ func testReached(f *fixture) {
 // testErase: the rows of some customers go, those of the others stay as they were, and their customers can get new ones.
 func testErase(f *fixture) {
 	const count = 500
-	of := func(customer belfry.CustomerID, pos uint64, t belfry.Time) *belfry.Batch {
+	of := func(customer belfry.CustomerID, pos belfry.Position, t belfry.Time) *belfry.Batch {
 		v := make([]float64, count)
 		for i := range v {
 			v[i] = float64(customer)
@@ -93,7 +93,7 @@ func testErase(f *fixture) {
 			f.wantOf(belfry.CustomerID(i+1), "SELECT COUNT(*), SUM(i1) FROM objectdata WHERE "+all, sumOf(want, i+1))
 		}
 	}
-	pos := uint64(0)
+	pos := belfry.Position(0)
 	for d := range belfry.Time(3) {
 		for c := range belfry.CustomerID(3) {
 			pos++
@@ -130,7 +130,7 @@ func sumOf(rows, customer int) string {
 
 // testRemovedNames: the names of removed items stay until they are forgotten.
 func testRemovedNames(f *fixture) {
-	removed := func(pos uint64, id int64, object string) *belfry.Batch {
+	removed := func(pos belfry.Position, id int64, object string) *belfry.Batch {
 		b := item(pos, id, "web01", "MAIN", object, "host")
 		b.Columns = append(b.Columns, ints(belfry.RemovedColumn, int64(day0)))
 		return b
@@ -183,7 +183,7 @@ func testSummaries(f *fixture) {
 			f.Errorf("%d hours behind", n)
 		}
 	}
-	data := func(pos uint64, t belfry.Time, v ...float64) *belfry.Batch {
+	data := func(pos belfry.Position, t belfry.Time, v ...float64) *belfry.Batch {
 		items := make([]int64, len(v))
 		for i := range items {
 			items[i] = 5

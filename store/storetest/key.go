@@ -8,7 +8,7 @@ import (
 
 // testKey: of rows with the same key only the latest counts, in rows, counts and conditions, also after a restart and in pages.
 func testKey(f *fixture) {
-	trace := func(pos uint64, first belfry.RowID, customer belfry.CustomerID, t belfry.Time, id string, spans ...int64) *belfry.Batch {
+	trace := func(pos belfry.Position, first belfry.RowID, customer belfry.CustomerID, t belfry.Time, id string, spans ...int64) *belfry.Batch {
 		b := batch("apptraceid", pos, first, t, len(spans), ints("spans", spans...))
 		b.Customer = customer
 		ids := make([]string, len(spans))
@@ -45,7 +45,7 @@ func testKey(f *fixture) {
 
 	// By item, and with an absent part of the key.
 	f.append(item(6, 5, "web01", "web01", "cpu", "host"), item(6, 6, "web01", "web01", "disk", "host"))
-	level := func(pos uint64, t belfry.Time, availability float64, item int64, period string) *belfry.Batch {
+	level := func(pos belfry.Position, t belfry.Time, availability float64, item int64, period string) *belfry.Batch {
 		return batch("objectsl", pos, belfry.RowID(pos), t, 1, ints(belfry.ItemColumn, item), texts("period", period), numbers("availability", availability))
 	}
 	f.append(level(7, day0, 90, 5, "day"), level(8, day0, 91, 6, "day"), level(9, day0, 92, 5, "hour"), level(10, day0, 93, 5, "day"), level(11, day0, 94, 6, ""), level(12, day0, 95, 6, ""))
@@ -59,7 +59,7 @@ func testKey(f *fixture) {
 // keyInPages reads many rows while all of them are replaced: each key is there once, as it was when the reading began.
 func (f *fixture) keyInPages() {
 	const count = 5000
-	trace := func(pos uint64, first belfry.RowID, spans int64) *belfry.Batch {
+	trace := func(pos belfry.Position, first belfry.RowID, spans int64) *belfry.Batch {
 		b := batch("apptraceid", pos, first, day0+3*day, count)
 		ids, numbers := make([]string, count), make([]int64, count)
 		for i := range ids {

@@ -12,11 +12,11 @@ import (
 )
 
 // one is a batch of one row at a position, whose value is the position.
-func one(pos uint64, t belfry.Time) *belfry.Batch {
+func one(pos belfry.Position, t belfry.Time) *belfry.Batch {
 	return batch("objectdata", pos, belfry.RowID(pos), t, 1, numbers("i1", float64(pos)))
 }
 
-func span(from, to uint64) []*belfry.Batch {
+func span(from, to belfry.Position) []*belfry.Batch {
 	var list []*belfry.Batch
 	for pos := from; pos <= to; pos++ {
 		list = append(list, one(pos, day0+belfry.Time(pos)*second))
@@ -86,7 +86,7 @@ func testLateData(f *fixture) {
 	whole.Columns = []belfry.Column{numbers("i1", v...), texts("s1", make([]string, 3*days)...)}
 	round := []*belfry.Batch{whole}
 	for i := range days {
-		round = append(round, one(uint64(i+2), day0-belfry.Time(i)*day+hour))
+		round = append(round, one(belfry.Position(i+2), day0-belfry.Time(i)*day+hour))
 	}
 	f.append(round...)
 	f.wantCount("objectdata", 4*days)
@@ -143,7 +143,7 @@ func testConcurrentReaders(f *fixture) {
 			v[j] = float64(j)
 		}
 		col := "i" + strconv.Itoa(1+i%20) // a new column now and then
-		f.append(batch("objectdata", uint64(i+1), belfry.RowID(i*rows+1), day0+belfry.Time(i%3)*day, rows, numbers(col, v...)))
+		f.append(batch("objectdata", belfry.Position(i+1), belfry.RowID(i*rows+1), day0+belfry.Time(i%3)*day, rows, numbers(col, v...)))
 	}
 	close(done)
 	readers.Wait()
@@ -171,7 +171,7 @@ func testReopen(f *fixture) {
 
 func testDrop(f *fixture) {
 	for i := range 10 {
-		f.append(one(uint64(i+1), day0+belfry.Time(i)*day+hour))
+		f.append(one(belfry.Position(i+1), day0+belfry.Time(i)*day+hour))
 	}
 	f.append(batch("events", 11, 11, day0, 1, texts("info", "kept")))
 	f.drop("objectdata", day0+3*day+2*hour) // in the middle of a day, which therefore stays
@@ -231,7 +231,7 @@ func testLargeBatches(f *fixture) {
 		for j := range v {
 			v[j] = float64(j)
 		}
-		b := batch("objectdata", uint64(i/2+1), belfry.RowID(i*rows+1), day0, rows, numbers("i"+strconv.Itoa(i%2+1), v...))
+		b := batch("objectdata", belfry.Position(i/2+1), belfry.RowID(i*rows+1), day0, rows, numbers("i"+strconv.Itoa(i%2+1), v...))
 		for j := range b.Times {
 			b.Times[j] = day0 + belfry.Time(j)
 		}

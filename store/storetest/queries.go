@@ -65,7 +65,7 @@ func newJudge(t *testing.T, open Open, testdata fs.FS) *judge {
 	}
 	batches, names := querytest.Batches(cat, j.data)
 	for i, b := range batches {
-		b.Pos = uint64(i + 1)
+		b.Pos = belfry.Position(i + 1)
 	}
 	if err := j.store.Append(context.Background(), batches...); err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func scoped(t *testing.T, open Open) {
 		[3]string{"", "Vault", ""}, [3]string{}, [3]string{"web01", "Vault", ""}, [3]string{"db02", "Cellar", ""})}
 	batches, names := querytest.Batches(cat, j.data)
 	for i, b := range batches {
-		b.Pos = uint64(i + 1)
+		b.Pos = belfry.Position(i + 1)
 	}
 	if err := j.store.Append(context.Background(), batches...); err != nil {
 		t.Fatal(err)

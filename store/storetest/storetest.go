@@ -189,7 +189,7 @@ func (f *fixture) wantOf(customer belfry.CustomerID, text string, rows ...string
 const all = "timestamp >= '2020-01-01T00:00:00Z'"
 
 // batch makes a batch of customer 1. Its times start at t, a second apart.
-func batch(collection string, pos uint64, first belfry.RowID, t belfry.Time, rows int, cols ...belfry.Column) *belfry.Batch {
+func batch(collection string, pos belfry.Position, first belfry.RowID, t belfry.Time, rows int, cols ...belfry.Column) *belfry.Batch {
 	b := &belfry.Batch{Collection: collection, Customer: 1, Pos: pos, FirstID: first, Columns: cols}
 	for i := range rows {
 		b.Times = append(b.Times, t+belfry.Time(i)*second)

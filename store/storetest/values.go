@@ -31,7 +31,7 @@ func testTypes(f *fixture) {
 		if !c.Historical {
 			continue
 		}
-		b := batch(c.Name, uint64(i+1), 77, day0, 1)
+		b := batch(c.Name, belfry.Position(i+1), 77, day0, 1)
 		var names, want []string
 		for _, field := range c.Fields {
 			if field.Name == "id" || field.Name == "timestamp" || field.Name == "period" || field.Of != "" || field.Split != "" {
@@ -158,7 +158,7 @@ func testCustomers(f *fixture) {
 }
 
 // item makes the batch that names one item.
-func item(pos uint64, id int64, resource, view, object, class string) *belfry.Batch {
+func item(pos belfry.Position, id int64, resource, view, object, class string) *belfry.Batch {
 	return batch(belfry.Dimension, pos, 0, day0, 1, ints(belfry.ItemColumn, id), ints("kind", int64(belfry.KindObject)),
 		texts("resource", resource), texts("view", view), texts("object", object), texts("class", class))
 }
@@ -212,7 +212,7 @@ func testItems(f *fixture) {
 
 func testLimitsAndSpans(f *fixture) {
 	for i := range 40 {
-		f.append(batch("objectdata", uint64(i+1), belfry.RowID(3*i+1), day0+belfry.Time(i)*day, 3, numbers("i1", float64(3*i), float64(3*i+1), float64(3*i+2))))
+		f.append(batch("objectdata", belfry.Position(i+1), belfry.RowID(3*i+1), day0+belfry.Time(i)*day, 3, numbers("i1", float64(3*i), float64(3*i+1), float64(3*i+2))))
 	}
 	f.want("SELECT i1 FROM objectdata LIMIT 2", "119", "118")
 	f.want("SELECT i1 FROM objectdata LIMIT 2 OFFSET 4", "115", "114")

@@ -97,8 +97,8 @@ type tally struct {
 	hours   HourCounts
 	origins origins // of summaries that were made from the present file
 	known   bool
-	pos     uint64 // of the last commit in hours
-	missed  uint64 // of the last commit while hours was not known
+	pos     belfry.Position // of the last commit in hours
+	missed  belfry.Position // of the last commit while hours was not known
 }
 
 // tally returns the tally of a day. The caller holds the mutex.
@@ -112,7 +112,7 @@ func (d *Tracker) tally(day belfry.Time) *tally {
 }
 
 // NoteRows counts the rows of a commit, by hour. first means that the file was empty before.
-func (d *Tracker) NoteRows(day belfry.Time, pos uint64, first bool, rows *HourCounts) {
+func (d *Tracker) NoteRows(day belfry.Time, pos belfry.Position, first bool, rows *HourCounts) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.tally(day)
@@ -140,7 +140,7 @@ func (d *Tracker) Invalidate(day belfry.Time) {
 
 // countHours counts the rows of a file and returns the position of the last commit it counted. The engine knows the total without reading
 // rows; if the day was made of as many, from this file, the counts of its hours are right, too.
-func countHours(ctx context.Context, q *duckdb.Conn, f File, made Counts, from origins, day int64) (have HourCounts, pos uint64, err error) {
+func countHours(ctx context.Context, q *duckdb.Conn, f File, made Counts, from origins, day int64) (have HourCounts, pos belfry.Position, err error) {
 	position := "(SELECT coalesce(max(pos), 0) FROM " + f.Alias + ".main.position)" // 0 before the first commit
 	r, err := q.Query(ctx, "SELECT (SELECT count(*) FROM "+f.rows()+"), "+position)
 	if err != nil || !r.Next() {
@@ -153,7 +153,7 @@ func countHours(ctx context.Context, q *duckdb.Conn, f File, made Counts, from o
 		own = own && (m.Rows == 0 || from.has(m.Origin))
 	}
 	if n := r.Int(0); own && n == day && n == have.Sum() {
-		return have, uint64(r.Int(1)), nil
+		return have, belfry.Position(r.Int(1)), nil
 	}
 	have = HourCounts{}
 	r, err = q.Query(ctx, "SELECT p.pos, h.hour, h.n FROM "+position+" AS p(pos) LEFT JOIN (SELECT (timestamp - "+number(f.From)+") // "+number(belfry.Hour)+
@@ -162,7 +162,7 @@ func countHours(ctx context.Context, q *duckdb.Conn, f File, made Counts, from o
 		return have, 0, err
 	}
 	for r.Next() {
-		pos = uint64(r.Int(0))
+		pos = belfry.Position(r.Int(0))
 		if !r.Null(1) {
 			have[r.Int(1)] = r.Int(2)
 		}

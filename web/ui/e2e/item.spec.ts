@@ -153,6 +153,18 @@ test("what is added to a view or taken away shows by itself", { tag: "@quick" },
   await expect(page.getByText("Nothing stands in it yet")).toBeVisible();
 });
 
+test("a note that somebody else has changed meanwhile is not lost", async ({ page, service }) => {
+  await room(service, "noted", [10, 20]);
+  await logIn(page, service, object("noted"));
+  await page.getByRole("button", { name: "Note" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Note" }).fill("mine");
+  await service.json("POST", "/api/ackmanagenote/objects", { items: ["disk"], resname: "noted", note: "theirs" });
+  await expect(dialog.getByRole("alert")).toContainText("theirs");
+  await dialog.getByRole("button", { name: "Put it before mine" }).click();
+  await expect(dialog.getByRole("textbox", { name: "Note" })).toHaveValue("theirs\nmine");
+});
+
 test("texts are shown as stretches and changes", async ({ page, service }) => {
   await room(service, "texts", ["10,auto", "11,auto", "12,manual", "13,manual", "14,auto"]);
   await logIn(page, service, `${object("texts")}&range=1h`);

@@ -64,6 +64,11 @@ test("a user limited to a view sees that view and nothing else", async ({ page }
     // Of pictures those that are drawn where they may look.
     expect((await page.request.get(`${service.url}/api/pictures/our%20plan`)).status()).toBe(200);
     expect((await page.request.get(`${service.url}/api/pictures/their%20plan`)).status()).toBe(404);
+    // What is provisioned shows within seconds, although no event tells a limited user of it.
+    await page.goto(`${service.url}/ui/map?view=Ours&as=list`);
+    await expect(page.getByRole("link", { name: "our box", exact: true })).toBeVisible();
+    await service.csv("/api/provisioning/custom", "name,view", "our new box,Ours");
+    await expect(page.getByRole("link", { name: "our new box", exact: true })).toBeVisible({ timeout: 30_000 });
     const keys = await page.request.get(`${service.url}/api/keys`);
     expect(keys.status()).toBe(403);
   } finally {

@@ -14,6 +14,12 @@ export function usePerson(): Person {
   return p;
 }
 
+/**
+ * useReadEvery is how often, in milliseconds, a page reads what it shows although nothing was told. Those who are limited to views hear of
+ * no change of the configuration, which may be about something that they do not see.
+ */
+export const useReadEvery = (usual: number): number => (usePerson().views?.length ? Math.min(usual, 10_000) : usual);
+
 /** useMay says what the person may do. The service decides; this only keeps buttons away that would be refused. */
 export function useMay() {
   const p = usePerson();

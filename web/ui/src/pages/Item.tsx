@@ -3,10 +3,11 @@ import { Anchor, Stack } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
-import { ApiError, type EventRow, explain, type Kind, quote, type StatusRow, sql } from "../api";
+import { ApiError, type EventRow, explain, type Kind, type StatusRow, sql } from "../api";
 import { link } from "../links";
 import { useLive } from "../live";
 import { ActionButtons } from "../parts/Actions";
+import { itemCondition } from "../parts/actions/item";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
 import { ItemWindows } from "../parts/windows/ItemWindows";
 import { Branch } from "./item/Branch";
@@ -21,14 +22,6 @@ export interface Named {
 }
 
 const kinds: Kind[] = ["object", "resource", "view"];
-
-/** itemCondition finds the one item in objectstatus. A view outside of resources has none. */
-function itemCondition(i: Named): string {
-  const where = [`kind = ${quote(i.kind)}`, `name = ${quote(i.name)}`];
-  if (i.kind !== "resource" && i.resource) where.push(`resource = ${quote(i.resource)}`);
-  if (i.kind === "view" && !i.resource) where.push("resource IS NULL");
-  return where.join(" AND ");
-}
 
 export default function ItemPage() {
   const [params] = useSearchParams();

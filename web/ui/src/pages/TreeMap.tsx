@@ -9,6 +9,7 @@ import { link } from "../links";
 import { useLive } from "../live";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
 import { StatusIcon, statuses, statusName } from "../parts/StatusIcon";
+import { useReadEvery } from "../session";
 import { usePaced } from "./map/tree";
 import { useSize } from "./map/zoom";
 import { Chart, said } from "./treemap/Chart";
@@ -19,8 +20,18 @@ import { layout } from "./treemap/layout";
 /** useEstate reads the sums, and reads them again after changes, but at most every few seconds. */
 function useEstate() {
   const client = useQueryClient();
-  const places = useQuery({ queryKey: ["places"], queryFn: ({ signal }) => readPlaces(signal), staleTime: 60_000 });
-  const counts = useQuery({ queryKey: ["placecounts"], queryFn: ({ signal }) => readCounts(signal) });
+  const every = useReadEvery(300_000);
+  const places = useQuery({
+    queryKey: ["places"],
+    queryFn: ({ signal }) => readPlaces(signal),
+    staleTime: 60_000,
+    refetchInterval: every,
+  });
+  const counts = useQuery({
+    queryKey: ["placecounts"],
+    queryFn: ({ signal }) => readCounts(signal),
+    refetchInterval: every,
+  });
   const recount = usePaced(() => client.invalidateQueries({ queryKey: ["placecounts"] }), 3000);
   const replace = usePaced(() => client.invalidateQueries({ queryKey: ["places"] }), 10_000);
   useLive({

@@ -8,6 +8,7 @@ import { link } from "../../links";
 import { Failure } from "../../parts/Page";
 import { StatusIcon } from "../../parts/StatusIcon";
 import { Age } from "../../parts/Time";
+import { useReadEvery } from "../../session";
 import { contentQuery, pageSize } from "./contentQuery";
 import { Card } from "./Why";
 
@@ -18,15 +19,18 @@ type Item = Pick<
 
 export function Content({ row }: { row: StatusRow }) {
   const key = ["content", row.kind, row.resource, row.name];
+  const every = useReadEvery(60_000);
   const counts = useQuery({
     queryKey: [...key, "counts"],
     queryFn: ({ signal }) =>
       tree({ view: row.name, resource: row.kind === "view" ? row.resource : undefined, limit: 1 }, signal),
+    refetchInterval: every,
   });
   const pages = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) => sql<Item>(contentQuery(row, pageParam), { rows: pageSize, signal }),
     initialPageParam: 0,
+    refetchInterval: every,
     getNextPageParam: (last, all) => (last.more ? all.length * pageSize : undefined),
   });
   const error = pages.error ?? counts.error;

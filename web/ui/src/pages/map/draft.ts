@@ -136,6 +136,13 @@ function wishes(t: Tree, d: Draft): Wish[] {
   return out;
 }
 
+/** strays are the names of items that a draft changes and that do not stand in the view any more. */
+export function strays(t: Tree, d: Draft): string[] {
+  const here = new Set(t.children.map(keyOf));
+  const gone = Object.keys(d.changes).filter((key) => !here.has(key) && !d.removed[key]);
+  return gone.map((key) => key.split("/").slice(2).join("/"));
+}
+
 /** batches are the requests that save a draft, in the order in which they must be sent. */
 export function batches(t: Tree, d: Draft): Batch[] {
   const by = new Map<string, Wish[]>();

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import { quote, type Status, type StatusRow, sql, type Tree, type TreeItem, tree } from "../../api";
 import { heardWhile, type StatusChange, useLive } from "../../live";
+import { useReadEvery } from "../../session";
 import { isShortcut, keyOf } from "./scene";
 
 /** As many items as are drawn or listed at once. */
@@ -23,6 +24,7 @@ const treeKey = (view: string, resource?: string) => ["tree", view, resource ?? 
 export function useTree(view: string, resource?: string) {
   const client = useQueryClient();
   const key = treeKey(view, resource);
+  const every = useReadEvery(60_000);
   const again = () => client.invalidateQueries({ queryKey: key });
   const soon = usePaced(again, pace(client.getQueryData<Tree>(key)));
   const read = useQuery({
@@ -33,7 +35,7 @@ export function useTree(view: string, resource?: string) {
         (t, changes) => patch(t, indexOf(t), changes),
         soon,
       ),
-    refetchInterval: 60_000,
+    refetchInterval: every,
   });
   const index = useMemo(() => indexOf(read.data), [read.data]);
   useLive({

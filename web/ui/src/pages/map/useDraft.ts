@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from "react";
 import type { Tree } from "../../api";
-import { batches, countOf, type Draft, settle, untouched } from "./draft";
+import { batches, countOf, type Draft, settle, strays, untouched } from "./draft";
 import { save, type Wrong } from "./save";
 import { keyOf } from "./scene";
 
@@ -49,11 +49,14 @@ export function useDraft() {
         setBusy(true);
         setWrong([]);
         try {
+          const message = "It does not stand in this view any more, so its change was not saved; undo the change.";
+          const left = strays(t, latest.current.now).map((what) => ({ what, message }));
           const outcome = await save(batches(t, latest.current.now));
           if (outcome.saved.size) await again();
-          set((s) => (outcome.wrong.length ? keep(s, outcome.saved, keyOf(t.view)) : fresh));
-          setWrong(outcome.wrong);
-          return outcome.wrong.length === 0;
+          const wrong = [...left, ...outcome.wrong];
+          set((s) => (wrong.length ? keep(s, outcome.saved, keyOf(t.view)) : fresh));
+          setWrong(wrong);
+          return wrong.length === 0;
         } finally {
           setBusy(false);
         }

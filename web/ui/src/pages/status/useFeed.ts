@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { passing, pause } from "../../client";
 import { useLive } from "../../live";
+import { useReadEvery } from "../../session";
 import { Feed } from "./feed";
 import type { Filter } from "./filter";
 
-const slow = 30_000; // new data without a new status are not told by the stream
+const usual = 30_000; // new data without a new status are not told by the stream
 
 interface Found {
   feed?: Feed;
@@ -44,16 +45,20 @@ export function useFeed(filter: Filter): { feed?: Feed; waiting: boolean; error?
     const t = setTimeout(again, pause);
     return () => clearTimeout(t);
   }, [state, again]);
+  const every = useReadEvery(usual);
   useEffect(() => {
     const repeat = setInterval(() => {
       if (!document.hidden) shown.current?.soon();
-    }, slow);
-    return () => {
-      clearInterval(repeat);
+    }, every);
+    return () => clearInterval(repeat);
+  }, [every]);
+  useEffect(
+    () => () => {
       shown.current?.end();
       shown.current = coming.current = undefined;
-    };
-  }, []);
+    },
+    [],
+  );
   useLive({
     status: (changes) => {
       for (const feed of new Set([shown.current, coming.current])) feed?.apply(changes);

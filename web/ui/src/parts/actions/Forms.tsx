@@ -1,5 +1,6 @@
 // The forms of the operations. Each keeps what is typed in itself and hands on what the service is to be told.
 import {
+  Alert,
   Box,
   Button,
   Checkbox,
@@ -16,12 +17,13 @@ import {
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { type ActWish, explain } from "../../api";
+import { type ActWish, explain, sql } from "../../api";
 import { pageNow } from "../../clock";
+import { useLive } from "../../live";
 import { zone as browserZone } from "../Time";
 import { ItemWindows } from "../windows/ItemWindows";
 import { ends } from "./ends";
-import type { ActionItem } from "./item";
+import { type ActionItem, itemCondition } from "./item";
 import { counted, kindsText, type Way, wayOf, ways } from "./operations";
 import { noWindow, WindowFields, windowBody } from "./Window";
 import { ZoneSelect } from "./ZoneSelect";
@@ -241,19 +243,65 @@ export function ManageForm({ items, onChange }: FormProps) {
 
 export function NoteForm({ items, onChange }: FormProps) {
   // The note of a single item is there to be changed; several items get the same one.
-  const [note, setNote] = useState(items.length === 1 ? (items[0]?.note ?? "") : "");
+  const one = items.length === 1 ? items[0] : undefined;
+  const [was] = useState(one?.note ?? "");
+  const [note, setNote] = useState(was);
+  const now = useNoteNow(one) ?? was;
   useEffect(() => onChange({ note }, items), [note, items, onChange]);
   return (
-    <Textarea
-      label="Note"
-      description="Stands with the item whatever its status; an empty note removes the one that is there"
-      autosize
-      minRows={3}
-      maxRows={12}
-      maxLength={longest}
-      data-autofocus
-      value={note}
-      onChange={(e) => setNote(e.currentTarget.value)}
-    />
+    <Stack gap="xs">
+      {now !== was && now !== note && (
+        <Alert color="yellow" title="Somebody has changed the note meanwhile" role="alert">
+          <Text size="sm" style={{ whiteSpace: "pre-wrap" }}>
+            {now ? `It says now: ${now}` : "It is empty now."}
+          </Text>
+          <Text size="sm">What you save replaces it.</Text>
+          {now && (
+            <Button
+              size="xs"
+              variant="default"
+              mt="xs"
+              onClick={() => setNote((mine) => [now, mine].filter(Boolean).join("\n"))}
+            >
+              Put it before mine
+            </Button>
+          )}
+        </Alert>
+      )}
+      <Textarea
+        label="Note"
+        description="Stands with the item whatever its status; an empty note removes the one that is there"
+        autosize
+        minRows={3}
+        maxRows={12}
+        maxLength={longest}
+        data-autofocus
+        value={note}
+        onChange={(e) => setNote(e.currentTarget.value)}
+      />
+    </Stack>
   );
+}
+
+/** useNoteNow is the note that an item has now, while somebody writes another. */
+function useNoteNow(one?: ActionItem): string | undefined {
+  const read = useQuery({
+    queryKey: ["note", one?.kind, one?.name, one?.resource],
+    enabled: !!one,
+    gcTime: 0,
+    refetchInterval: 5000,
+    queryFn: async ({ signal }) => {
+      const found = await sql<{ note?: string }>(
+        `SELECT note FROM objectstatus WHERE ${one ? itemCondition(one) : ""}`,
+        { rows: 1, signal },
+      );
+      return found.rows[0]?.note ?? "";
+    },
+  });
+  useLive({
+    event: (events) => {
+      if (one && events.some((e) => e.type === "note")) void read.refetch();
+    },
+  });
+  return read.data;
 }
