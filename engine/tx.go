@@ -95,11 +95,14 @@ func (t *Tx) Creates() bool { return len(t.s.made) > 0 }
 // Gone reports whether the round has removed an item.
 func (t *Tx) Gone(n *meta.Node) bool { return t.s.gone[n.ID] }
 
-// NewReceivers is how many receivers of the customer the round has made, as CountReceiver was told.
-func (t *Tx) NewReceivers() int { return t.s.listenN[t.Tenant.ID] }
-
-// CountReceiver counts a receiver that the transaction makes.
-func (t *Tx) CountReceiver() { t.s.listenN[t.Tenant.ID]++ }
+// TakeReceiver counts a receiver that the transaction makes, unless the customer, who had so many before the round, has most by now.
+func (t *Tx) TakeReceiver(had, most int) bool {
+	if had+t.s.listenN[t.Tenant.ID] >= most {
+		return false
+	}
+	t.s.listenN[t.Tenant.ID]++
+	return true
+}
 
 // Expect makes room for the effects of rows that mostly create something, each an item and so many parts of it: growing little
 // by little would copy them all several times over.

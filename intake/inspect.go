@@ -180,9 +180,8 @@ func (p *provisioning) roomForReceiver() *belfry.RowError {
 		return nil
 	}
 	c, most := p.Tenant.ID, p.in.engine.Limits().Receivers
-	if p.in.config.Receivers(c)+p.NewReceivers() >= most {
+	if !p.TakeReceiver(p.in.config.Receivers(c), most) {
 		return belfry.Rejectf("name", belfry.LimitReached, "there are as many receivers as are allowed, %d; remove some, or ask an administrator of the instance for more", most)
 	}
-	p.CountReceiver()
 	return nil
 }
