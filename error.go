@@ -3,6 +3,7 @@ package belfry
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code is the machine-readable name of an error. Clients branch on it; it never changes its meaning.
@@ -80,4 +81,14 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return Internal
+}
+
+// Clip shortens what a client sent, so that a message can show it.
+func Clip[T ~string | ~[]byte](text T) string {
+	const limit = 80
+	s := strings.ToValidUTF8(string(text[:min(len(text), limit)]), "�")
+	if len(text) > limit {
+		s += "…"
+	}
+	return s
 }

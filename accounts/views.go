@@ -7,7 +7,6 @@ import (
 
 	"belfry"
 	"belfry/engine"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -27,7 +26,7 @@ func checkViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
 		case name == belfry.Main:
 			return belfry.Errorf(belfry.BadParameter, "%s holds everything; give no views to limit nothing", belfry.Main)
 		case slices.Contains(u.Views[:i], name):
-			return belfry.Errorf(belfry.BadParameter, "view %q is given twice", rowfmt.Clip([]byte(name)))
+			return belfry.Errorf(belfry.BadParameter, "view %q is given twice", belfry.Clip(name))
 		}
 		if bad := engine.CheckName("views", name); bad != nil {
 			return belfry.Errorf(belfry.BadParameter, "%s", bad.Message)
@@ -35,7 +34,7 @@ func checkViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
 		n, err := tree.Place(belfry.Whole(c), "", name)
 		if e, ok := errors.AsType[*belfry.Error](err); ok {
 			if strings.Contains(e.Message, belfry.Main) { // which is no advice: it cannot be given
-				return belfry.Errorf(belfry.BadParameter, "views: there is no view or resource %q; create it first", rowfmt.Clip([]byte(name)))
+				return belfry.Errorf(belfry.BadParameter, "views: there is no view or resource %q; create it first", belfry.Clip(name))
 			}
 			return belfry.Errorf(belfry.BadParameter, "views: %s", e.Message)
 		}

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"belfry"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -137,7 +136,7 @@ func (p *acting) fail(name string, e *belfry.Error) {
 // short cuts what no item is called: whoever sent it need not get it back whole.
 func short(name string) string {
 	if utf8.RuneCountInString(name) > maxName {
-		return rowfmt.Clip([]byte(name))
+		return belfry.Clip(name)
 	}
 	return name
 }
@@ -147,10 +146,10 @@ func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	switch {
 	case m == belfry.Discarded && n.Kind == belfry.KindResource:
 		return belfry.Errorf(belfry.BadParameter, "%q is a resource, and not to store data is for views and objects; "+
-			"for a resource collectunmanage and collectorunmanage may be true and true (data are stored), or false and false (collector stopped)", rowfmt.Clip([]byte(n.Name)))
+			"for a resource collectunmanage and collectorunmanage may be true and true (data are stored), or false and false (collector stopped)", belfry.Clip(n.Name))
 	case m == belfry.Stopped && n.Kind != belfry.KindResource:
 		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector of its own to stop; "+
-			"send collectorunmanage true (data are not stored), and collectunmanage true, too, to store them; or name a resource", rowfmt.Clip([]byte(n.Name)), n.Kind)
+			"send collectorunmanage true (data are not stored), and collectunmanage true, too, to store them; or name a resource", belfry.Clip(n.Name), n.Kind)
 	}
 	return nil
 }
@@ -273,7 +272,7 @@ func (t *Tx) inError(n *meta.Node) *belfry.Error {
 	if s.Status.IsError() {
 		return nil
 	}
-	return belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", rowfmt.Clip([]byte(n.Name)), s.StatusName(), s.Status)
+	return belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", belfry.Clip(n.Name), s.StatusName(), s.Status)
 }
 
 // acknowledgeTop acknowledges an item that is in error, when so many objects inside it have been.

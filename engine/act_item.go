@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"belfry"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -122,12 +121,12 @@ func checkWindow(n *meta.Node, c *belfry.Care, o *status.Order) *belfry.Error {
 		}
 		missing := "window without a name; to manage it leave window out"
 		if o.Name != "" {
-			missing = fmt.Sprintf("window %q", rowfmt.Clip([]byte(o.Name)))
+			missing = fmt.Sprintf("window %q", belfry.Clip(o.Name))
 		}
-		return belfry.Errorf(belfry.BadParameter, "%q has no %s; it has %s. GET /api/windows lists all windows", rowfmt.Clip([]byte(n.Name)), missing,
+		return belfry.Errorf(belfry.BadParameter, "%q has no %s; it has %s. GET /api/windows lists all windows", belfry.Clip(n.Name), missing,
 			cmp.Or(strings.Join(names, ", "), "none with a name"))
 	case o.TooMany(c):
-		return belfry.Errorf(belfry.LimitReached, "%q has windows of %d names already, as many as are allowed; cancel some, or use a name that it has", rowfmt.Clip([]byte(n.Name)), belfry.MaxWindows)
+		return belfry.Errorf(belfry.LimitReached, "%q has windows of %d names already, as many as are allowed; cancel some, or use a name that it has", belfry.Clip(n.Name), belfry.MaxWindows)
 	}
 	return nil
 }
@@ -139,7 +138,7 @@ func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (f
 	switch {
 	case whole && size > t.left:
 		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items that stand in others, or takes that back; "+
-			"in %q stand %d; send it without a key, or name less at a time", actWhole, rowfmt.Clip([]byte(n.Name)), size)
+			"in %q stand %d; send it without a key, or name less at a time", actWhole, belfry.Clip(n.Name), size)
 	case whole || size <= p.seq.turn:
 		t.left -= size
 		if p.Unack {

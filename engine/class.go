@@ -10,7 +10,6 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -153,7 +152,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 	case cell == nil || cell.Def == nil || !cell.Own && under == nil:
 		return "", errNoClass
 	case !cell.Own:
-		return "", belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", rowfmt.Clip([]byte(name)))
+		return "", belfry.Errorf(belfry.UnknownItem, "class %q is not your own, so there is nothing to remove", belfry.Clip(name))
 	case cell.Objects() == 0:
 	case under == nil:
 		return "", belfry.Errorf(belfry.BadParameter, "class %q is the class of %s; remove them first", name, users(t.Tenant, cell))

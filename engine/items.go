@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"belfry"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -115,9 +114,9 @@ func (t *Tx) named(of Named) (*meta.Node, *belfry.Error) {
 	where := ""
 	if resource != "" {
 		if t.only(t.Tenant.Resource(resource)) == nil {
-			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", rowfmt.Clip([]byte(resource)), rowfmt.Clip([]byte(name)))
+			return nil, belfry.Errorf(belfry.UnknownItem, "there is no resource %q, which resname says %q is in", belfry.Clip(resource), belfry.Clip(name))
 		}
-		where = " in \"" + rowfmt.Clip([]byte(resource)) + "\""
+		where = " in \"" + belfry.Clip(resource) + "\""
 	}
-	return nil, belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", rowfmt.Clip([]byte(name)), where)
+	return nil, belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", belfry.Clip(name), where)
 }

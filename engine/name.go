@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"belfry"
-	"belfry/intake/rowfmt"
 )
 
 const maxName = 255
@@ -34,5 +33,5 @@ func CheckName(column, name string) *belfry.RowError {
 }
 
 func badName(column, name, why string) *belfry.RowError {
-	return belfry.Rejectf(column, belfry.BadName, "the name %q %s; choose another", rowfmt.Clip([]byte(name)), why)
+	return belfry.Rejectf(column, belfry.BadName, "the name %q %s; choose another", belfry.Clip(name), why)
 }

@@ -9,7 +9,6 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -93,12 +92,12 @@ func itemNamed(e *meta.Estate, kind belfry.Kind, name, resource string) (*meta.N
 	}
 	where, hint := "", ""
 	if resource != "" && kind != belfry.KindResource {
-		where = fmt.Sprintf(" in %q", rowfmt.Clip([]byte(resource)))
+		where = fmt.Sprintf(" in %q", belfry.Clip(resource))
 	}
 	if p := e.Place(name); p != nil && p.Kind != kind {
 		hint = fmt.Sprintf("; there is a %s of that name", p.Kind)
 	}
-	return nil, belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s%s", kind, rowfmt.Clip([]byte(name)), where, hint)
+	return nil, belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s%s", kind, belfry.Clip(name), where, hint)
 }
 
 // resourceOf is where to look: a resource stands in no other.
@@ -112,7 +111,7 @@ func resourceOf(kind belfry.Kind, resource string) string {
 func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []string, err error) {
 	n, err := itemNamed(t.Tenant, next.Kind, next.Item, next.Resource)
 	if err == nil && n.ID != next.On {
-		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been made anew at this moment; send the policy again", next.Kind, rowfmt.Clip([]byte(next.Item)))
+		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been made anew at this moment; send the policy again", next.Kind, belfry.Clip(next.Item))
 	}
 	if err == nil {
 		err = asParameter(next.Fits(func(name string) *catalog.Class { return t.seq.definition(t.Tenant, name) }))
@@ -127,12 +126,12 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	there := t.Tenant.PoliciesOn(next.On)
 	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
 		return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies on the %s %q already, as many as are allowed; remove some, or put several into one",
-			maxOnItem, next.Kind, rowfmt.Clip([]byte(next.Item)))
+			maxOnItem, next.Kind, belfry.Clip(next.Item))
 	}
 	for _, o := range there {
 		if both := next.Clash(o.Policy); o != was && both != "" {
 			return "", nil, belfry.Errorf(belfry.BadParameter, "policy %q sets %s of the %s %q already; change that one, or remove it",
-				o.Name, both, next.Kind, rowfmt.Clip([]byte(next.Item)))
+				o.Name, both, next.Kind, belfry.Clip(next.Item))
 		}
 	}
 	if result = classUpdated; was == nil {

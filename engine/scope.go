@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"belfry"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -116,5 +115,5 @@ func (t *Tx) TakenElement(pkg, name string) *belfry.RowError {
 }
 
 func errTaken(name string) *belfry.RowError {
-	return belfry.Rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", rowfmt.Clip([]byte(name)))
+	return belfry.Rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", belfry.Clip(name))
 }

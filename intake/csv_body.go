@@ -67,5 +67,5 @@ func (e longRow) Error() string { return e.Refuse().Message }
 
 func (e longRow) Refuse() *belfry.RowError {
 	return belfry.Rejectf("", belfry.BadRow, "the row has %d fields, the header %d columns, and field %d holds %q; quote commas inside a value",
-		e.fields, e.columns, e.fields, rowfmt.Clip(e.extra))
+		e.fields, e.columns, e.fields, belfry.Clip(e.extra))
 }

@@ -160,7 +160,7 @@ func noSendColumn(name string, indicators int) string {
 	last := belfry.IndicatorColumn(indicators)
 	known := append(slices.Clip(sendColumns), "i1", "i2") // these two stand for all
 	if digits, ok := strings.CutPrefix(name, "i"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
-		return fmt.Sprintf("there is no column %q; indicators are i1 to %s, as limits.indicators says", rowfmt.Clip([]byte(name)), last)
+		return fmt.Sprintf("there is no column %q; indicators are i1 to %s, as limits.indicators says", belfry.Clip(name), last)
 	}
 	return noColumn(name, known, "and the indicators i1 to "+last)
 }
@@ -171,14 +171,14 @@ func columnNames(header [][]byte, maxColumns int) ([]string, error) {
 		return nil, belfry.Errorf(belfry.BadHeader, "the header has %d columns; at most %d are taken", len(header), maxColumns)
 	}
 	if rowfmt.LooksSemicolon(header) {
-		return nil, semicolons(rowfmt.Clip(header[0]))
+		return nil, semicolons(belfry.Clip(header[0]))
 	}
 	names := make([]string, len(header))
 	seen := map[string]bool{}
 	for i, h := range header {
 		name := rowfmt.ColumnName(h)
 		if seen[name] {
-			return nil, belfry.Errorf(belfry.BadHeader, "the header names the column %q twice; name it once", rowfmt.Clip(h))
+			return nil, belfry.Errorf(belfry.BadHeader, "the header names the column %q twice; name it once", belfry.Clip(h))
 		}
 		seen[name] = true
 		names[i] = name
@@ -204,7 +204,7 @@ func noColumn(name string, known []string, more string) string {
 	if more != "" {
 		list += " " + more
 	}
-	return fmt.Sprintf("there is no column %q%s Known columns: %s", rowfmt.Clip([]byte(name)), hint, list)
+	return fmt.Sprintf("there is no column %q%s Known columns: %s", belfry.Clip(name), hint, list)
 }
 
 // cell gives a field of a row; empty when the header or the row does not have it.

@@ -8,7 +8,6 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/engine"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -31,7 +30,7 @@ func (in *Intake) packageType(name string) (*catalog.PackageType, error) {
 		names = append(names, pt.Name)
 	}
 	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q, and there are %s",
-		rowfmt.Clip([]byte(name)), catalog.Nearest(name, names), strings.Join(names, ", "))
+		belfry.Clip(name), catalog.Nearest(name, names), strings.Join(names, ", "))
 }
 
 // packageBody turns the rows of a provisioning body into chunks. Every row is for the sequencer to decide.
@@ -244,5 +243,5 @@ func inUse(have *meta.Node) *belfry.RowError {
 }
 
 func unknownResource(name string) *belfry.RowError {
-	return belfry.Rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", rowfmt.Clip([]byte(name)))
+	return belfry.Rejectf("resname", belfry.UnknownResource, "resource %q does not exist; provision it first", belfry.Clip(name))
 }

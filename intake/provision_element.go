@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"belfry"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -18,7 +17,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 			return bad
 		}
 		if parent = p.Place(view); parent == nil {
-			return belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", rowfmt.Clip([]byte(view)), belfry.Main)
+			return belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", belfry.Clip(view), belfry.Main)
 		}
 	}
 	if bad := p.checkTargets(have, parent); bad != nil {
@@ -68,7 +67,7 @@ func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 		switch q.Name {
 		case "target":
 			if p.Place(v) == nil {
-				return belfry.Rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", rowfmt.Clip([]byte(v)))
+				return belfry.Rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", belfry.Clip(v))
 			}
 		case "from", "to":
 			if bad := p.checkEnd(q.Name, v, around); bad != nil {
@@ -88,7 +87,7 @@ func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.
 	all := p.ObjectsNamed(name)
 	switch {
 	case len(all) == 0:
-		return belfry.Rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", rowfmt.Clip([]byte(name)))
+		return belfry.Rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", belfry.Clip(name))
 	case len(all) == 1 || around != nil && slices.ContainsFunc(all, func(n *meta.Node) bool { return n.Resource == around }):
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"belfry"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -122,5 +121,5 @@ func sameDetails(a, b *belfry.Details) bool {
 
 func classMismatch(n *meta.Node, class string) *belfry.RowError {
 	return belfry.Rejectf("class", belfry.ClassMismatch, "object %q of %q has the class %q, the row says %q; leave class empty or remove the object first",
-		n.Name, n.Resource.Name, n.Class.Name, rowfmt.Clip([]byte(class)))
+		n.Name, n.Resource.Name, n.Class.Name, belfry.Clip(class))
 }

@@ -5,7 +5,6 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/intake/rowfmt"
 )
 
 // checkPicture refuses a picture that a limited user neither sees already nor has uploaded: drawing it would show it. Whether there is
@@ -30,7 +29,7 @@ func (p *provisioning) checkPicture(answers, before map[string]string) *belfry.R
 		if have != nil && have.Creator == p.b.who.Name || p.pictures[name] {
 			continue
 		}
-		return belfry.Rejectf(column, belfry.NotFound, "there is no picture %q that you may use; name one that is drawn in a view of yours or that you have uploaded, or ask an administrator who is not limited to views", rowfmt.Clip([]byte(name)))
+		return belfry.Rejectf(column, belfry.NotFound, "there is no picture %q that you may use; name one that is drawn in a view of yours or that you have uploaded, or ask an administrator who is not limited to views", belfry.Clip(name))
 	}
 	return nil
 }

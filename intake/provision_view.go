@@ -3,7 +3,6 @@ package intake
 import (
 	"belfry"
 	"belfry/engine"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -19,7 +18,7 @@ func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *
 	n := p.Place(name)
 	switch {
 	case n == nil:
-		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", rowfmt.Clip([]byte(name)), belfry.Main)
+		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", belfry.Clip(name), belfry.Main)
 	case n.Kind != belfry.KindView:
 		return nil, belfry.Rejectf("view", belfry.NotAllowed, "%q is a resource; a resource stands in a view of the customer", n.Name)
 	}
@@ -109,11 +108,11 @@ func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *be
 		return nil, parent, bad
 	}
 	if parent = p.Place(view); parent == nil {
-		return nil, nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or write %s for the top level", rowfmt.Clip([]byte(view)), belfry.Main)
+		return nil, nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or write %s for the top level", belfry.Clip(view), belfry.Main)
 	}
 	return parent.Resource, parent, nil
 }
 
 func unknownInside(column, view string, resource *meta.Node) *belfry.RowError {
-	return belfry.Rejectf(column, belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", rowfmt.Clip([]byte(view)), resource.Name)
+	return belfry.Rejectf(column, belfry.UnknownView, "view %q does not exist in %q; name an existing view or the resource itself", belfry.Clip(view), resource.Name)
 }

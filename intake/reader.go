@@ -117,7 +117,7 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 			return bad
 		}
 	}
-	return belfry.Rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", rowfmt.Clip(kind))
+	return belfry.Rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", belfry.Clip(kind))
 }
 
 // unknownKind is for a row whose type is not one of ours.
@@ -146,7 +146,7 @@ func (r *reader) unused(fields [][]byte, kind string, columns []int) *belfry.Row
 	for _, at := range columns {
 		if len(cell(fields, at)) > 0 {
 			name := r.layout.names[at]
-			return belfry.Rejectf(name, belfry.BadValue, "%s is %q, but a row of type %s has no %[1]s; leave the column empty, or send a row of another type", name, rowfmt.Clip(fields[at]), kind)
+			return belfry.Rejectf(name, belfry.BadValue, "%s is %q, but a row of type %s has no %[1]s; leave the column empty, or send a row of another type", name, belfry.Clip(fields[at]), kind)
 		}
 	}
 	return nil
@@ -319,7 +319,7 @@ func (r *reader) checkDetails(fields [][]byte) *belfry.RowError {
 		return nil
 	}
 	if _, err := netip.ParseAddr(string(ip)); err != nil {
-		return belfry.Rejectf("ip", belfry.BadValue, "ip must be an IP address such as 192.0.2.7 or 2001:db8::7, got %q", rowfmt.Clip(ip))
+		return belfry.Rejectf("ip", belfry.BadValue, "ip must be an IP address such as 192.0.2.7 or 2001:db8::7, got %q", belfry.Clip(ip))
 	}
 	return nil
 }
@@ -332,7 +332,7 @@ func checkText(column string, v []byte) *belfry.RowError {
 	if len(v) <= maxText || utf8.RuneCount(v) <= maxText {
 		return nil
 	}
-	return belfry.Rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, rowfmt.Clip(v))
+	return belfry.Rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, belfry.Clip(v))
 }
 
 func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *belfry.RowError) {
@@ -343,7 +343,7 @@ func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *be
 	at, ok := rowfmt.ParseTimestamp(text)
 	switch {
 	case !ok || at == 0:
-		return 0, belfry.Rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", rowfmt.Clip(text))
+		return 0, belfry.Rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", belfry.Clip(text))
 	case at > r.latest[collection]:
 		return 0, belfry.Rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock, which says %s; one of the two is wrong", at, r.now)
 	case at < r.earliest[collection]:
@@ -392,7 +392,7 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 	}
 	v, ok := rowfmt.ParseNumber(raw)
 	if !ok {
-		return belfry.Rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, rowfmt.Clip(raw))
+		return belfry.Rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, belfry.Clip(raw))
 	}
 	if rowfmt.Rounded(raw, v) {
 		return beyondWhole(belfry.IndicatorColumn(c.n), raw, v)
@@ -404,7 +404,7 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 // beyondWhole is for a whole number that would be rounded.
 func beyondWhole(column string, raw []byte, v float64) *belfry.RowError {
 	return belfry.Rejectf(column, belfry.BadValue, "%s is %s, a whole number beyond 9007199254740992, of which not every digit can be kept (%.0f would be); "+
-		"write it with a point if it may be rounded, or give the class a text indicator", column, rowfmt.Clip(raw), v)
+		"write it with a point if it may be rounded, or give the class a text indicator", column, belfry.Clip(raw), v)
 }
 
 // merge puts the rows refused while reading and by the sequencer into one list, in the order of the body.

@@ -9,7 +9,6 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/engine"
-	"belfry/intake/rowfmt"
 	"belfry/meta"
 )
 
@@ -159,7 +158,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	for i, n := range all {
 		if n.Resource == nil { // a view of the customer beside those of resources
 			all = append(all[:i:i], all[i+1:]...)
-			return nil, belfry.Rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", rowfmt.Clip([]byte(r.name)), len(all))
+			return nil, belfry.Rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", belfry.Clip(r.name), len(all))
 		}
 	}
 	return nil, ambiguous("name", all)
@@ -205,7 +204,7 @@ func keep(all []*meta.Node, f func(*meta.Node) bool) (some []*meta.Node) {
 func (r *removal) notFound() *belfry.RowError {
 	where := ""
 	if r.view != "" {
-		where = fmt.Sprintf(" in view %q", rowfmt.Clip([]byte(r.view)))
+		where = fmt.Sprintf(" in view %q", belfry.Clip(r.view))
 	}
 	if r.resname != "" {
 		where += fmt.Sprintf(" of %q", r.resname)
@@ -216,7 +215,7 @@ func (r *removal) notFound() *belfry.RowError {
 	} else if n := r.Place(r.name); n != nil && n.Package != "" {
 		hint = fmt.Sprintf("; %q is of package %s", n.Name, n.Package)
 	}
-	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, rowfmt.Clip([]byte(r.name)), where, hint)
+	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, belfry.Clip(r.name), where, hint)
 }
 
 // all finds the items of the package that stand in the view; with recursive also those in the views inside it.
@@ -298,7 +297,7 @@ func (r *removal) inView() (*meta.Node, *belfry.RowError) {
 	all := r.ViewsNamed(r.view)
 	switch {
 	case len(all) == 0:
-		return nil, belfry.Rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", rowfmt.Clip([]byte(r.view)))
+		return nil, belfry.Rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", belfry.Clip(r.view))
 	case len(all) > 1:
 		return nil, ambiguous("view", all)
 	}

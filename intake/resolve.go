@@ -191,7 +191,7 @@ func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfr
 		all := t.ObjectsNamed(name)
 		switch len(all) {
 		case 0:
-			return nil, belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", rowfmt.Clip([]byte(name)))
+			return nil, belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", belfry.Clip(name))
 		case 1:
 			n = all[0]
 		default:
@@ -223,7 +223,7 @@ func ambiguous(column string, all []*meta.Node) *belfry.RowError {
 func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
 	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
 	if class == "" || view == "" {
-		return nil, belfry.Rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", rowfmt.Clip([]byte(name)), resource.Name)
+		return nil, belfry.Rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", belfry.Clip(name), resource.Name)
 	}
 	if bad := engine.CheckName("object", name); bad != nil {
 		return nil, bad
@@ -273,7 +273,7 @@ func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
 		return c, nil
 	}
 	if t.in.engine.Limits().StrictClasses {
-		return nil, belfry.Rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", rowfmt.Clip([]byte(name)))
+		return nil, belfry.Rejectf("class", belfry.UnknownClass, "class %q is not defined and strict_classes is set; define the class first", belfry.Clip(name))
 	}
 	if bad := engine.CheckName("class", name); bad != nil {
 		return nil, bad
@@ -305,9 +305,9 @@ func (t decision) checkValues(l *layout, fields [][]byte, def *catalog.Class) *b
 			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
 		case ind == nil && undecided(raw):
 			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
-				col.n, def.Name, rowfmt.Clip(raw))
+				col.n, def.Name, belfry.Clip(raw))
 		case ind != nil && !ind.Text && !number:
-			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, rowfmt.Clip(raw))
+			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, belfry.Clip(raw))
 		case number && (ind == nil || !ind.Text) && rowfmt.Rounded(raw, v):
 			return beyondWhole(l.names[col.at], raw, v)
 		}
@@ -325,7 +325,7 @@ func (t decision) parentFor(c *chunk, resource *meta.Node, view, around string) 
 		return v, nil
 	}
 	if around == "" {
-		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", rowfmt.Clip([]byte(view)), resource.Name)
+		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", belfry.Clip(view), resource.Name)
 	}
 	parent := t.View(resource, around)
 	if parent == nil {

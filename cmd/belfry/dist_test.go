@@ -1,3 +1,5 @@
+//go:build peers
+
 package main
 
 import (
@@ -13,8 +15,8 @@ import (
 	"testing"
 )
 
-// TestDist makes the archive that make dist makes, of this test's own binary: it runs, and every module in it has its licence.
-func TestDist(t *testing.T) {
+// TestPeerDist makes the archive that make dist makes, of this test's own binary: it runs, and every module in it has its licence.
+func TestPeerDist(t *testing.T) {
 	t.Parallel()
 	binary, err := exec.LookPath("belfry")
 	if err != nil {
@@ -79,8 +81,8 @@ func checkSums(t *testing.T, root string) {
 	}
 }
 
-// TestDistMissingLicence: a module without a licence file stops the release, and is named.
-func TestDistMissingLicence(t *testing.T) {
+// TestPeerDistMissingLicence: a module without a licence file stops the release, and is named.
+func TestPeerDistMissingLicence(t *testing.T) {
 	binary, err := exec.LookPath("belfry")
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ const (
 func (e jsonFault) Error() string { return e.Refuse().Message }
 
 func (e jsonFault) Refuse() *belfry.RowError {
-	bad := &belfry.RowError{Column: Clip(e.column), Code: belfry.BadRow}
+	bad := &belfry.RowError{Column: belfry.Clip(e.column), Code: belfry.BadRow}
 	if e.problem == badKind {
 		bad.Code = belfry.BadValue
 	}
@@ -65,13 +65,13 @@ func (e jsonFault) message() string {
 		if n < 0 {
 			n = len(e.found)
 		}
-		return fmt.Sprintf("%q is no number of JSON; write it as -12.5e3, or as a string", Clip(e.found[:n]))
+		return fmt.Sprintf("%q is no number of JSON; write it as -12.5e3, or as a string", belfry.Clip(e.found[:n]))
 	case notObject:
 		return e.notObject()
 	case unknownKey:
 		return e.columns.Unknown(ColumnName(e.column))
 	case keyTwice:
-		return fmt.Sprintf("the object names the column %q twice; name it once", Clip(e.column))
+		return fmt.Sprintf("the object names the column %q twice; name it once", belfry.Clip(e.column))
 	case tooManyKeys:
 		return fmt.Sprintf("the object names more than %d columns", e.number)
 	case badKind:

@@ -27,7 +27,7 @@ func (c testColumns) Add(name string) bool {
 }
 
 func (c testColumns) Unknown(name string) string {
-	return fmt.Sprintf("there is no column %q", Clip([]byte(name)))
+	return fmt.Sprintf("there is no column %q", belfry.Clip([]byte(name)))
 }
 
 type limits struct{ row, columns, indicators int }

@@ -18,13 +18,3 @@ type Fault interface {
 
 // ColumnName returns the name of a column as a header or the key of an object writes it.
 func ColumnName(text []byte) string { return strings.ToLower(string(bytes.TrimSpace(text))) }
-
-// Clip shortens what a client sent, so that a message can show it.
-func Clip(b []byte) string {
-	const limit = 80
-	s := strings.ToValidUTF8(string(b[:min(len(b), limit)]), "�")
-	if len(b) > limit {
-		s += "…"
-	}
-	return s
-}
