@@ -154,7 +154,7 @@ func TestAuthorLimits(t *testing.T) {
 	check := func(name, when string, want ...string) {
 		t.Helper()
 		var a *belfry.Author
-		b.tree.Read(c, func(e *meta.Estate) { a = e.Resource(name).Details.Author })
+		b.tree.Read(c, func(e *meta.Tenant) { a = e.Resource(name).Details.Author })
 		if got := b.tree.ScopeOf(c, a).Views; !slices.Equal(got, want) || a != nil && !slices.Equal(a.Views, want) {
 			t.Errorf("%s, %s: the script reaches %v, stored is %+v", name, when, got, a)
 		}

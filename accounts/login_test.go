@@ -16,7 +16,7 @@ func TestRefusedLoginsAreFew(t *testing.T) {
 		if err := b.seq.Settle(); err != nil { // what was submitted before it is done
 			t.Fatal(err)
 		}
-		return b.tree.Estate(1).NextRow
+		return b.tree.Tenant(1).NextRow
 	}
 	f := func(passed time.Duration, do func(), events belfry.RowID) {
 		t.Helper()

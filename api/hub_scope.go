@@ -28,7 +28,7 @@ func (h *Hub) visible(s belfry.Scope, n changes) changes {
 	if !s.Limited() {
 		return n
 	}
-	within := h.tree.Estate(s.Customer).Within(s)
+	within := h.tree.Tenant(s.Customer).Within(s)
 	has := func(id belfry.ID) bool { return within.Has(h.tree.Node(id)) }
 	out := changes{events: n.events, some: true}
 	for i := range n.states {

@@ -44,7 +44,7 @@ func newBulkHouse(t *testing.T) *house {
 
 // resource tells whether a customer has a resource of a name.
 func (h *house) resource(c belfry.CustomerID, name string) (found bool) {
-	h.tree.Read(c, func(e *meta.Estate) { found = e.Resource(name) != nil })
+	h.tree.Read(c, func(e *meta.Tenant) { found = e.Resource(name) != nil })
 	return found
 }
 

@@ -23,7 +23,7 @@ const (
 )
 
 // tree answers with one view: what it shows itself, and a page of what stands directly in it. Deeper levels are asked for
-// one by one, so that nobody ever loads a whole estate.
+// one by one, so that nobody ever loads a whole customer.
 //
 // The lock on the tree is held to copy the list of what stands there, then for a few hundred entries of the page at a time.
 // Names and kinds never change, so the page is picked between the two, without the lock.

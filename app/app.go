@@ -32,7 +32,7 @@ type Options struct {
 	Console       io.Writer // where the first password is shown
 	AdminPassword string    // the first password; empty: a random one
 	Existing      bool      // OpenAdmin does not make a folder that is not there
-	Demo          bool      // Serve fills an empty estate with samples
+	Demo          bool      // Serve fills an empty customer with samples
 	AcceptLoss    []string  // parts of the data folder without which Serve starts all the same, see LossParts
 	ScriptWorker  []string  // the command that makes a process of this program run scripts; none: scripts are refused
 

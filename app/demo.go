@@ -13,7 +13,7 @@ import (
 // demoSeed makes every demo the same one.
 const demoSeed = 1
 
-// demoStep fills the estate of the first customer with samples, when that was asked for. What takes its time, the past,
+// demoStep fills the first customer with samples, when that was asked for. What takes its time, the past,
 // comes in while the service runs already.
 func (s *service) demoStep(ctx context.Context) error {
 	if !s.Demo {

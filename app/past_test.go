@@ -177,7 +177,7 @@ func (m *memory) unseen(f facet) string {
 func (m *memory) node(f facet) *meta.Node {
 	number, err := strconv.ParseUint(f.item, 16, 32)
 	m.must(err)
-	return m.tree.Estate(m.who.Customer).Numbered(number)
+	return m.tree.Tenant(m.who.Customer).Numbered(number)
 }
 
 func (m *memory) send(body string, at time.Time) {
@@ -498,11 +498,11 @@ func TestSnapshots(t *testing.T) {
 	m.full = nil
 	f(11, true)
 	taken(11, true)
-	records := m.tree.Estate(m.who.Customer).NextRow
+	records := m.tree.Tenant(m.who.Customer).NextRow
 	m.close()
 	m.open()
 	f(11, true) // after a restart it is known that there is one
-	if next := m.tree.Estate(m.who.Customer).NextRow; next != records {
+	if next := m.tree.Tenant(m.who.Customer).NextRow; next != records {
 		t.Errorf("the day got another snapshot: the next row is %d, not %d", next, records)
 	}
 	taken(12, false)

@@ -253,7 +253,7 @@ func (s *Supervisor) outside(scope belfry.Scope, claims []reservation) (yes bool
 	if !scope.Limited() {
 		return false
 	}
-	s.tree.Read(scope.Customer, func(e *meta.Estate) {
+	s.tree.Read(scope.Customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}

@@ -277,7 +277,7 @@ func TestSupervisorFailure(t *testing.T) {
 	if s := h.state("Bad"); s.Status != belfry.Unavailable {
 		t.Errorf("the resource is %v", s.Status)
 	}
-	h.tree.Read(h.who.Customer, func(e *meta.Estate) {
+	h.tree.Read(h.who.Customer, func(e *meta.Tenant) {
 		if got := e.Resource("Bad").Info(); got == "" || got != e.Resource("Bad").Only().Info() {
 			t.Errorf("the resource says %q", got)
 		}

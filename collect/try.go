@@ -99,7 +99,7 @@ func (s *Supervisor) dryRun(ctx context.Context, out *Tried, runs, sees belfry.S
 	default:
 		out.fail(fmt.Errorf("script: %w", err))
 	}
-	s.tree.Read(sees.Customer, func(e *meta.Estate) {
+	s.tree.Read(sees.Customer, func(e *meta.Tenant) {
 		visible := e.Within(sees)
 		out.Feeds = slices.DeleteFunc(out.Feeds, func(row TriedRow) bool { return e == nil || !visible.Has(e.Resource(row.Resource)) })
 	})
@@ -114,7 +114,7 @@ func (t *Tried) fail(why error) {
 // findReceiver returns the task of a receiver within a scope.
 func (s *Supervisor) findReceiver(scope belfry.Scope, name string) (t Task, err error) {
 	var n *meta.Node
-	s.tree.Read(scope.Customer, func(e *meta.Estate) {
+	s.tree.Read(scope.Customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}

@@ -1,4 +1,4 @@
-// Package demo fills an estate with live sample data: a company on a map with its sites, racks and services, the
+// Package demo fills a customer with live sample data: a company on a map with its sites, racks and services, the
 // last day of their values, and then new ones every few seconds, with incidents that come and go and operators who deal
 // with them.
 //
@@ -37,7 +37,7 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Demo is a sample estate of one customer.
+// Demo is the sample data of one customer.
 type Demo struct {
 	Config
 	plan *plan
@@ -49,13 +49,13 @@ func New(c Config) *Demo {
 	return &Demo{Config: c, plan: newPlan(), seen: map[string]bool{}}
 }
 
-// Company is the view in which the sites stand. Its class marks an estate as one of ours.
+// Company is the view in which the sites stand. Its class marks a customer as one of ours.
 const (
 	Company = "Tramont"
 	mark    = "demo"
 )
 
-// Build makes the estate when there is none. What a customer has made by hand is not mixed with samples: an estate that
+// Build makes the sample data when there is none. What a customer has made by hand is not mixed with samples: a customer that
 // holds something and is no demo is refused.
 func (d *Demo) Build(ctx context.Context) error {
 	began, err := d.begun()
@@ -76,9 +76,9 @@ func (d *Demo) Build(ctx context.Context) error {
 	return d.furnish(ctx)
 }
 
-// begun tells whether the customer has the estate already.
+// begun tells whether the customer has the sample data already.
 func (d *Demo) begun() (yes bool, err error) {
-	d.Tree.Read(d.Customer, func(e *meta.Estate) {
+	d.Tree.Read(d.Customer, func(e *meta.Tenant) {
 		company := e.Place(Company)
 		if yes = company != nil && company.Class != nil && company.Class.Name == mark; yes {
 			return

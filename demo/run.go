@@ -42,7 +42,7 @@ func (d *Demo) Run(ctx context.Context) error {
 // newest is the time of the newest value of any object; the zero time when there is none.
 func (d *Demo) newest() (at time.Time) {
 	var last belfry.Time
-	d.Tree.Read(d.Customer, func(e *meta.Estate) {
+	d.Tree.Read(d.Customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}
@@ -135,7 +135,7 @@ func (d *Demo) beat(ctx context.Context, n int) {
 // present leaves out what somebody has removed.
 func (d *Demo) present(all []*object) []*object {
 	there := slices.Clone(all)
-	d.Tree.Read(d.Customer, func(e *meta.Estate) {
+	d.Tree.Read(d.Customer, func(e *meta.Tenant) {
 		there = slices.DeleteFunc(there, func(o *object) bool {
 			if e == nil { // the whole customer
 				return true

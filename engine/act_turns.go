@@ -71,7 +71,7 @@ func (s *Sequencer) newActing(who Sender, a Action) *acting {
 func (p *acting) lookUp(names []target, found func(i int, n *meta.Node, bad *belfry.Error)) {
 	const some = 64
 	for from := 0; from < len(names); from += some {
-		p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Estate) {
+		p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Tenant) {
 			if e == nil {
 				return // the sequencer will say so
 			}
@@ -91,7 +91,7 @@ func (p *acting) split() []Named {
 		return p.List
 	}
 	var barred []*meta.Node
-	p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Estate) {
+	p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Tenant) {
 		if e != nil {
 			barred = slices.Collect(maps.Values(e.Barred()))
 		}

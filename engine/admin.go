@@ -17,14 +17,14 @@ func (t *Tx) Event(source, kind, info, by string) { t.events.note(t.Now, source,
 
 // EventOf is Event in another customer; 0 is none.
 func (t *Tx) EventOf(c belfry.CustomerID, source, kind, info, by string) {
-	if e := t.seq.cfg.Tree.Estate(c); e != nil {
+	if e := t.seq.cfg.Tree.Tenant(c); e != nil {
 		t.tellOther(e, func(told *events) { told.note(t.Now, source, kind, info, by) })
 	}
 }
 
 // BeginCustomer makes the root view of a new customer, to which the record belongs from then on.
 func (t *Tx) BeginCustomer(c belfry.Customer) {
-	t.Tenant, t.rec.Customer = meta.NewEstate(c), c.ID
+	t.Tenant, t.rec.Customer = meta.NewTenant(c), c.ID
 	t.create(belfry.KindView, belfry.Main, nil, nil, t.ViewClass(GenericView), "", nil)
 }
 
@@ -57,7 +57,7 @@ func (s *Sequencer) internal(info func(belfry.CustomerID) string, at belfry.Time
 		if at == 0 || at > t.Now {
 			at = t.Now
 		}
-		t.eachEstate(func(e *meta.Estate, told *events) { told.note(at, "system", "internal", info(e.ID), "") })
+		t.eachTenant(func(e *meta.Tenant, told *events) { told.note(at, "system", "internal", info(e.ID), "") })
 		return nil
 	}})
 }

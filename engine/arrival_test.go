@@ -127,7 +127,7 @@ func TestArrives(t *testing.T) {
 	if _, _, err := b.Provision(t.Context(), b.Who, "custom", strings.NewReader("name\nR\n"), intake.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	r := b.Tree.Estate(b.Who.Customer).Resource("R")
+	r := b.Tree.Tenant(b.Who.Customer).Resource("R")
 	if r == nil {
 		t.Fatal("no resource")
 	}
@@ -155,7 +155,7 @@ func TestArrives(t *testing.T) {
 	b.Config.Arrives = func(belfry.Time) error { return errors.New("full") }
 	written = len(b.Records)
 	_, _, err := b.Provision(t.Context(), b.Who, "custom", strings.NewReader("name\nS\n"), intake.Options{})
-	if belfry.CodeOf(err) != belfry.StorageUnavailable || len(b.Records) != written || b.Tree.Estate(b.Who.Customer).Resource("S") != nil {
+	if belfry.CodeOf(err) != belfry.StorageUnavailable || len(b.Records) != written || b.Tree.Tenant(b.Who.Customer).Resource("S") != nil {
 		t.Errorf("a record whose time is refused: %v", err)
 	}
 }

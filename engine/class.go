@@ -173,7 +173,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 }
 
 // users names some objects of a class.
-func users(e *meta.Estate, c *meta.Class) string {
+func users(e *meta.Tenant, c *meta.Class) string {
 	const most = 5
 	var list []string
 	e.ByClass(c.Name, func(n *meta.Node) bool {

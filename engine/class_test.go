@@ -215,7 +215,7 @@ func TestImportPackages(t *testing.T) {
 		t.Fatalf("%+v %v", out, err)
 	}
 	code, answer, err := b.Provision(context.Background(), b.Who, "shop", strings.NewReader("name\ns\n"), intake.Options{})
-	if err != nil || code != 200 || b.Tree.Estate(b.Who.Customer).Resource("s").Object("s - P") == nil {
+	if err != nil || code != 200 || b.Tree.Tenant(b.Who.Customer).Resource("s").Object("s - P") == nil {
 		t.Errorf("%d %s %v", code, answer, err)
 	}
 	if out, err = b.ImportPackages(files); err != nil || len(out.Changed) > 0 {

@@ -115,7 +115,7 @@ func (s *Sequencer) listen() {
 	s.clock.since = now
 	s.since.Store(int64(now))
 	for _, c := range s.cfg.Tree.Customers() {
-		s.cfg.Tree.Estate(c.ID).All(func(n *meta.Node) bool {
+		s.cfg.Tree.Tenant(c.ID).All(func(n *meta.Node) bool {
 			s.look(n)
 			if n.State.Care.HasWindows() {
 				if _, _, changed := status.Rewind(*n.State.Care, now); changed {

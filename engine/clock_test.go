@@ -43,7 +43,7 @@ func TestClockRuns(t *testing.T) {
 			time.Sleep(time.Until(begin.Std().Add(after)))
 			synctest.Wait()
 			var s belfry.Standing
-			g.tree.Read(g.who.Customer, func(*meta.Estate) { s = g.item("web01/cpu").State.Standing })
+			g.tree.Read(g.who.Customer, func(*meta.Tenant) { s = g.item("web01/cpu").State.Standing })
 			if s.Status != want || s.Since != begin+belfry.Time(since.Microseconds()) {
 				t.Errorf("after %s it is %s since %s, want %s since %s", after, s.Status, s.Since.Std().Sub(begin.Std()), want, since)
 			}
@@ -143,7 +143,7 @@ func TestWindowClosesAgain(t *testing.T) {
 			b = step(b, -31*day)
 			b.shows(t, "web01=2 web01/a=2 web02/b=2 web02/c=?")
 		}
-		if c := b.Tree.Estate(b.Who.Customer).Resource("web02").Object("c").State.Care; c.From != now || len(c.Windows) != 2 || c.Windows[1].Open {
+		if c := b.Tree.Tenant(b.Who.Customer).Resource("web02").Object("c").State.Care; c.From != now || len(c.Windows) != 2 || c.Windows[1].Open {
 			t.Errorf("c is unmanaged since %s, was since %s; %+v", c.From, now, c.Windows)
 		}
 		b.pass(t, 30*day)

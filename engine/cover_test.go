@@ -241,7 +241,7 @@ func TestCoverAfterCrash(t *testing.T) {
 		if err := g.restart(0); err != nil {
 			t.Fatal(err)
 		}
-		if faults := append(g.faults, faultsOf(g.tree.Estate(g.who.Customer))...); len(faults) > 0 {
+		if faults := append(g.faults, faultsOf(g.tree.Tenant(g.who.Customer))...); len(faults) > 0 {
 			t.Errorf("%v: %.500s", mode, fmt.Sprint(faults))
 		}
 	}
@@ -292,7 +292,7 @@ func TestMoveToPolicies(t *testing.T) {
 func TestBelow(t *testing.T) {
 	b := newFullBench(t, enginetest.OpenJournal(t))
 	var main *meta.Node
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) { main = e.Main })
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) { main = e.Main })
 	seen := map[*meta.Node]bool{main: true}
 	list := b.Tree.Below(main)
 	for _, n := range list {

@@ -92,7 +92,7 @@ func (c *crowd) pass(by belfry.Time) {
 
 // faults lists what is not as it should be when all requests have ended.
 func (c *crowd) faults() []string {
-	list := faultsOf(c.tree.Estate(c.who.Customer))
+	list := faultsOf(c.tree.Tenant(c.who.Customer))
 	if left := c.tree.Reassessments(c.who.Customer); len(left) > 0 {
 		list = append(list, fmt.Sprintf("left are %v", left))
 	}
@@ -100,7 +100,7 @@ func (c *crowd) faults() []string {
 }
 
 // faultsOf lists what is not as it follows from what was set and from what stands in each item.
-func faultsOf(e *meta.Estate) (list []string) {
+func faultsOf(e *meta.Tenant) (list []string) {
 	add := func(n *meta.Node, format string, args ...any) {
 		list = append(list, nameOf(n)+": "+fmt.Sprintf(format, args...))
 	}

@@ -81,7 +81,7 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 		changed, texts = append(changed, def), append(texts, text)
 		out.Changed = append(out.Changed, def.Name)
 	}
-	t.eachEstate(func(e *meta.Estate, told *events) {
+	t.eachTenant(func(e *meta.Tenant, told *events) {
 		for i, def := range changed {
 			info := texts[i]
 			if cell := e.Class(def.Name); cell != nil && cell.Own {
@@ -94,7 +94,7 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 
 // giveWay lets a customer's inferred class go where a file defines it, so that the definition counts. One that somebody
 // wrote stays, and so does one whose history does not suit the definition.
-func (t *Tx) giveWay(e *meta.Estate, cell *meta.Class, def *catalog.Class, out *Imported) string {
+func (t *Tx) giveWay(e *meta.Tenant, cell *meta.Class, def *catalog.Class, out *Imported) string {
 	if !cell.Def.Inferred {
 		return "; the customer's own definition stays"
 	}
@@ -135,23 +135,23 @@ func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 		t.Put(belfry.DocPackage, 0, pt.Name, pt)
 		out.Changed, texts = append(out.Changed, pt.Name), append(texts, text)
 	}
-	t.eachEstate(func(_ *meta.Estate, told *events) {
+	t.eachTenant(func(_ *meta.Tenant, told *events) {
 		for _, text := range texts {
 			told.note(t.Now, "configuration", "configuration", text, "system")
 		}
 	})
 }
 
-// eachEstate tells every customer about a change of the instance, in the record of that change.
-func (t *Tx) eachEstate(f func(*meta.Estate, *events)) {
+// eachTenant tells every customer about a change of the instance, in the record of that change.
+func (t *Tx) eachTenant(f func(*meta.Tenant, *events)) {
 	for _, c := range t.seq.cfg.Tree.Customers() {
-		e := t.seq.cfg.Tree.Estate(c.ID)
+		e := t.seq.cfg.Tree.Tenant(c.ID)
 		t.tellOther(e, func(told *events) { f(e, told) })
 	}
 }
 
 // tellOther adds events to those of another customer than that of the record.
-func (t *Tx) tellOther(e *meta.Estate, f func(*events)) {
+func (t *Tx) tellOther(e *meta.Tenant, f func(*events)) {
 	var told events
 	f(&told)
 	if b := told.batch(); b != nil {

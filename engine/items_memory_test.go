@@ -50,7 +50,7 @@ func TestItemsMemory(t *testing.T) {
 	if e := r.Errors[0]; e.Row != 6 || e.Code != belfry.LimitReached || e.Column != "object" || !strings.Contains(e.Message, "205.1 KiB are allowed") {
 		t.Errorf("%+v", e)
 	}
-	if got := b.Tree.Estate(b.Who.Customer).Count(belfry.KindObject); got != 6 {
+	if got := b.Tree.Tenant(b.Who.Customer).Count(belfry.KindObject); got != 6 {
 		t.Errorf("%d objects: a refused row has left one", got)
 	}
 	full := b.Tree.Memory()
@@ -151,7 +151,7 @@ func TestItemsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(first, 3000)
-	if own := b.Tree.Estate(first).Memory(); own < limit*21/32-1000 || own > limit*21/32 {
+	if own := b.Tree.Tenant(first).Memory(); own < limit*21/32-1000 || own > limit*21/32 {
 		t.Errorf("one of three has %d of %d bytes", own, limit)
 	}
 	fill(second.ID, 3000)
@@ -162,7 +162,7 @@ func TestItemsOfOthers(t *testing.T) {
 		t.Errorf("all have %d of %d bytes", all, limit)
 	}
 	b.Who.Scope = belfry.Whole(first)
-	before := b.Tree.Memory() - b.Tree.Estate(second.ID).Memory()
+	before := b.Tree.Memory() - b.Tree.Tenant(second.ID).Memory()
 	if err := b.RemoveCustomer(b.Who, "second"); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 	classes := map[string]*catalog.Class{}
 	var n *meta.Node
 	err := errors.New("no such customer")
-	s.cfg.Tree.Read(c, func(e *meta.Estate) {
+	s.cfg.Tree.Read(c, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}
@@ -74,7 +74,7 @@ func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 }
 
 // definition is the one that counts for a customer; nil when there is none.
-func (s *Sequencer) definition(e *meta.Estate, class string) *catalog.Class {
+func (s *Sequencer) definition(e *meta.Tenant, class string) *catalog.Class {
 	if c := e.Class(class); c != nil {
 		return c.Def
 	}
@@ -82,7 +82,7 @@ func (s *Sequencer) definition(e *meta.Estate, class string) *catalog.Class {
 }
 
 // itemNamed finds the item that a policy is about.
-func itemNamed(e *meta.Estate, kind belfry.Kind, name, resource string) (*meta.Node, error) {
+func itemNamed(e *meta.Tenant, kind belfry.Kind, name, resource string) (*meta.Node, error) {
 	found := e.OfKind(kind, resourceOf(kind, resource), name, func(*meta.Node) bool { return true })
 	switch {
 	case len(found) == 1:

@@ -83,7 +83,7 @@ func (b *bench) pass(t testing.TB, d time.Duration) {
 func (b *bench) shows(t testing.TB, want string) {
 	t.Helper()
 	all := map[string]string{}
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		e.All(func(n *meta.Node) bool {
 			name := n.Name
 			if n.Resource != nil && n.Resource != n {
@@ -194,7 +194,7 @@ func TestPolicyMoves(t *testing.T) {
 	if got := b.policy(t, "p", says("resource", "web02", "", 50)); got != "unchanged" {
 		t.Error(got)
 	}
-	if n := len(b.Tree.Estate(b.Who.Customer).PoliciesOn(b.Tree.Estate(b.Who.Customer).Resource("web01").ID)); n != 0 {
+	if n := len(b.Tree.Tenant(b.Who.Customer).PoliciesOn(b.Tree.Tenant(b.Who.Customer).Resource("web01").ID)); n != 0 {
 		t.Errorf("%d policies are left on web01", n)
 	}
 }
@@ -241,7 +241,7 @@ func TestPolicyLimit(t *testing.T) {
 	b := newPolicyBench(t)
 	fill := func(name string, from, to int) {
 		t.Helper()
-		on := b.Tree.Estate(b.Who.Customer).Place(name)
+		on := b.Tree.Tenant(b.Who.Customer).Place(name)
 		err := b.Do(&engine.Command{Customer: b.Who.Customer, Alone: true, Decide: func(t *engine.Tx) error {
 			for i := from; i < to; i++ {
 				p := meta.Policy{Policy: &catalog.Policy{Name: fmt.Sprint("p", i), Kind: belfry.KindView, Item: name, Rollup: "best"}, On: on.ID}

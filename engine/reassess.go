@@ -165,7 +165,7 @@ func (s *Sequencer) toReassess(c belfry.CustomerID, what string) *reassessing {
 	r := &reassessing{what: what}
 	var top *meta.Node
 	outer := false
-	s.cfg.Tree.Read(c, func(e *meta.Estate) {
+	s.cfg.Tree.Read(c, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}

@@ -48,7 +48,7 @@ func (s *Sequencer) regime(n *meta.Node) *regime {
 	if n.Parent != nil {
 		around = s.regime(n.Parent)
 	}
-	r := s.under(around, n, s.cfg.Tree.Estate(n.Customer).PoliciesOn(n.ID))
+	r := s.under(around, n, s.cfg.Tree.Tenant(n.Customer).PoliciesOn(n.ID))
 	m.known.Set(uint64(n.ID), r)
 	return r
 }

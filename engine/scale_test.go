@@ -25,7 +25,7 @@ func BenchmarkRollup(b *testing.B) {
 			x := newBench(b)
 			x.Grow(b, size)
 			var n *meta.Node
-			x.Tree.Read(x.Who.Customer, func(e *meta.Estate) { n, _ = e.Object("obj0000500") })
+			x.Tree.Read(x.Who.Customer, func(e *meta.Tenant) { n, _ = e.Object("obj0000500") })
 			x.Config.Sinks = nil
 			at := belfry.At(x.Moment)
 			runtime.GC() // what the estate was made from is not what is measured

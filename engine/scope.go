@@ -7,7 +7,7 @@ import (
 	"belfry/meta"
 )
 
-// A command of somebody who is limited to sub-trees meets an estate that has nothing else in it: every look-up of the tx
+// A command of somebody who is limited to sub-trees meets a customer that has nothing else: every look-up of the tx
 // gives what is inside, and nothing is made, moved or removed that is not. The roots of the sub-trees were put where they
 // are by others, and stay there.
 

@@ -143,7 +143,7 @@ func (s *scratch) draft(n *meta.Node) int {
 	return len(s.drafts) - 1
 }
 
-func (s *scratch) rowIDs(e *meta.Estate, n int) belfry.RowID {
+func (s *scratch) rowIDs(e *meta.Tenant, n int) belfry.RowID {
 	first, ok := s.nextRow[e.ID]
 	if !ok {
 		first = e.NextRow

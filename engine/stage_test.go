@@ -265,7 +265,7 @@ func nameOf(n *meta.Node) string {
 
 // item finds an item by its name in stories.
 func (g *stage) item(name string) (n *meta.Node) {
-	e := g.tree.Estate(g.who.Customer)
+	e := g.tree.Tenant(g.who.Customer)
 	kind, resource, own := apart(name)
 	switch {
 	case resource == own:

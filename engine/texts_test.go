@@ -225,7 +225,7 @@ func TestViewClassesGo(t *testing.T) {
 	}
 	b.bulk(t, false, "view", "name,view,class\nw,MAIN,kind7\n", intake.Options{})
 	b.bulk(t, true, "view", "name\nw\n", intake.Options{})
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		for name, want := range map[string]bool{"kind0": false, "kind1": false, "kind2": true, "kind7": false} {
 			if got := e.Class(name) != nil; got != want {
 				t.Errorf("%s is known: %v", name, got)

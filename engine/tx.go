@@ -14,7 +14,7 @@ import (
 type Tx struct {
 	seq        *Sequencer
 	s          *scratch
-	Tenant     *meta.Estate // nil for what concerns the instance
+	Tenant     *meta.Tenant // nil for what concerns the instance
 	Now        belfry.Time
 	rec        belfry.Record
 	items      map[belfry.ID]int // where the last change of an item stands in the record
@@ -39,7 +39,7 @@ type Tx struct {
 func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 	now := s.Now()
 	return &Tx{
-		seq: s, s: &s.scratch, Tenant: s.cfg.Tree.Estate(c), Now: now,
+		seq: s, s: &s.scratch, Tenant: s.cfg.Tree.Tenant(c), Now: now,
 		rec: belfry.Record{Time: now, Customer: c}, left: s.turn, changes: s.scratch.changes[:0],
 	}
 }

@@ -139,7 +139,7 @@ func TestPeriodAndManagement(t *testing.T) {
 	b := newPolicyBench(t)
 	b.data(t, "web01", "R2", "a", 90)
 	b.policy(t, "office", office)
-	d := func(b *bench) *meta.Node { return b.Tree.Estate(b.Who.Customer).Resource("web01").Object("a") }
+	d := func(b *bench) *meta.Node { return b.Tree.Tenant(b.Who.Customer).Resource("web01").Object("a") }
 	set := func(m belfry.Mode) {
 		t.Helper()
 		err := b.Do(&engine.Command{Customer: b.Who.Customer, Alone: true, Decide: func(t *engine.Tx) error {
@@ -201,7 +201,7 @@ func TestPeriodOfMany(t *testing.T) {
 	count := func(want belfry.Status) {
 		t.Helper()
 		n := 0
-		b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+		b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 			e.ByStatus(want, func(o *meta.Node) bool {
 				if o.Kind == belfry.KindObject {
 					n++

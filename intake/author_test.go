@@ -21,7 +21,7 @@ func TestAuthorStays(t *testing.T) {
 	for name, script := range map[string]string{"plain": "a = 1", "lines": "a = 1\n\n\"b\", c\n", "windows": "a = 1\r\nb = 2\r\n"} {
 		author := func() *belfry.Author {
 			var a *belfry.Author
-			b.Tree.Read(whole.Customer, func(e *meta.Estate) { a = e.Resource(name).Details.Author })
+			b.Tree.Read(whole.Customer, func(e *meta.Tenant) { a = e.Resource(name).Details.Author })
 			return a
 		}
 		check := func(when string, limited bool) {

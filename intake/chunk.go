@@ -22,7 +22,7 @@ type chunk struct {
 	logs     logRows
 	open     openRows
 	unnamed  []unnamed // ready rows whose object was found by its name alone
-	twins    int       // of the estate when the first of them was found
+	twins    int       // of the customer when the first of them was found
 	rejected rejections
 	report   belfry.Report // what the sequencer says
 	more     bool          // rows are left for another turn

@@ -14,7 +14,7 @@ import (
 )
 
 // Export writes, as CSV, what Provision would take to make again all that a package has made, each item after the one
-// in which it stands. The order is that of the names, so that two exports of the same estate are the same bytes. Elements that name something
+// in which it stands. The order is that of the names, so that two exports of the same items are the same bytes. Elements that name something
 // that has been removed would not be taken; if broken, they are written, with the columns of a removal.
 func (in *Intake) Export(scope belfry.Scope, packageType string, broken bool, w io.Writer) error {
 	pt, err := in.packageType(packageType)
@@ -79,7 +79,7 @@ func (in *Intake) made(scope belfry.Scope, pt *catalog.PackageType) (list []*met
 	if pt.Kind == catalog.ObjectPackage {
 		return in.madeObjects(scope)
 	}
-	in.tree.Read(scope.Customer, func(e *meta.Estate) {
+	in.tree.Read(scope.Customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}
@@ -109,7 +109,7 @@ func (in *Intake) made(scope belfry.Scope, pt *catalog.PackageType) (list []*met
 
 func (in *Intake) madeObjects(scope belfry.Scope) (list []*meta.Node) {
 	var resources []*meta.Node
-	in.tree.Read(scope.Customer, func(e *meta.Estate) {
+	in.tree.Read(scope.Customer, func(e *meta.Tenant) {
 		if e != nil {
 			e.Resources(func(n *meta.Node) { resources = append(resources, n) })
 		}
@@ -117,7 +117,7 @@ func (in *Intake) madeObjects(scope belfry.Scope) (list []*meta.Node) {
 	slices.SortFunc(resources, byName)
 	for _, r := range resources {
 		var objects []*meta.Node
-		in.tree.Read(scope.Customer, func(e *meta.Estate) {
+		in.tree.Read(scope.Customer, func(e *meta.Tenant) {
 			if e != nil && r.Removed == 0 {
 				within := e.Within(scope)
 				objects = within.Filter(objectsOf(r))
@@ -131,7 +131,7 @@ func (in *Intake) madeObjects(scope belfry.Scope) (list []*meta.Node) {
 
 func byName(a, b *meta.Node) int { return strings.Compare(a.Name, b.Name) }
 
-func resourcesOf(e *meta.Estate) (list []*meta.Node) {
+func resourcesOf(e *meta.Tenant) (list []*meta.Node) {
 	e.Resources(func(n *meta.Node) { list = append(list, n) })
 	slices.SortFunc(list, byName)
 	return list

@@ -104,7 +104,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 
 // object finds an object of the resource web01; nil when there is none.
 func (b *shaky) object(name string) *meta.Node {
-	return b.tree.Estate(b.who.Customer).Place("web01").Object(name)
+	return b.tree.Tenant(b.who.Customer).Place("web01").Object(name)
 }
 
 // TestFailingSync: what a sync failed for is not acknowledged, not visible, and not there after a restart, whatever kind

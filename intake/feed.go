@@ -49,7 +49,7 @@ func (in *Intake) mayRound(c belfry.CustomerID, row *belfry.Row) {
 
 // isText tells whether an indicator of the object of a row is known to be a text.
 func (in *Intake) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool) {
-	in.tree.Read(c, func(e *meta.Estate) {
+	in.tree.Read(c, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}

@@ -112,7 +112,7 @@ func TestCreatingRowsAreCut(t *testing.T) {
 			t.Errorf("a record makes %d classes and %d items; at most %d may be decided at a time", len(r.Docs), len(r.Items), engine.TurnOpen)
 		}
 	}
-	if got := b.Tree.Estate(1).Class("class 4999"); got == nil || !got.Def.Inferred || len(got.Def.Indicators) != 2 {
+	if got := b.Tree.Tenant(1).Class("class 4999"); got == nil || !got.Def.Inferred || len(got.Def.Indicators) != 2 {
 		t.Errorf("the last class is %+v", got)
 	}
 }

@@ -57,7 +57,7 @@ func listens(pt *catalog.PackageType) bool { return pt.Collector != "" && pt.Que
 func (n *inspections) look(b *packageBody, fields [][]byte) {
 	name := string(cell(fields, b.name))
 	var have map[string]string
-	n.in.tree.Read(n.customer, func(e *meta.Estate) {
+	n.in.tree.Read(n.customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}

@@ -62,14 +62,14 @@ func TestSendOne(t *testing.T) {
 	f(with(func(r *belfry.Row) { r.Object, r.Resource = "\xc3", "\xa9" }), "400  bad_row") // halves of a character do not meet
 	f(with(func(r *belfry.Row) { r.NoResponse = true }), "400 i1 bad_value")
 	f(with(func(r *belfry.Row) { r.NoResponse, r.Indicators = true, nil }), "200")
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		n := e.Resource("web01").Object("cpu")
 		if n.State.Status != belfry.Unavailable || e.Main.State.Status != belfry.Unavailable || n.Details.Constants[2] != "third" || n.Details.Host != "h1" {
 			t.Errorf("after no response: %+v %+v", n.State, n.Details)
 		}
 	})
 	f(data, "200")
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		if n := e.Resource("web01").Object("cpu"); n.State.Status != belfry.OK || n.State.Numbers[2] != 3 || n.State.Texts[1] != "text" {
 			t.Errorf("after data: %+v", n.State)
 		}
@@ -87,7 +87,7 @@ func TestNoResponseIsNews(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1,timestamp\ndata,web01,cpu,load,web01,1,"+b.Moment.Add(-60e9).Format("2006-01-02T15:04:05Z")+"\n", Options{})
 	b.one(t, belfry.Row{Type: "data", Resource: "web01", Object: "cpu", NoResponse: true})
 	b.send(t, "type,resname,object,i1,timestamp\ndata,web01,cpu,1,"+b.Moment.Add(-30e9).Format("2006-01-02T15:04:05Z")+"\n", Options{})
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		if n := e.Resource("web01").Object("cpu"); n.State.Status != belfry.Unavailable {
 			t.Errorf("late data ended the report: %+v", n.State)
 		}
@@ -178,7 +178,7 @@ func TestCreateView(t *testing.T) {
 	f("resname=web01 class=folder name=web01 view=Disks", "400 v name_in_use")
 	f("resname=web01 class=folder name=W view=Disks width=40 autoarrange=round", "400 ar bad_value")
 	f("resname=web01 class=folder name=\xff view=Disks", "400  bad_row")
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		d := e.Resource("web01").View("Disks").Details
 		if fmt.Sprint(d.Answers) != "map[autoarrange:linear bg:map.png posx:10 posy:20]" {
 			t.Errorf("answers: %v", d.Answers)

@@ -114,7 +114,7 @@ func TestSecret(t *testing.T) {
 		t.Errorf("the export shows the secret, or nothing in its place:\n%s", text)
 	}
 	f(text, "1 unchanged")
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		if got := e.Resource("Traps").Details.Answers["community"]; got != "s3cret" {
 			t.Errorf("the secret became %q", got)
 		}
@@ -190,7 +190,7 @@ func TestRemove(t *testing.T) {
 	f("label", "name\nl2\n", false, "1 name not_found")
 	f("view", "name,view\n*,MAIN\n", false, "1 name not_empty")
 	f("view", "name,view\n*,MAIN\n", true, "1 removed")
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		if n := e.Count(belfry.KindView); n != 1 || e.Count(belfry.KindObject)+e.Count(belfry.KindResource)+e.Count(belfry.KindElement) != 0 {
 			t.Errorf("left over: %d views, %d resources, %d objects, %d elements", n, e.Count(belfry.KindResource), e.Count(belfry.KindObject), e.Count(belfry.KindElement))
 		}
@@ -210,7 +210,7 @@ func TestMoveAndRemoveRollUp(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1\ndata,r1,cpu,load,r1,1\n", Options{})
 	f := func(want string) {
 		t.Helper()
-		b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+		b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 			var got []string
 			for _, name := range []string{"A", "B", "MAIN"} {
 				n := e.Place(name)
@@ -233,7 +233,7 @@ func TestMoveAndRemoveRollUp(t *testing.T) {
 	f("A 00 1, B 00 1, MAIN 00 1")
 	before := len(b.Records)
 	b.bulk(t, true, "view", "name\nA\n", Options{Recursive: true})
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		if e.Main.State.Status != belfry.Unknown || e.Place("B") != nil || e.Resource("r1") != nil {
 			t.Errorf("MAIN is %s after all is gone", e.Main.State.Status)
 		}

@@ -226,7 +226,7 @@ func (r *reader) noteUnnamed(c *chunk, fields [][]byte, u unnamed) {
 func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Class, sure bool) {
 	l := r.layout
 	r.details = nil
-	r.tree.Read(r.who.Customer, func(e *meta.Estate) {
+	r.tree.Read(r.who.Customer, func(e *meta.Tenant) {
 		if e == nil {
 			return // the sequencer will say so
 		}
@@ -258,7 +258,7 @@ func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Cla
 }
 
 // inside tells whether an item is in the scope of the sender.
-func (r *reader) inside(e *meta.Estate, n *meta.Node) bool {
+func (r *reader) inside(e *meta.Tenant, n *meta.Node) bool {
 	if !r.who.Limited() {
 		return true
 	}

@@ -13,7 +13,7 @@ func TestRemoveInTurns(t *testing.T) {
 	const many = 25_000
 	b := newBench(t)
 	b.Grow(t, many)
-	estate := b.Tree.Estate(b.Who.Customer)
+	estate := b.Tree.Tenant(b.Who.Customer)
 	remove := func(pkg, body string, o Options) belfry.Report {
 		t.Helper()
 		b.Records = nil

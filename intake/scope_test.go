@@ -61,7 +61,7 @@ func TestLimitedSend(t *testing.T) {
 func TestKeepInside(t *testing.T) {
 	b := newBench(t)
 	who := b.enclose(t)
-	e := b.Tree.Estate(who.Customer)
+	e := b.Tree.Tenant(who.Customer)
 	far, in, db := e.Place("Far"), e.Place("In"), e.Place("db01")
 	for name, do := range map[string]func(*engine.Tx){
 		"create": func(x *engine.Tx) { x.Create(belfry.KindView, "new", far, nil, x.ViewClass("generic"), "", nil) },
@@ -107,7 +107,7 @@ func TestLimitedRandomly(t *testing.T) {
 // outside describes all that is outside a scope. What it shows may change, as it adds up what is inside.
 func (b *bench) outside(s belfry.Scope) string {
 	var lines []string
-	b.Tree.Read(s.Customer, func(e *meta.Estate) {
+	b.Tree.Read(s.Customer, func(e *meta.Tenant) {
 		w := e.Within(s)
 		look := func(n *meta.Node) {
 			if w.Has(n) {

@@ -72,7 +72,7 @@ func (b *bench) told() string {
 		}
 	}
 	for i := range 5 {
-		if n := b.Tree.Estate(b.Who.Customer).Resource("r").Object(fmt.Sprint("o", i)); n != nil {
+		if n := b.Tree.Tenant(b.Who.Customer).Resource("r").Object(fmt.Sprint("o", i)); n != nil {
 			fmt.Fprintln(&out, n.Name, n.State.Status, n.State.Info, n.State.Marks)
 		}
 	}

@@ -20,7 +20,7 @@ func (in *Intake) mayOverrun(customer belfry.CustomerID, c *chunk) bool {
 		return false
 	}
 	left := engine.WholeEvents - above*c.open.len()
-	in.tree.Read(customer, func(*meta.Estate) {
+	in.tree.Read(customer, func(*meta.Tenant) {
 		for _, n := range c.data.nodes {
 			for ; n != nil && left > 0; n = n.Parent {
 				left--

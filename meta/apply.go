@@ -112,7 +112,7 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 		return nil
 	}
 	if !t.gone(c.ID) {
-		e := NewEstate(c)
+		e := NewTenant(c)
 		e.NextRow = max(e.NextRow, t.nextRows[c.ID])
 		t.customers[c.ID] = e
 		t.names[c.Name] = e
@@ -191,7 +191,7 @@ func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 }
 
 // keep makes a node known by its id.
-func (t *Tree) keep(e *Estate, n *Node) {
+func (t *Tree) keep(e *Tenant, n *Node) {
 	t.reserve(n.ID)
 	t.nodes.Set(uint64(n.ID), n)
 	if n.Kind == belfry.KindElement {
@@ -222,7 +222,7 @@ func (t *Tree) parentOf(n *Node, it *belfry.Item) *Node {
 }
 
 // standIn makes a resource in the place of one whose record is lost, under a name that says so.
-func (t *Tree) standIn(e *Estate, content *belfry.Item) *Node {
+func (t *Tree) standIn(e *Tenant, content *belfry.Item) *Node {
 	it := belfry.Item{
 		ID: content.Resource, Customer: e.ID, Kind: belfry.KindResource, Created: content.Created,
 		Name: fmt.Sprintf("recovered %d", content.Resource), Class: custom, Package: custom,

@@ -16,7 +16,7 @@ import (
 // scope. The error says what would be right.
 func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error) {
 	var twins []*Node
-	t.Read(s.Customer, func(e *Estate) {
+	t.Read(s.Customer, func(e *Tenant) {
 		w := e.Within(s)
 		switch {
 		case e == nil:
@@ -50,7 +50,7 @@ func (w *Within) only(n *Node) *Node {
 	return nil
 }
 
-func (e *Estate) placeInside(resource, view string) *Node {
+func (e *Tenant) placeInside(resource, view string) *Node {
 	r := e.Resource(resource)
 	if r == nil || view == "" {
 		return r
@@ -62,7 +62,7 @@ func (e *Estate) placeInside(resource, view string) *Node {
 func (t *Tree) unknownPlace(s belfry.Scope, resource, view string) error {
 	var list []*Node
 	what, where, wanted := "view", "", view
-	t.Read(s.Customer, func(e *Estate) {
+	t.Read(s.Customer, func(e *Tenant) {
 		w := e.Within(s)
 		switch {
 		case e == nil:
@@ -122,7 +122,7 @@ func (b *box) someViews() (list []*Node) {
 // Content lists what stands directly in a view or resource, graphical elements included, in no order. The list is the
 // caller's own, so that it can be sorted while the tree goes on.
 func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
-	t.Read(s.Customer, func(e *Estate) {
+	t.Read(s.Customer, func(e *Tenant) {
 		if n.box != nil {
 			w := e.Within(s)
 			list = w.Filter(slices.Concat(n.box.children, n.box.elements))

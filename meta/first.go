@@ -11,7 +11,7 @@ import (
 // maxFirst is how many of the first names of objects are kept at hand.
 const maxFirst = 4096
 
-// firstNames are the objects of an estate whose names come first, as long as none of all items has been removed. They are
+// firstNames are the objects of a customer whose names come first, as long as none of all items has been removed. They are
 // found when somebody asks; then only items that are new since have to be looked at, as names never change.
 type firstNames struct {
 	mu   sync.Mutex
@@ -50,7 +50,7 @@ func (t *Tree) FirstByName(c belfry.CustomerID, n int) []belfry.ID {
 
 // lookFor takes in some items that are new; false when there are none. It does so in portions, so that a long list does
 // not hold up what arrives.
-func (t *Tree) lookFor(e *Estate, f *firstNames) bool {
+func (t *Tree) lookFor(e *Tenant, f *firstNames) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	full := len(f.list) == maxFirst

@@ -34,7 +34,7 @@ func checkFirst(t *testing.T, tree *Tree, n int) {
 func TestFirst(t *testing.T) {
 	f := func(name func(i int) int) {
 		t.Helper()
-		tree, e := NewTree(loadCatalog(t)), NewEstate(belfry.Customer{ID: 1})
+		tree, e := NewTree(loadCatalog(t)), NewTenant(belfry.Customer{ID: 1})
 		tree.customers[1] = e
 		for i := range 7 * maxFirst {
 			n := &Node{ID: belfry.ID(i + 10), Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprintf("%07d", name(i))}

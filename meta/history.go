@@ -131,7 +131,7 @@ func (t *Tree) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) (id
 }
 
 func (t *Tree) resourceNamed(c belfry.CustomerID, name string) (id belfry.ID) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e != nil {
 			if r := e.Resource(name); r != nil {
 				id = r.ID
@@ -146,7 +146,7 @@ func (t *Tree) inside(s belfry.Scope, list []removedItem) []removedItem {
 	if !s.Limited() {
 		return list
 	}
-	t.Read(s.Customer, func(e *Estate) {
+	t.Read(s.Customer, func(e *Tenant) {
 		w := e.Within(s)
 		list = slices.DeleteFunc(list, func(it removedItem) bool {
 			r := t.Node(it.Resource)
@@ -174,7 +174,7 @@ func (t *Tree) itemsInMemory(s belfry.Scope, m query.ItemMatch) (ids []belfry.ID
 }
 
 // candidates narrows a match to the shortest list at hand.
-func (e *Estate) candidates(m query.ItemMatch, f func(*Node)) {
+func (e *Tenant) candidates(m query.ItemMatch, f func(*Node)) {
 	switch {
 	case m.Object != nil:
 		e.ObjectsNamed(*m.Object, f)
@@ -311,7 +311,7 @@ func (t *Tree) raiseLevel(c belfry.CustomerID, items []removedItem, known map[be
 func (t *Tree) Then(ctx context.Context, c belfry.CustomerID, at belfry.Time) iter.Seq2[[]*Node, error] {
 	return func(yield func([]*Node, error) bool) {
 		var nodes []*Node
-		t.Read(c, func(e *Estate) {
+		t.Read(c, func(e *Tenant) {
 			if e != nil {
 				nodes = make([]*Node, 0, e.numbered.Len())
 				for _, n := range e.numbered.From(0) {

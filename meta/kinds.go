@@ -90,7 +90,7 @@ func sorted[V any](m map[string]*V) (list []*V) {
 }
 
 // applyClass sets or removes a customer's own definition. Without one, that of the catalog counts.
-func (t *Tree) applyClass(e *Estate, d *belfry.Doc) error {
+func (t *Tree) applyClass(e *Tenant, d *belfry.Doc) error {
 	cl := e.class(t.Catalog(), d.Name)
 	next, own := t.Catalog().Class(d.Name), false
 	if d.Body != nil {
@@ -118,7 +118,7 @@ func (c *Class) defined() bool { return c.Own && !c.Def.Inferred }
 
 // Classes lists the object classes that a customer knows, by name, from the one after the given name on.
 func (t *Tree) Classes(c belfry.CustomerID, after string, limit int) (list []catalog.Listed, more bool) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}
@@ -143,7 +143,7 @@ func (t *Tree) Classes(c belfry.CustomerID, after string, limit int) (list []cat
 
 // ClassNamed finds an object class that a customer knows.
 func (t *Tree) ClassNamed(c belfry.CustomerID, name string) (l catalog.Listed, ok bool) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}

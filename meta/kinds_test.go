@@ -54,7 +54,7 @@ func checkKinds(t *testing.T, tree *Tree) {
 	}
 	f := func(object, class, indicator string, source catalog.Source) {
 		t.Helper()
-		n := tree.Estate(1).Resource("r").Object(object)
+		n := tree.Tenant(1).Resource("r").Object(object)
 		if got := n.Class.Def.Indicators[0].Name; got != indicator {
 			t.Errorf("i1 of %s is called %q, want %q", object, got, indicator)
 		}

@@ -94,7 +94,7 @@ func (t *Tree) bury(n *Node, at belfry.Time) {
 func (n *Node) insideResource() bool { return n.Resource != nil && n.Resource != n }
 
 // forget takes n out of the items of its name.
-func (e *Estate) forget(n *Node) {
+func (e *Tenant) forget(n *Node) {
 	slot := n.slot()
 	if e.inside[slot] == n {
 		if n.twin == nil {

@@ -71,7 +71,7 @@ func Thresholds(def *catalog.Class) (n int) {
 }
 
 // MarksGrowth is by how much the objects of a class grow when it, and policies, have so many thresholds more.
-func (e *Estate) MarksGrowth(class string, more int) int64 {
+func (e *Tenant) MarksGrowth(class string, more int) int64 {
 	c := e.classes[class]
 	if c == nil {
 		return 0
@@ -80,14 +80,14 @@ func (e *Estate) MarksGrowth(class string, more int) int64 {
 }
 
 // recount counts the thresholds of a class anew, after it or a policy has changed.
-func (t *Tree) recount(e *Estate, c *Class) {
+func (t *Tree) recount(e *Tenant, c *Class) {
 	n := min(Thresholds(c.Def)+e.sets[c.Name], mostMarks)
 	t.addMemory(e, int64(n-c.marks)*markSize*int64(c.count))
 	c.marks = n
 }
 
 // recountPolicy counts the thresholds that a policy sets, once more or once less.
-func (t *Tree) recountPolicy(e *Estate, p *Policy, sign int) {
+func (t *Tree) recountPolicy(e *Tenant, p *Policy, sign int) {
 	if p == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (t *Tree) recountPolicy(e *Estate, p *Policy, sign int) {
 }
 
 // Memory is what all items of the customer count for.
-func (e *Estate) Memory() int64 { return e.memory }
+func (e *Tenant) Memory() int64 { return e.memory }
 
 // Memory is the same of all customers; for the goroutine that applies records.
 func (t *Tree) Memory() int64 { return t.memory }
@@ -118,7 +118,7 @@ func (t *Tree) MemoryNow() int64 {
 	return t.memory
 }
 
-func (t *Tree) addMemory(e *Estate, n int64) {
+func (t *Tree) addMemory(e *Tenant, n int64) {
 	e.memory += n
 	t.memory += n
 }

@@ -17,7 +17,7 @@ import (
 type pictures map[string]*belfry.Picture
 
 // applyPicture sets or removes a picture.
-func (e *Estate) applyPicture(d *belfry.Doc) error {
+func (e *Tenant) applyPicture(d *belfry.Doc) error {
 	if d.Body == nil {
 		delete(e.pictures, d.Name)
 		return nil
@@ -34,10 +34,10 @@ func (e *Estate) applyPicture(d *belfry.Doc) error {
 }
 
 // Picture finds a picture by name; nil when there is none.
-func (e *Estate) Picture(name string) *belfry.Picture { return e.pictures[name] }
+func (e *Tenant) Picture(name string) *belfry.Picture { return e.pictures[name] }
 
 // PicturesSize tells how many pictures there are, and how many bytes they have.
-func (e *Estate) PicturesSize() (count int, size int64) {
+func (e *Tenant) PicturesSize() (count int, size int64) {
 	for _, p := range e.pictures {
 		size += p.Size
 	}
@@ -45,7 +45,7 @@ func (e *Estate) PicturesSize() (count int, size int64) {
 }
 
 // ImageUsed tells whether a picture of another name has the same bytes.
-func (e *Estate) ImageUsed(hash, except string) bool {
+func (e *Tenant) ImageUsed(hash, except string) bool {
 	for name, p := range e.pictures {
 		if p.Hash == hash && name != except {
 			return true
@@ -56,7 +56,7 @@ func (e *Estate) ImageUsed(hash, except string) bool {
 
 // Pictures lists the pictures of a customer by name, from the one after the given name on.
 func (t *Tree) Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}
@@ -74,7 +74,7 @@ func (t *Tree) Pictures(c belfry.CustomerID, after string, limit int) (list []*b
 
 // PictureNamed finds a picture of a customer; nil when there is none.
 func (t *Tree) PictureNamed(c belfry.CustomerID, name string) (p *belfry.Picture) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e != nil {
 			p = e.pictures[name]
 		}
@@ -85,7 +85,7 @@ func (t *Tree) PictureNamed(c belfry.CustomerID, name string) (p *belfry.Picture
 // PictureShown finds a picture that can be seen within a scope: somebody who is limited to some views sees those that are drawn
 // there, and no other.
 func (t *Tree) PictureShown(s belfry.Scope, name string) (p *belfry.Picture) {
-	t.Read(s.Customer, func(e *Estate) {
+	t.Read(s.Customer, func(e *Tenant) {
 		if e == nil || e.pictures[name] == nil {
 			return
 		}
@@ -97,13 +97,13 @@ func (t *Tree) PictureShown(s belfry.Scope, name string) (p *belfry.Picture) {
 }
 
 // drawsWithin tells whether a view inside has the picture behind it or in it.
-func (e *Estate) drawsWithin(w *Within, picture string) (found bool) {
+func (e *Tenant) drawsWithin(w *Within, picture string) (found bool) {
 	e.showing(func(n *Node, name string) { found = found || name == picture && w.Has(n) })
 	return found
 }
 
 // PicturesDrawn are the names of all pictures that views within a scope have behind them or in them.
-func (e *Estate) PicturesDrawn(s belfry.Scope) map[string]bool {
+func (e *Tenant) PicturesDrawn(s belfry.Scope) map[string]bool {
 	within, names := e.Within(s), map[string]bool{}
 	e.showing(func(n *Node, name string) {
 		if !names[name] && within.Has(n) {
@@ -114,7 +114,7 @@ func (e *Estate) PicturesDrawn(s belfry.Scope) map[string]bool {
 }
 
 // showing calls f with everything that shows a picture, and its name.
-func (e *Estate) showing(f func(n *Node, name string)) {
+func (e *Tenant) showing(f func(n *Node, name string)) {
 	show := func(n *Node, column string) {
 		if n.Details != nil && n.Details.Answers[column] != "" {
 			f(n, n.Details.Answers[column])
@@ -129,7 +129,7 @@ func (e *Estate) showing(f func(n *Node, name string)) {
 // UnknownPicture is the answer to who asks for a picture that there is not, or not within the scope.
 func (t *Tree) UnknownPicture(s belfry.Scope, name string) error {
 	var names []string
-	t.Read(s.Customer, func(e *Estate) {
+	t.Read(s.Customer, func(e *Tenant) {
 		if e != nil && !s.Limited() {
 			names = slices.Sorted(maps.Keys(e.pictures))
 		}

@@ -43,7 +43,7 @@ type policies struct {
 }
 
 // applyPolicy sets or removes a policy.
-func (t *Tree) applyPolicy(e *Estate, d *belfry.Doc) error {
+func (t *Tree) applyPolicy(e *Tenant, d *belfry.Doc) error {
 	if d.Body == nil {
 		t.recountPolicy(e, e.policy.named[d.Name], -1)
 		t.policed -= e.policy.remove(d.Name)
@@ -93,17 +93,17 @@ func (p *policies) remove(name string) int {
 func (t *Tree) Policed() int { return t.policed }
 
 // CountPolicies tells how many policies the customer has.
-func (e *Estate) CountPolicies() int { return len(e.policy.named) }
+func (e *Tenant) CountPolicies() int { return len(e.policy.named) }
 
 // Policy finds a policy by name; nil when there is none.
-func (e *Estate) Policy(name string) *Policy { return e.policy.named[name] }
+func (e *Tenant) Policy(name string) *Policy { return e.policy.named[name] }
 
 // PoliciesOn lists the policies about an item itself, by name.
-func (e *Estate) PoliciesOn(id belfry.ID) []*Policy { return e.policy.on[id] }
+func (e *Tenant) PoliciesOn(id belfry.ID) []*Policy { return e.policy.on[id] }
 
 // Policies lists the policies of a customer by name, from the one after the given name on.
 func (t *Tree) Policies(c belfry.CustomerID, after string, limit int) (list []*catalog.Policy, more bool) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}
@@ -121,7 +121,7 @@ func (t *Tree) Policies(c belfry.CustomerID, after string, limit int) (list []*c
 
 // PolicyNamed finds a policy of a customer; nil when there is none.
 func (t *Tree) PolicyNamed(c belfry.CustomerID, name string) (p *catalog.Policy) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e != nil && e.policy.named[name] != nil {
 			p = e.policy.named[name].Policy
 		}
@@ -132,7 +132,7 @@ func (t *Tree) PolicyNamed(c belfry.CustomerID, name string) (p *catalog.Policy)
 // UnknownPolicy is the answer to who asks for a policy that a customer does not have.
 func (t *Tree) UnknownPolicy(c belfry.CustomerID, name string) error {
 	var names []string
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e != nil {
 			names = slices.Sorted(maps.Keys(e.policy.named))
 		}

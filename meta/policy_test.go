@@ -19,7 +19,7 @@ func policyDoc(name string, on belfry.ID) belfry.Doc {
 // policiesAt describes the policies on an item.
 func policiesAt(tree *Tree, id belfry.ID) string {
 	var names []string
-	for _, p := range tree.Estate(1).PoliciesOn(id) {
+	for _, p := range tree.Tenant(1).PoliciesOn(id) {
 		names = append(names, p.Name)
 	}
 	return strings.Join(names, " ")
@@ -38,7 +38,7 @@ func TestPolicies(t *testing.T) {
 	}
 	f := func(one, two string, all int) {
 		t.Helper()
-		if a, b := policiesAt(tree, 1), policiesAt(tree, 2); a != one || b != two || tree.Policed() != all || tree.Estate(1).CountPolicies() != all {
+		if a, b := policiesAt(tree, 1), policiesAt(tree, 2); a != one || b != two || tree.Policed() != all || tree.Tenant(1).CountPolicies() != all {
 			t.Errorf("on 1 %q, on 2 %q, %d in all", a, b, tree.Policed())
 		}
 	}

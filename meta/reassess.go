@@ -7,7 +7,7 @@ import (
 	"belfry"
 )
 
-func (e *Estate) applyReassessment(d *belfry.Doc) error {
+func (e *Tenant) applyReassessment(d *belfry.Doc) error {
 	if d.Body == nil {
 		delete(e.reassess, d.Name)
 		return nil
@@ -24,14 +24,14 @@ func (e *Estate) applyReassessment(d *belfry.Doc) error {
 }
 
 // Reassessment gives the mark of what is to be reassessed; empty when it is not.
-func (e *Estate) Reassessment(name string) string { return e.reassess[name] }
+func (e *Tenant) Reassessment(name string) string { return e.reassess[name] }
 
 // Reassessing tells whether anything is to be reassessed.
-func (e *Estate) Reassessing() bool { return len(e.reassess) > 0 }
+func (e *Tenant) Reassessing() bool { return len(e.reassess) > 0 }
 
 // Reassessments lists what of a customer is to be reassessed.
 func (t *Tree) Reassessments(c belfry.CustomerID) (names []string) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e != nil {
 			names = slices.Sorted(maps.Keys(e.reassess))
 		}

@@ -115,7 +115,7 @@ func (t *Tree) forgetWritten() {
 }
 
 // exhume takes a node out of the removed ones of its name.
-func (e *Estate) exhume(n *Node) {
+func (e *Tenant) exhume(n *Node) {
 	list := e.gone[n.Name]
 	for i, m := range list {
 		if m == n {
@@ -133,7 +133,7 @@ func (e *Estate) exhume(n *Node) {
 }
 
 // forgetAll lets go of all items of a customer; their ids stay used.
-func (t *Tree) forgetAll(e *Estate) {
+func (t *Tree) forgetAll(e *Tenant) {
 	var ids []uint64
 	for id, n := range t.nodes.From(0) {
 		if n.Customer == e.ID {

@@ -351,7 +351,7 @@ func TestReplayMeetsRemovedItems(t *testing.T) {
 		}
 		c.tree.ForgetLoaded()
 		checkIndexes(t, c.tree)
-		if n, twins := c.tree.Estate(1).Object("cpu 1"); n == nil || n.ID != 4 || twins {
+		if n, twins := c.tree.Tenant(1).Object("cpu 1"); n == nil || n.ID != 4 || twins {
 			t.Fatalf("after %d records the name belongs to %v", met, n)
 		}
 	}

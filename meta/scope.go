@@ -20,18 +20,18 @@ import (
 // no name, note or status from outside.
 type Within struct {
 	whole  bool
-	estate *Estate
+	tenant *Tenant
 	roots  []*Node // none of them in another
 	main   *Node
 	shown  map[*Node]*Node
 }
 
 // Within looks a scope up. A customer that does not exist has nothing in it.
-func (e *Estate) Within(s belfry.Scope) Within {
+func (e *Tenant) Within(s belfry.Scope) Within {
 	if e == nil || s.Customer != e.ID {
 		return Within{}
 	}
-	w := Within{whole: !s.Limited(), estate: e}
+	w := Within{whole: !s.Limited(), tenant: e}
 	if w.whole {
 		return w
 	}
@@ -47,7 +47,7 @@ func (e *Estate) Within(s belfry.Scope) Within {
 
 // Within looks a scope up, for use with the tree's lists.
 func (t *Tree) Within(s belfry.Scope) (w Within) {
-	t.Read(s.Customer, func(e *Estate) { w = e.Within(s) })
+	t.Read(s.Customer, func(e *Tenant) { w = e.Within(s) })
 	return w
 }
 
@@ -76,7 +76,7 @@ func (n *Node) Place() *Node {
 // Has tells whether an item is inside. What has been removed is inside as long as its resource is.
 func (w *Within) Has(n *Node) bool {
 	switch {
-	case n == nil || w.estate == nil || n.Customer != w.estate.ID:
+	case n == nil || w.tenant == nil || n.Customer != w.tenant.ID:
 		return false
 	case w.whole:
 		return true
@@ -106,10 +106,10 @@ func (w *Within) Broken(n *Node) (columns []string) {
 	}
 	for _, column := range [...]string{"target", "from", "to"} {
 		name := n.Details.Answers[column]
-		if name == "" || w.estate.Place(name) != nil {
+		if name == "" || w.tenant.Place(name) != nil {
 			continue
 		}
-		if object, _ := w.estate.Object(name); object == nil || column == "target" {
+		if object, _ := w.tenant.Object(name); object == nil || column == "target" {
 			columns = append(columns, column)
 		}
 	}
@@ -121,7 +121,7 @@ func (w *Within) Target(n *Node) *Node {
 	if n.Kind != belfry.KindElement || n.Details == nil || n.Details.Answers["target"] == "" {
 		return nil
 	}
-	if to := w.estate.Place(n.Details.Answers["target"]); w.Has(to) {
+	if to := w.tenant.Place(n.Details.Answers["target"]); w.Has(to) {
 		return to
 	}
 	return nil
@@ -132,7 +132,7 @@ func (w *Within) Tells(n *Node) bool { return len(w.hides(n)) == 0 }
 
 // names tells whether a view, resource or object inside has the name.
 func (w *Within) names(name string) bool {
-	for n := range w.estate.Named(name) {
+	for n := range w.tenant.Named(name) {
 		if w.Has(n) {
 			return true
 		}
@@ -146,13 +146,13 @@ func (w *Within) Root(n *Node) bool { return !w.whole && slices.Contains(w.roots
 // Main is the root of what is to be seen: that of the customer, or one made for the scope, which shows the worst of what
 // stands in it since the first of these came to it.
 func (w *Within) Main() *Node {
-	if w.whole || w.estate == nil || w.main != nil {
+	if w.whole || w.tenant == nil || w.main != nil {
 		if w.whole {
-			return w.estate.Main
+			return w.tenant.Main
 		}
 		return w.main
 	}
-	m := &Node{Customer: w.estate.ID, Kind: belfry.KindView, Name: belfry.Main, Class: &Class{Name: "generic"}, Created: w.estate.Created}
+	m := &Node{Customer: w.tenant.ID, Kind: belfry.KindView, Name: belfry.Main, Class: &Class{Name: "generic"}, Created: w.tenant.Created}
 	m.box = &box{children: w.roots}
 	for _, n := range w.roots {
 		m.box.counts[n.State.Status]++
@@ -218,7 +218,7 @@ func (w *Within) Filter(nodes []*Node) []*Node {
 // Roots are the sub-trees; of the whole customer MAIN alone.
 func (w *Within) Roots() []*Node {
 	if w.whole {
-		return []*Node{w.estate.Main}
+		return []*Node{w.tenant.Main}
 	}
 	return w.roots
 }
@@ -226,7 +226,7 @@ func (w *Within) Roots() []*Node {
 // Places lists the resources, and the views of the customer, that are inside a scope, and those resources among them
 // that stand in a view outside. It implements query.Names.
 func (t *Tree) Places(s belfry.Scope) (inside, tops []belfry.ID) {
-	t.Read(s.Customer, func(e *Estate) {
+	t.Read(s.Customer, func(e *Tenant) {
 		w := e.Within(s)
 		for _, n := range w.roots {
 			if n.Kind == belfry.KindResource {
@@ -252,7 +252,7 @@ func (n *Node) places(list []belfry.ID) []belfry.ID {
 
 // ObjectsOfClass counts the objects of a class that are inside a scope.
 func (t *Tree) ObjectsOfClass(s belfry.Scope, class string) (count int) {
-	t.Read(s.Customer, func(e *Estate) {
+	t.Read(s.Customer, func(e *Tenant) {
 		if e == nil {
 			return
 		}

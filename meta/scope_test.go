@@ -78,7 +78,7 @@ func TestWithin(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"in", "out"} {
-			if w.Has(tree.Estate(1).Element("custom", name)) {
+			if w.Has(tree.Tenant(1).Element("custom", name)) {
 				got = append(got, name)
 			}
 		}
@@ -94,17 +94,17 @@ func TestWithin(t *testing.T) {
 	f("gone", "")
 	f("MAIN", "")  // no user is limited to everything
 	f("Disks", "") // a part of a resource is no place
-	if w := tree.Within(belfry.Whole(1)); !w.Has(tree.Estate(1).Main) || w.Has(nil) {
+	if w := tree.Within(belfry.Whole(1)); !w.Has(tree.Tenant(1).Main) || w.Has(nil) {
 		t.Error("the whole customer lacks something")
 	}
 	for _, s := range []belfry.Scope{{}, {Views: []string{"Site"}}, {Customer: 2}, {Customer: 2, Views: []string{"Site"}}} {
 		w := tree.Within(s)
-		if n := tree.Estate(1).Place("Site"); w.Has(n) && s.Customer != 1 {
+		if n := tree.Tenant(1).Place("Site"); w.Has(n) && s.Customer != 1 {
 			t.Errorf("%v has an item of somebody else", s)
 		}
 	}
 	var zero Within
-	if zero.Has(tree.Estate(1).Main) || zero.Has(tree.Estate(1).Place("web01")) {
+	if zero.Has(tree.Tenant(1).Main) || zero.Has(tree.Tenant(1).Place("web01")) {
 		t.Error("the zero Within has something in it")
 	}
 }
@@ -191,7 +191,7 @@ func TestShow(t *testing.T) {
 	if c := main.Counts(); c != [belfry.Statuses]int32{belfry.OK: 1, belfry.Major: 1} {
 		t.Errorf("counts %v", c)
 	}
-	if real := tree.Estate(1).Main; main == real || main.ID == real.ID {
+	if real := tree.Tenant(1).Main; main == real || main.ID == real.ID {
 		t.Error("that is the MAIN of all")
 	}
 	s.Views = []string{"gone"}

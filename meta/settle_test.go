@@ -101,7 +101,7 @@ func TestRemovalFollowsFromName(t *testing.T) {
 		record(2, c.object(3, "p1", 0), resource(4), inside(5, 4), label(6)),
 		record(4, c.object(7, "p1", 0), resource(8), label(9)),
 	}, "web01 2", "p1 7", "r 8")
-	if n := c.tree.Estate(1).Count(belfry.KindElement); n != 1 {
+	if n := c.tree.Tenant(1).Count(belfry.KindElement); n != 1 {
 		t.Errorf("%d elements", n)
 	}
 	for _, id := range []belfry.ID{3, 5} {

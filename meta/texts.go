@@ -67,10 +67,10 @@ func DocSize(kind string, name string, body int) int64 {
 type textOf struct{ kind, name string }
 
 // Texts is what all texts of the customer count for.
-func (e *Estate) Texts() int64 { return e.texts }
+func (e *Tenant) Texts() int64 { return e.texts }
 
 // DocTexts is what a document counts for now.
-func (e *Estate) DocTexts(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
+func (e *Tenant) DocTexts(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
 
 // Texts is what all texts of all customers count for; for the goroutine that applies records.
 func (t *Tree) Texts() int64 { return t.texts }
@@ -82,7 +82,7 @@ func (t *Tree) TextsNow() int64 {
 	return t.texts
 }
 
-func (t *Tree) addTexts(e *Estate, n int64) {
+func (t *Tree) addTexts(e *Tenant, n int64) {
 	e.texts += n
 	t.texts += n
 }

@@ -37,8 +37,8 @@ type Tree struct {
 	settled   int                           // see Settled
 	written   written
 	archive   *DB // where removed items are found; nil: they stay in memory
-	customers map[belfry.CustomerID]*Estate
-	names     map[string]*Estate
+	customers map[belfry.CustomerID]*Tenant
+	names     map[string]*Tenant
 	registry  registry
 	policed   int                                     // policies of all customers
 	texts     int64                                   // see Texts
@@ -53,8 +53,8 @@ type Tree struct {
 func NewTree(c *catalog.Catalog) *Tree {
 	t := &Tree{
 		instance:  kinds{classes: map[string]*catalog.Class{}, packages: map[string]*catalog.PackageType{}},
-		customers: map[belfry.CustomerID]*Estate{},
-		names:     map[string]*Estate{},
+		customers: map[belfry.CustomerID]*Tenant{},
+		names:     map[string]*Tenant{},
 		registry:  newRegistry(),
 		removed:   map[belfry.CustomerID]belfry.Removal{},
 		nextRows:  map[belfry.CustomerID]belfry.RowID{},
@@ -178,16 +178,16 @@ func (n *Node) Item() belfry.Item {
 	return it
 }
 
-// Read calls f with the customer's estate, which is nil when there is no such customer. Nothing changes meanwhile, so
+// Read calls f with the tree of a customer, which is nil when there is no such customer. Nothing changes meanwhile, so
 // f should be brief.
-func (t *Tree) Read(c belfry.CustomerID, f func(*Estate)) {
+func (t *Tree) Read(c belfry.CustomerID, f func(*Tenant)) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	f(t.customers[c])
 }
 
-// Estate gives the customer's estate to the goroutine that applies records; everyone else uses Read.
-func (t *Tree) Estate(c belfry.CustomerID) *Estate { return t.customers[c] }
+// Tenant returns the tree of a customer to the goroutine that applies records; everyone else uses Read.
+func (t *Tree) Tenant(c belfry.CustomerID) *Tenant { return t.customers[c] }
 
 // LastID is the highest item id given so far; for the goroutine that applies records.
 func (t *Tree) LastID() belfry.ID { return t.lastID }
@@ -290,7 +290,7 @@ func (t *Tree) stretch(nodes []*Node, yield func(*Node) bool) bool {
 
 // Everything lists all items of a customer.
 func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
-	t.Read(c, func(e *Estate) {
+	t.Read(c, func(e *Tenant) {
 		if e != nil {
 			nodes = make([]*Node, 0, e.numbered.Len())
 			e.All(func(n *Node) bool {

@@ -238,7 +238,7 @@ func checkIndexes(t *testing.T, tree *Tree) {
 }
 
 // checkLists sees whether the lists have the node once when it exists, and not at all otherwise.
-func checkLists(t *testing.T, e *Estate, n *Node) {
+func checkLists(t *testing.T, e *Tenant, n *Node) {
 	t.Helper()
 	d := n.label()
 	f := func(what string, list iter.Seq[*Node], want bool) {

@@ -11,7 +11,7 @@ import (
 // Find finds the item that somebody means with a name: among those of a kind, or else among the others, in one resource or
 // anywhere. What sees does not tell to be there is not. It gives nil when nothing has the name, and an error when several
 // items have it.
-func (e *Estate) Find(k belfry.Kind, resource, name string, sees func(*Node) bool) (*Node, *belfry.Error) {
+func (e *Tenant) Find(k belfry.Kind, resource, name string, sees func(*Node) bool) (*Node, *belfry.Error) {
 	found := e.OfKind(k, resource, name, sees)
 	if len(found) == 0 {
 		var kinds []string // in the path of a request
@@ -48,7 +48,7 @@ func Twins(all []*Node) string {
 }
 
 // OfKind lists the items of a kind that have a name. A view at customer level goes before those inside resources.
-func (e *Estate) OfKind(k belfry.Kind, resource, name string, sees func(*Node) bool) (found []*Node) {
+func (e *Tenant) OfKind(k belfry.Kind, resource, name string, sees func(*Node) bool) (found []*Node) {
 	add := func(n *Node) {
 		if n != nil && sees(n) {
 			found = append(found, n)
@@ -73,7 +73,7 @@ func (e *Estate) OfKind(k belfry.Kind, resource, name string, sees func(*Node) b
 	return found
 }
 
-func (e *Estate) inResource(k belfry.Kind, resource, name string) *Node {
+func (e *Tenant) inResource(k belfry.Kind, resource, name string) *Node {
 	r := e.Resource(resource)
 	switch {
 	case r == nil:

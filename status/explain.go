@@ -58,7 +58,7 @@ func Explain(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*E
 		out *Explanation
 		err error
 	)
-	t.Read(s.Customer, func(e *meta.Estate) {
+	t.Read(s.Customer, func(e *meta.Tenant) {
 		seen := sight{e, e.Within(s)}
 		var n *meta.Node
 		if n, err = w.find(&seen); err == nil {
@@ -71,14 +71,14 @@ func Explain(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*E
 	return out, nil
 }
 
-// sight is what somebody sees of an estate.
+// sight is what somebody sees of a customer.
 type sight struct {
-	*meta.Estate
+	*meta.Tenant
 	within meta.Within
 }
 
 func (e *sight) explain(n *meta.Node, since, now belfry.Time) *Explanation {
-	s, r := &n.State.Standing, RulesFor(e.Estate, n)
+	s, r := &n.State.Standing, RulesFor(e.Tenant, n)
 	out := &Explanation{
 		Item:       e.item(n),
 		own:        s.Own,

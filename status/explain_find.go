@@ -19,7 +19,7 @@ type Wanted struct {
 // find looks for the item.
 func (w Wanted) find(e *sight) (*meta.Node, error) {
 	switch {
-	case e.Estate == nil:
+	case e.Tenant == nil:
 		return nil, errNowhere
 	case w.Name == belfry.Main && w.Resource == "":
 		return e.within.Main(), nil
@@ -44,7 +44,7 @@ func (w Wanted) unknown(t *meta.Tree, s belfry.Scope, err error) error {
 	}
 	var names []string
 	known := w.Resource == ""
-	t.Read(s.Customer, func(e *meta.Estate) {
+	t.Read(s.Customer, func(e *meta.Tenant) {
 		if e != nil {
 			within := e.Within(s)
 			known = known || within.Has(e.Resource(w.Resource))
@@ -65,7 +65,7 @@ func (w Wanted) unknown(t *meta.Tree, s belfry.Scope, err error) error {
 }
 
 // others lists names among which the one that was meant may be.
-func (w Wanted) others(e *meta.Estate, within *meta.Within) (names []string) {
+func (w Wanted) others(e *meta.Tenant, within *meta.Within) (names []string) {
 	const most = 5000 // a name is compared with each, which takes its time
 	add := func(nodes iter.Seq[*meta.Node]) {
 		for n := range nodes {

@@ -76,7 +76,7 @@ func (e *sight) chain(n *meta.Node) (steps []ExplainedStep) {
 // culprits finds the items directly in a view that are as bad as it is, or worse where several are needed: the first of
 // them, and how many there are.
 func (e *sight) culprits(n *meta.Node) (first []*meta.Node, count int) {
-	best := RulesFor(e.Estate, n).Rollup == Best
+	best := RulesFor(e.Tenant, n).Rollup == Best
 	n.Children(func(c *meta.Node) bool {
 		if c.State.Status < n.State.Own || best && c.State.Status > n.State.Own {
 			return true

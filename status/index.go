@@ -29,7 +29,7 @@ func (c candidates) String() string {
 // find collects the candidates for a condition.
 func find(t *meta.Tree, customer belfry.CustomerID, where query.Pred) (c candidates) {
 	var l *list
-	t.Read(customer, func(e *meta.Estate) {
+	t.Read(customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}
@@ -90,7 +90,7 @@ func (l *list) collect() []*meta.Node {
 
 // chooser finds the shortest list for a condition.
 type chooser struct {
-	*meta.Estate
+	*meta.Tenant
 	tree    *meta.Tree
 	limited bool // some items are seen in MAIN that do not stand there
 	looks   *int // how many more are allowed, see maxLooks

@@ -174,7 +174,7 @@ func (s Past) states(ctx context.Context, a scope, at belfry.Time) (states, erro
 
 // began is when the customer came; nothing of it can have been dropped that is older.
 func (s Past) began(c belfry.CustomerID) (at belfry.Time) {
-	s.Tree.Read(c, func(e *meta.Estate) {
+	s.Tree.Read(c, func(e *meta.Tenant) {
 		if e != nil && e.Main != nil {
 			at = e.Main.Created
 		}

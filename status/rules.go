@@ -23,7 +23,7 @@ func RulesOf(def *catalog.Class) *Rules {
 
 // RulesFor are what decides about an item, as the tree has it, without its monitoring period. It is read under the tree's
 // lock.
-func RulesFor(e *meta.Estate, n *meta.Node) *Rules {
+func RulesFor(e *meta.Tenant, n *meta.Node) *Rules {
 	switch {
 	case n.Kind != belfry.KindObject:
 		return RulesOfPlace(e.PoliciesOn(n.ID))

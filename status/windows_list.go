@@ -71,7 +71,7 @@ type cared struct {
 
 // windowed finds items in a scope that have windows, among the next few of a number on. It tells where to go on, if there are more.
 func windowed(t *meta.Tree, s belfry.Scope, from uint64, most int) (list []cared, next uint64, more bool) {
-	t.Read(s.Customer, func(e *meta.Estate) {
+	t.Read(s.Customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}

@@ -67,11 +67,11 @@ Each command explains itself with --help in short and with "belfry manual COMMAN
 		description: `Runs the service until SIGTERM or SIGINT, which it answers by finishing what it has accepted. SIGHUP reads the
 configuration again. The first start makes the customer "default" and the user "admin", and prints that user's password once.
 
-With --demo it fills the estate of that customer with sample data: sites on a map, about three hundred objects, the last day of
+With --demo it fills that customer with sample data: sites on a map, about three hundred objects, the last day of
 their values, and from then on new ones every few seconds, with incidents and operators who deal with them. A folder that holds
 anything else is refused; one that was filled before goes on, as long as --demo is given.`,
 		examples: []usageExample{
-			{"Look around in an estate of samples:", "belfry serve --demo --data demo-data"},
+			{"Look around in sample data:", "belfry serve --demo --data demo-data"},
 			{"Serve others, with TLS:", "belfry serve --data /var/lib/belfry --listen :8443 --tls-cert cert.pem --tls-key key.pem"},
 		},
 	},
@@ -206,7 +206,7 @@ secret, where the server has none.` + aboutParts + aboutRejects + aboutFiles + a
 		examples: []usageExample{
 			{"Create resources:", "belfry provision network-ping hosts.csv"},
 			{"Everything or nothing:", "belfry provision --atomic view views.csv"},
-			{"Rebuild what was exported, on another server:", "belfry provision --url https://new.example.org --dir estate"},
+			{"Rebuild what was exported, on another server:", "belfry provision --url https://new.example.org --dir inventory"},
 		},
 	},
 	"remove": {
@@ -238,7 +238,7 @@ Secret answers are exported as ***. Sent back to the same server, that leaves th
 have to be filled in.` + aboutKeys,
 		examples: []usageExample{
 			{"One package into a file:", "belfry export network-ping -o hosts.csv"},
-			{"Everything, to be kept under version control:", "belfry export --dir estate"},
+			{"Everything, to be kept under version control:", "belfry export --dir inventory"},
 			{"Remove the links of which an end is gone:", "belfry export link --broken -o lost.csv\nbelfry remove link lost.csv"},
 			{"Which packages are there:", "belfry export --list"},
 		},

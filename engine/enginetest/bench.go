@@ -273,7 +273,7 @@ func (b *Bench) Grow(tb testing.TB, objects int) {
 // Statuses lists the items of the tree with their status and last values, by name.
 func (b *Bench) Statuses() map[string]string {
 	all := map[string]string{}
-	b.Tree.Read(b.Who.Customer, func(e *meta.Estate) {
+	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
 		e.All(func(n *meta.Node) bool {
 			s := n.State.Status.String()
 			for _, v := range n.State.Numbers {

@@ -5,8 +5,8 @@ import (
 	"belfry/catalog"
 )
 
-// Estate is all that one customer has. It is read inside Tree.Read, or by the goroutine that applies records.
-type Estate struct {
+// Tenant is all that one customer has. It is read inside Tree.Read, or by the goroutine that applies records.
+type Tenant struct {
 	belfry.Customer
 	Main    *Node
 	NextRow belfry.RowID // the id the next row gets
@@ -41,9 +41,9 @@ type Estate struct {
 // drawn names a graphical element: its name is its own within the package.
 type drawn struct{ pkg, name string }
 
-// NewEstate makes the estate of a customer that has nothing yet.
-func NewEstate(c belfry.Customer) *Estate {
-	return &Estate{
+// NewTenant makes the tree of a customer that has nothing yet.
+func NewTenant(c belfry.Customer) *Tenant {
+	return &Tenant{
 		Customer: c, NextRow: 1,
 		places:  map[string]*Node{},
 		inside:  map[string]*Node{},
@@ -58,13 +58,13 @@ func NewEstate(c belfry.Customer) *Estate {
 }
 
 // Barred gives the items whose name holds a bar, by which lists of names are separated.
-func (e *Estate) Barred() map[belfry.ID]*Node { return e.barred }
+func (e *Tenant) Barred() map[belfry.ID]*Node { return e.barred }
 
 // Place finds a resource or a view at customer level, MAIN included.
-func (e *Estate) Place(name string) *Node { return e.places[name] }
+func (e *Tenant) Place(name string) *Node { return e.places[name] }
 
 // Resource finds a resource by name.
-func (e *Estate) Resource(name string) *Node {
+func (e *Tenant) Resource(name string) *Node {
 	if n := e.places[name]; n != nil && n.Kind == belfry.KindResource {
 		return n
 	}
@@ -73,28 +73,28 @@ func (e *Estate) Resource(name string) *Node {
 
 // Object finds an object by name in the whole customer. When several resources have one of that name, it gives the
 // first and twins is true.
-func (e *Estate) Object(name string) (n *Node, twins bool) {
+func (e *Tenant) Object(name string) (n *Node, twins bool) {
 	n = e.inside[name]
 	return n, n != nil && n.twin != nil
 }
 
 // ObjectsNamed calls f for every object of that name.
-func (e *Estate) ObjectsNamed(name string, f func(*Node)) { e.named(name, f) }
+func (e *Tenant) ObjectsNamed(name string, f func(*Node)) { e.named(name, f) }
 
 // ViewsNamed calls f for every view of that name inside a resource.
-func (e *Estate) ViewsNamed(name string, f func(*Node)) { e.named(viewSlot(name), f) }
+func (e *Tenant) ViewsNamed(name string, f func(*Node)) { e.named(viewSlot(name), f) }
 
-func (e *Estate) named(slot string, f func(*Node)) {
+func (e *Tenant) named(slot string, f func(*Node)) {
 	for n := e.inside[slot]; n != nil; n = n.twin {
 		f(n)
 	}
 }
 
 // Element finds a graphical element of a package by name.
-func (e *Estate) Element(pkg, name string) *Node { return e.drawn[drawn{pkg, name}] }
+func (e *Tenant) Element(pkg, name string) *Node { return e.drawn[drawn{pkg, name}] }
 
 // Resources calls f for every resource, in no order.
-func (e *Estate) Resources(f func(*Node)) {
+func (e *Tenant) Resources(f func(*Node)) {
 	for _, n := range e.places {
 		if n.Kind == belfry.KindResource {
 			f(n)
@@ -103,7 +103,7 @@ func (e *Estate) Resources(f func(*Node)) {
 }
 
 // Elements calls f for every graphical element of a package, in no order.
-func (e *Estate) Elements(pkg string, f func(*Node)) {
+func (e *Tenant) Elements(pkg string, f func(*Node)) {
 	for at, n := range e.drawn {
 		if at.pkg == pkg {
 			f(n)
@@ -143,29 +143,29 @@ func (n *Node) slot() string {
 }
 
 // dropUnused forgets a view class that no item has any more. Views may name any class, so these would pile up.
-func (e *Estate) dropUnused(c *Class) {
+func (e *Tenant) dropUnused(c *Class) {
 	if c.Def == nil && len(c.nodes) == 0 && e.classes[c.Name] == c {
 		delete(e.classes, c.Name)
 	}
 }
 
 // Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.
-func (e *Estate) Class(name string) *Class { return e.classes[name] }
+func (e *Tenant) Class(name string) *Class { return e.classes[name] }
 
 // Defined tells how many classes the customer has defined itself.
-func (e *Estate) Defined() int { return e.defined }
+func (e *Tenant) Defined() int { return e.defined }
 
 // Objects tells how many objects have the class.
 func (c *Class) Objects() int { return c.count }
 
 // Count tells how many items of a kind exist.
-func (e *Estate) Count(k belfry.Kind) int { return e.counts[k] }
+func (e *Tenant) Count(k belfry.Kind) int { return e.counts[k] }
 
 // User finds a user by name.
-func (e *Estate) User(name string) *belfry.User { return e.users[name] }
+func (e *Tenant) User(name string) *belfry.User { return e.users[name] }
 
 // ByStatus calls f for each existing item in the given status until f returns false.
-func (e *Estate) ByStatus(s belfry.Status, f func(*Node) bool) {
+func (e *Tenant) ByStatus(s belfry.Status, f func(*Node) bool) {
 	for _, n := range e.status[s] {
 		if !f(n) {
 			return
@@ -174,7 +174,7 @@ func (e *Estate) ByStatus(s belfry.Status, f func(*Node) bool) {
 }
 
 // ByClass calls f for each existing item of the class until f returns false.
-func (e *Estate) ByClass(name string, f func(*Node) bool) {
+func (e *Tenant) ByClass(name string, f func(*Node) bool) {
 	if c := e.classes[name]; c != nil {
 		for _, n := range c.nodes {
 			if !f(n) {
@@ -185,7 +185,7 @@ func (e *Estate) ByClass(name string, f func(*Node) bool) {
 }
 
 // All calls f for each existing item until f returns false.
-func (e *Estate) All(f func(*Node) bool) {
+func (e *Tenant) All(f func(*Node) bool) {
 	for s := range e.status {
 		for _, n := range e.status[s] {
 			if !f(n) {
@@ -197,7 +197,7 @@ func (e *Estate) All(f func(*Node) bool) {
 
 // class finds or makes the cell of a class. It starts with the catalog's definition of that name; a class nobody has
 // defined gets its definition from a document before its first object.
-func (e *Estate) class(c *catalog.Catalog, name string) *Class {
+func (e *Tenant) class(c *catalog.Catalog, name string) *Class {
 	cl := e.classes[name]
 	if cl == nil {
 		cl = &Class{Name: name, Def: c.Class(name)}
