@@ -127,7 +127,13 @@ function Summary() {
       if (!recount()) again();
     }, 1000);
   };
-  useLive({ status: again, resync: again });
+  useLive({
+    status: again,
+    event: (events) => {
+      if (events.some((e) => e.type === "configuration")) again();
+    },
+    resync: again,
+  });
   const of = (s: Status) => counts?.get(s) ?? 0;
   const n = (s: Status) => (counts ? of(s).toLocaleString() : "–"); // nobody knows is not none
   return (

@@ -2,6 +2,7 @@
 import { Anchor, Stack } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 import { ApiError, type EventRow, explain, type Kind, type StatusRow, sql } from "../api";
 import { link } from "../links";
@@ -10,6 +11,7 @@ import { ActionButtons } from "../parts/Actions";
 import { itemCondition } from "../parts/actions/item";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
 import { ItemWindows } from "../parts/windows/ItemWindows";
+import { useReadEvery } from "../session";
 import { Branch } from "./item/Branch";
 import { Header, Way } from "./item/Header";
 import { ObjectParts } from "./item/ObjectParts";
@@ -71,6 +73,14 @@ function OneItem({ item }: { item: Named }) {
     },
     resync: again,
   });
+
+  const every = useReadEvery(60_000);
+  const latest = useRef(again);
+  latest.current = again;
+  useEffect(() => {
+    const repeat = setInterval(() => latest.current(), every);
+    return () => clearInterval(repeat);
+  }, [every]);
 
   if (row.isPending) return <Waiting />;
   const found = row.data?.rows[0];

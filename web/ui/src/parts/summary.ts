@@ -1,8 +1,9 @@
-// How many objects have which status, in the whole estate. It stands above every page, and in the status list as long as
+// How many objects have which status, of all that there are. It stands above every page, and in the status list as long as
 // nothing else is asked for: one number for one thing.
 import { useQuery } from "@tanstack/react-query";
 import { type Status, sql } from "../api";
 import { client } from "../client";
+import { useReadEvery } from "../session";
 
 const key = ["summary"];
 
@@ -14,7 +15,7 @@ export const useSummary = (): ReadonlyMap<Status, number> | undefined =>
       const q = "SELECT status, COUNT(*) AS n FROM objectstatus WHERE kind='object' GROUP BY status";
       return new Map((await sql<{ status: Status; n: number }>(q, { rows: 10 })).rows.map((r) => [r.status, r.n]));
     },
-    refetchInterval: 30_000,
+    refetchInterval: useReadEvery(30_000),
     structuralSharing: false,
   }).data;
 

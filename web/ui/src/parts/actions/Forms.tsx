@@ -250,7 +250,7 @@ export function NoteForm({ items, onChange }: FormProps) {
   useEffect(() => onChange({ note }, items), [note, items, onChange]);
   return (
     <Stack gap="xs">
-      {now !== was && now !== note && (
+      {now !== was && (!now || !note.includes(now)) && (
         <Alert color="yellow" title="Somebody has changed the note meanwhile" role="alert">
           <Text size="sm" style={{ whiteSpace: "pre-wrap" }}>
             {now ? `It says now: ${now}` : "It is empty now."}
