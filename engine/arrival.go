@@ -92,7 +92,7 @@ func (s *Sequencer) watchClock() {
 	}
 	at := s.Now()
 	if at < s.latest && by >= -longestHold { // by small steps, each too small for stepped
-		s.listen()
+		s.startClock()
 	}
 	s.latest = at
 }
@@ -101,7 +101,7 @@ func (s *Sequencer) watchClock() {
 func (s *Sequencer) stepped(by time.Duration, now time.Time) {
 	s.cfg.Log.Warn("the clock was set", "by", by, "now", now)
 	if by > 0 || by < -longestHold {
-		s.listen()
+		s.startClock()
 	}
 	if s.cfg.Stepped != nil {
 		s.cfg.Stepped(by, now)

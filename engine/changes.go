@@ -77,9 +77,9 @@ func (t *Tx) packageOf(n *meta.Node) *catalog.PackageType {
 
 const viewPackage = "view"
 
-// tellChanges writes the events of the changes. Those of single items come before the events of what followed from the changes; it
+// emitChanges writes the events of the changes. Those of single items come before the events of what followed from the changes; it
 // tells how many they are.
-func (t *Tx) tellChanges() (before int) {
+func (t *Tx) emitChanges() (before int) {
 	t.noteClasses()
 	if len(t.changes) == 0 {
 		return 0

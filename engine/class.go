@@ -74,7 +74,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		was = EncodeJSON(c.Def)
 	}
 	t.Define(l.Class)
-	rest = t.judgeClass(def.Name)
+	rest = t.evaluateClass(def.Name)
 	t.Configured("class "+def.Name+" "+result+definitionChange(was, EncodeJSON(l.Class)), who.Name)
 	return result, l, rest, nil
 }
@@ -166,7 +166,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 	t.Document(belfry.Doc{Kind: belfry.DocClass, Customer: t.Tenant.ID, Name: name})
 	if under != nil {
 		t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
-		rest = t.judgeClass(name)
+		rest = t.evaluateClass(name)
 	}
 	t.Configured("class "+name+" removed"+definitionChange(EncodeJSON(cell.Def), nil), who.Name)
 	return rest, nil

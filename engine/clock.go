@@ -70,8 +70,8 @@ func (c *clock) forget(id belfry.ID) {
 	heap.Init(&c.entries)
 }
 
-// take gives items that are due, the most overdue first, and forgets their entries.
-func (c *clock) take(now belfry.Time, most int) (ids []belfry.ID) {
+// due gives items that are due, the most overdue first, and forgets their entries.
+func (c *clock) due(now belfry.Time, most int) (ids []belfry.ID) {
 	for len(c.entries) > 0 && c.entries[0].at <= now && len(ids) < most {
 		m := heap.Pop(&c.entries).(moment)
 		if c.next.At(uint64(m.item)) == m.at {
@@ -90,17 +90,17 @@ func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
 	return time.Duration(max(c.entries[0].at-now, 0)) * time.Microsecond, true
 }
 
-// look finds out anew when an item is due; for the goroutine that applies records.
-func (s *Sequencer) look(n *meta.Node) {
+// schedule finds out anew when an item is due; for the goroutine that applies records.
+func (s *Sequencer) schedule(n *meta.Node) {
 	if n == nil || n.Removed != 0 || n.Kind == belfry.KindElement || s.cfg.Tree.Node(n.ID) != n { // of a dry run
 		return
 	}
 	rules := s.rules(n)
-	due := status.Due(n.State.Standing, rules, s.clock.since, s.Now())
-	if rules.Watch != nil || n.State.Quiet {
-		s.lookAtWatch(n, rules.Watch)
+	due := status.Due(n.State.State, rules, s.clock.since, s.Now())
+	if rules.Watch != nil || n.State.OffHours {
+		s.scheduleWatch(n, rules.Watch)
 	}
-	if window := status.WindowDue(n.State.Care); window != 0 && (due == 0 || window < due) {
+	if window := status.WindowDue(n.State.Operator); window != 0 && (due == 0 || window < due) {
 		due = window
 	}
 	s.clock.set(n.ID, due)
@@ -109,16 +109,16 @@ func (s *Sequencer) look(n *meta.Node) {
 // Since is when this process began to listen: nothing counts as heard before. It is 0 until then.
 func (s *Sequencer) Since() belfry.Time { return belfry.Time(s.since.Load()) }
 
-// listen begins to wait for what will be due.
-func (s *Sequencer) listen() {
+// startClock begins to wait for what will be due.
+func (s *Sequencer) startClock() {
 	now := s.Now()
 	s.clock.since = now
 	s.since.Store(int64(now))
 	for _, c := range s.cfg.Tree.Customers() {
 		s.cfg.Tree.Tenant(c.ID).All(func(n *meta.Node) bool {
-			s.look(n)
-			if n.State.Care.HasWindows() {
-				if _, _, changed := status.Rewind(*n.State.Care, now); changed {
+			s.schedule(n)
+			if n.State.Operator.HasWindows() {
+				if _, _, changed := status.Rewind(*n.State.Operator, now); changed {
 					s.clock.set(n.ID, now)
 				}
 			}
@@ -138,7 +138,7 @@ func (s *Sequencer) tick() bool {
 		return false
 	}
 	now := s.Now()
-	ids := s.clock.take(now, tickItems)
+	ids := s.clock.due(now, tickItems)
 	if len(ids) == 0 {
 		return false
 	}
@@ -150,7 +150,7 @@ func (s *Sequencer) tick() bool {
 	}
 	for customer, nodes := range due {
 		c := &Command{Customer: customer, Alone: true, Done: make(chan struct{}), Decide: func(t *Tx) error {
-			t.pass(nodes)
+			t.crossTime(nodes)
 			return nil
 		}}
 		s.round([]*Command{c})
@@ -167,12 +167,12 @@ func (s *Sequencer) tick() bool {
 	return true
 }
 
-// pass lets time pass for items. What is due at the same moment has an order: first comes silence, then acknowledgments
+// crossTime lets time pass for items. What is due at the same moment has an order: first comes silence, then acknowledgments
 // end, then windows open and close, those further out first.
-func (t *Tx) pass(nodes []*meta.Node) {
-	t.Together(func() { t.lapse(nodes, true) })
-	t.Together(func() { t.lapse(nodes, false) })
-	t.passWindows(nodes)
+func (t *Tx) crossTime(nodes []*meta.Node) {
+	t.DeferRollup(func() { t.lapse(nodes, true) })
+	t.DeferRollup(func() { t.lapse(nodes, false) })
+	t.crossWindows(nodes)
 	t.s.wake = append(t.s.wake, nodes...)
 }
 
@@ -183,9 +183,9 @@ func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
 			continue
 		}
 		if t.seq.clock.unseen[n.ID] {
-			t.judgeObject(n)
+			t.evaluateObject(n)
 		}
-		t.passWatch(n)
+		t.crossPeriod(n)
 		i := t.s.draft(n)
 		s := t.s.drafts[i].state
 		at := t.Now
@@ -194,7 +194,7 @@ func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
 		}
 		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.Now)
 		t.begin()
-		t.take(i, next, c, at)
+		t.apply(i, next, c, at)
 	}
 }
 
@@ -204,11 +204,11 @@ type turn struct {
 	passed []status.Passage
 }
 
-// passWindows lets windows open and close, as far as their time has come.
-func (t *Tx) passWindows(nodes []*meta.Node) {
+// crossWindows lets windows open and close, as far as their time has come.
+func (t *Tx) crossWindows(nodes []*meta.Node) {
 	var turns []turn
 	for _, n := range nodes {
-		if u, ok := t.passWindow(n); ok {
+		if u, ok := t.crossWindow(n); ok {
 			turns = append(turns, u)
 		}
 	}
@@ -222,14 +222,14 @@ func (t *Tx) passWindows(nodes []*meta.Node) {
 			}
 		}
 	}
-	t.Together(func() {
+	t.DeferRollup(func() {
 		later := map[*meta.Node]bool{}
 		for _, u := range turns {
 			if t.standsInAny(u.node, later) {
 				continue // it gets its mode in its turn; before that the views between would show that it has another
 			}
 			last := u.passed[len(u.passed)-1]
-			rest := t.cover(covering{at: last.At, top: u.node, by: last.By})
+			rest := t.applyMode(modeChange{at: last.At, top: u.node, by: last.By})
 			t.finishLater(rest)
 			later[u.node] = rest != ""
 		}
@@ -249,28 +249,28 @@ func (t *Tx) standsInAny(n *meta.Node, others map[*meta.Node]bool) bool {
 	return false
 }
 
-// passWindow sets what the windows of an item make of its care.
-func (t *Tx) passWindow(n *meta.Node) (turn, bool) {
+// crossWindow sets what the windows of an item make of its care.
+func (t *Tx) crossWindow(n *meta.Node) (turn, bool) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
-	if !s.Care.HasWindows() {
+	if !s.Operator.HasWindows() {
 		return turn{}, false
 	}
 	at := t.Now
-	care, passed, changed := status.Rewind(*s.Care, t.Now)
+	care, passed, changed := status.Rewind(*s.Operator, t.Now)
 	if !changed {
-		if at = status.WindowDue(s.Care); at == 0 || at > t.Now {
+		if at = status.WindowDue(s.Operator); at == 0 || at > t.Now {
 			return turn{}, false
 		}
-		care, passed = status.PassWindows(*s.Care, t.Now)
+		care, passed = status.PassWindows(*s.Operator, t.Now)
 	}
-	if s.Care = &care; care.IsZero() {
-		s.Care = nil
+	if s.Operator = &care; care.IsZero() {
+		s.Operator = nil
 	}
 	t.s.drafts[i].state = s
-	t.keep(n, s)
-	t.remember(n, &prev, &s, false, at)
+	t.recordState(n, s)
+	t.recordHistory(n, &prev, &s, false, at)
 	return turn{n, passed}, len(passed) > 0
 }
 

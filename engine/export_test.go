@@ -51,7 +51,7 @@ func (s *Sequencer) Cfg() *Config { return &s.cfg }
 func (s *Sequencer) Wake() <-chan struct{} { return s.wake }
 
 // Take picks the commands of the next round.
-func (s *Sequencer) Take() []*Command { return s.take() }
+func (s *Sequencer) Take() []*Command { return s.nextRound() }
 
 // Round decides the commands of a round.
 func (s *Sequencer) Round(commands []*Command) { s.round(commands) }
@@ -67,7 +67,7 @@ func (s *Sequencer) Queued() (n int) {
 }
 
 // Listen is what Run begins with.
-func (s *Sequencer) Listen() { s.listen() }
+func (s *Sequencer) Listen() { s.startClock() }
 
 // Due is how long it is until something is due.
 func (s *Sequencer) Due(now belfry.Time) (time.Duration, bool) { return s.clock.wait(now) }
@@ -116,9 +116,9 @@ func (s *Sequencer) Rollup(c belfry.CustomerID, n *meta.Node, in status.Input) *
 }
 
 // SetCare manages an item without an action.
-func (t *Tx) SetCare(n *meta.Node, c *belfry.Care, info, by string) {
+func (t *Tx) SetCare(n *meta.Node, c *belfry.OperatorState, info, by string) {
 	d := &t.s.drafts[t.s.draft(n)]
-	d.state.Care = c
-	t.keep(n, d.state)
+	d.state.Operator = c
+	t.recordState(n, d.state)
 	t.managed(n, info, by)
 }

@@ -44,7 +44,7 @@ func (s *Sequencer) judgeClasses(names []string) error {
 		var rest []string
 		err := s.Do(&Command{Customer: c.ID, Alone: true, Decide: func(t *Tx) error {
 			for _, name := range names {
-				rest = append(rest, t.judgeClass(name))
+				rest = append(rest, t.evaluateClass(name))
 			}
 			return nil
 		}})

@@ -182,7 +182,7 @@ func (t *Tx) roomForPolicy(was, next *meta.Policy) error {
 // lift makes a policy not count any more in this round; nil is none.
 func (t *Tx) lift(p *meta.Policy) {
 	t.s.policed = true
-	clear(t.s.regimes)
+	clear(t.s.scopes)
 	if p == nil {
 		return
 	}
@@ -197,11 +197,11 @@ func (t *Tx) lift(p *meta.Policy) {
 // handed to Sequencer.reassessAll.
 func (t *Tx) policyChanged(was, now *meta.Policy) (rest []string) {
 	if was != nil && now != nil && was.On == now.On {
-		return []string{t.judgePlace(now.On, coversContent(was) || coversContent(now))}
+		return []string{t.evaluatePlace(now.On, coversContent(was) || coversContent(now))}
 	}
 	for _, p := range []*meta.Policy{was, now} {
 		if p != nil {
-			rest = append(rest, t.judgePlace(p.On, coversContent(p)))
+			rest = append(rest, t.evaluatePlace(p.On, coversContent(p)))
 		}
 	}
 	return rest
@@ -249,8 +249,8 @@ func (t *Tx) dropPolicy(p *meta.Policy) {
 	t.Document(belfry.Doc{Kind: belfry.DocPolicy, Customer: t.Tenant.ID, Name: p.Name})
 }
 
-// buryPolicies removes the policies of an item that goes.
-func (t *Tx) buryPolicies(n *meta.Node) {
+// removePolicies removes the policies of an item that goes.
+func (t *Tx) removePolicies(n *meta.Node) {
 	list := t.policiesOn(n)
 	if len(list) == 0 {
 		return

@@ -24,19 +24,19 @@ const turnItems = 500
 const (
 	classMark = "class " // judge the objects of the class
 	itemMark  = "item "  // judge what stands in the item of that number
-	coverMark = "cover " // give the item, and what stands in it, the mode that follows
+	modeMark  = "cover " // give the item, and what stands in it, the mode that follows
 )
 
-// judgeClass lets the rules of a class, as the round has them, decide anew about its objects. What it returns, if not
+// evaluateClass lets the rules of a class, as the round has them, decide anew about its objects. What it returns, if not
 // empty, is to be handed to Sequencer.reassessAll.
-func (t *Tx) judgeClass(name string) (rest string) {
+func (t *Tx) evaluateClass(name string) (rest string) {
 	if cell := t.Tenant.Class(name); cell != nil && cell.Objects() > t.seq.turn {
-		return t.judgeLater(classMark + name)
+		return t.evaluateLater(classMark + name)
 	}
-	t.Together(func() {
+	t.DeferRollup(func() {
 		t.Tenant.ByClass(name, func(n *meta.Node) bool {
 			if n.Kind == belfry.KindObject {
-				t.judgeObject(n)
+				t.evaluateObject(n)
 			}
 			return true
 		})
@@ -44,20 +44,20 @@ func (t *Tx) judgeClass(name string) (rest string) {
 	return ""
 }
 
-// judgePlace does the same for an item, and if content is set, for all that stands in it.
-func (t *Tx) judgePlace(id belfry.ID, content bool) (rest string) {
+// evaluatePlace does the same for an item, and if content is set, for all that stands in it.
+func (t *Tx) evaluatePlace(id belfry.ID, content bool) (rest string) {
 	n := t.seq.cfg.Tree.Node(id)
 	switch {
 	case n == nil || n.Removed != 0:
 	case !content:
-		t.addUp(t.s.draft(n), t.Now)
+		t.rollUp(t.s.draft(n), t.Now)
 	case t.tooMuchIn(n):
 		if n.Kind != belfry.KindObject {
-			t.addUp(t.s.draft(n), t.Now)
+			t.rollUp(t.s.draft(n), t.Now)
 		}
-		return t.judgeLater(reassessItem(id))
+		return t.evaluateLater(reassessItem(id))
 	default:
-		t.Together(func() { t.judge(n) })
+		t.DeferRollup(func() { t.evaluate(n) })
 	}
 	return ""
 }
@@ -76,16 +76,16 @@ func holdsMore(n *meta.Node, left int) int {
 	return left
 }
 
-// judgeLater makes the record say what is to be reassessed.
-func (t *Tx) judgeLater(what string) string { return t.mark(what, "") }
+// evaluateLater makes the record say what is to be reassessed.
+func (t *Tx) evaluateLater(what string) string { return t.mark(what, "") }
 
-// coverLater makes the record say that what stands in an item is still to get its mode.
-func (t *Tx) coverLater(c covering) string {
+// applyModeLater makes the record say that what stands in an item is still to get its mode.
+func (t *Tx) applyModeLater(c modeChange) string {
 	how := "managed"
 	if c.moved {
 		how = "moved"
 	}
-	return t.mark(coverMark+strconv.FormatUint(uint64(c.top.ID), 10), " "+how+" "+c.by)
+	return t.mark(modeMark+strconv.FormatUint(uint64(c.top.ID), 10), " "+how+" "+c.by)
 }
 
 // mark puts a mark into the record. Its text begins with what tells it from the one before of the same name, which may be of an
@@ -121,7 +121,7 @@ func (s *Sequencer) Reassess() (err error) {
 // reassessing is what a mark asks for.
 type reassessing struct {
 	what, mark string
-	how        covering
+	how        modeChange
 	nodes      []*meta.Node // that are still to come
 	ended      bool
 }
@@ -187,14 +187,14 @@ func (s *Sequencer) toReassess(c belfry.CustomerID, what string) *reassessing {
 		return r
 	}
 	r.nodes = append([]*meta.Node{top}, s.cfg.Tree.Below(top)...)
-	if !strings.HasPrefix(what, coverMark) {
+	if !strings.HasPrefix(what, modeMark) {
 		slices.Reverse(r.nodes)
 		return r
 	}
 	if !outer { // else the item itself has got its mode already, see cover
 		slices.Reverse(r.nodes)
 	}
-	r.how = covering{top: top}
+	r.how = modeChange{top: top}
 	if w := strings.SplitN(r.mark, " ", 4); len(w) == 4 {
 		r.how.moved, r.how.by = w[2] == "moved", w[3]
 	}
@@ -204,7 +204,7 @@ func (s *Sequencer) toReassess(c belfry.CustomerID, what string) *reassessing {
 // settledMode is tx.settledMode as the tree has it.
 func settledMode(n *meta.Node) (m belfry.Mode) {
 	for ; n != nil; n = n.Parent {
-		m = max(m, ownMode(&n.State.Standing))
+		m = max(m, ownMode(&n.State.State))
 	}
 	return m
 }
@@ -234,18 +234,18 @@ func (t *Tx) reassess(r *reassessing, turn *turnBudget) {
 		return
 	}
 	r.how.at = t.Now
-	cover := strings.HasPrefix(r.what, coverMark)
-	t.Together(func() {
+	cover := strings.HasPrefix(r.what, modeMark)
+	t.DeferRollup(func() {
 		for ; len(r.nodes) > 0 && turn.spend(r.nodes[0], t.seq.turn); r.nodes = r.nodes[1:] {
 			n := r.nodes[0]
 			switch {
 			case n.Removed != 0:
 			case cover:
-				t.coverOne(n, r.how)
+				t.applyModeTo(n, r.how)
 			case n.Kind == belfry.KindObject:
-				t.judgeObject(n)
+				t.evaluateObject(n)
 			case n.Kind != belfry.KindElement:
-				t.addUp(t.s.draft(n), t.Now)
+				t.rollUp(t.s.draft(n), t.Now)
 			}
 		}
 	})

@@ -27,12 +27,12 @@ func (b *rulebook) of(def *catalog.Class) *status.Rules {
 // rules are what decides about an item, as the tree has it.
 func (s *Sequencer) rules(n *meta.Node) *status.Rules {
 	if s.cfg.Tree.Policed() > 0 {
-		return s.regime(n).rules(n, n.Class.Def, &s.book)
+		return s.policyScope(n).rules(n, n.Class.Def, &s.classRules)
 	}
 	if n.Kind != belfry.KindObject || n.Class.Def == nil {
 		return &noRules
 	}
-	return s.book.of(n.Class.Def)
+	return s.classRules.of(n.Class.Def)
 }
 
 // rules are what decides about an item, as the round has it.
@@ -41,7 +41,7 @@ func (t *Tx) rules(n *meta.Node) *status.Rules {
 		return t.policedRules(n)
 	}
 	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
-		return t.seq.book.of(t.Definition(n))
+		return t.seq.classRules.of(t.Definition(n))
 	}
 	return t.seq.rules(n)
 }
@@ -51,29 +51,29 @@ func (t *Tx) policedRules(n *meta.Node) *status.Rules {
 	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
 		def = t.Definition(n)
 	}
-	return t.regime(n).rules(n, def, &t.seq.book)
+	return t.policyScope(n).rules(n, def, &t.seq.classRules)
 }
 
-// judge lets the rules decide anew about an item and all that stands in it.
-func (t *Tx) judge(n *meta.Node) {
+// evaluate lets the rules decide anew about an item and all that stands in it.
+func (t *Tx) evaluate(n *meta.Node) {
 	if n.Kind == belfry.KindObject {
-		t.judgeObject(n)
+		t.evaluateObject(n)
 		return
 	}
-	t.inside(n, t.judge)
-	t.addUp(t.s.draft(n), t.Now)
+	t.eachInside(n, t.evaluate)
+	t.rollUp(t.s.draft(n), t.Now)
 }
 
-// judgeObject lets the rules decide anew about an object, by its last values. The command must have its round to itself,
+// evaluateObject lets the rules decide anew about an object, by its last values. The command must have its round to itself,
 // so that no value has come in unseen.
-func (t *Tx) judgeObject(n *meta.Node) {
+func (t *Tx) evaluateObject(n *meta.Node) {
 	i := t.s.draft(n)
 	s, r := t.s.drafts[i].state, t.rules(n)
-	was := s.Quiet
-	s.Quiet = r.Watch.Quiet(t.Now)
-	next, c := status.Reassess(s, r, status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.Now)
-	c.Kept = c.Kept || was != s.Quiet
+	was := s.OffHours
+	s.OffHours = r.Watch.Quiet(t.Now)
+	next, c := status.Reassess(s, r, status.LastValues{ItemState: &n.State}, n.State.LastData, t.seq.clock.since, t.Now)
+	c.Kept = c.Kept || was != s.OffHours
 	t.begin()
-	t.take(i, next, c, t.Now)
+	t.apply(i, next, c, t.Now)
 	t.s.wake = append(t.s.wake, n)
 }

@@ -33,7 +33,7 @@ type scratch struct {
 
 	policed  bool                         // there are policies
 	policies map[belfry.ID][]*meta.Policy // on items about which the round says something else than the tree
-	regimes  map[belfry.ID]*regime        // as the round has them, see tx.regime
+	scopes   map[belfry.ID]*policyScope   // as the round has them, see tx.regime
 	unseen   []*meta.Node                 // to be judged when their newest values have been seen
 
 	marked bool        // something is to be reassessed that the tree does not know of yet
@@ -52,7 +52,7 @@ type scratch struct {
 // draft is the state of an item as the round has it so far.
 type draft struct {
 	node   *meta.Node
-	state  belfry.Standing
+	state  belfry.State
 	counts status.Counts // of a view or resource
 	fresh  bool          // something has happened to the object in this round
 	moved  *meta.Node    // of what stands in a view, the last that has shown something else
@@ -102,7 +102,7 @@ func (s *scratch) reset(t *meta.Tree) {
 	empty(&s.parents)
 	empty(&s.gone)
 	empty(&s.policies)
-	empty(&s.regimes)
+	empty(&s.scopes)
 	s.marked, s.left = false, nil
 	s.grown = 0
 	s.growth.reset()
@@ -134,7 +134,7 @@ func (s *scratch) draft(n *meta.Node) int {
 	if i := s.index.At(uint64(n.ID)); i != 0 {
 		return int(i - 1)
 	}
-	d := draft{node: n, state: n.State.Standing}
+	d := draft{node: n, state: n.State.State}
 	if n.Kind != belfry.KindObject {
 		d.counts = status.Counts(n.Counts())
 	}

@@ -90,20 +90,20 @@ type Limits struct {
 
 // Sequencer decides commands one at a time. Run must be running for any command to end.
 type Sequencer struct {
-	cfg      Config
-	scratch  scratch
-	activity activity
-	clock    clock
-	arrivals arrivalClock
-	read     time.Time     // when the clock was last compared with the time that has passed
-	passed   time.Duration // Config.Passed then
-	latest   belfry.Time   // the time of arrivals then
-	keptDay  belfry.Time   // the day for which keep was asked last
-	since    atomic.Int64  // the same as clock.since, for others
-	book     rulebook
-	regimes  regimes
-	marks    int // given by tx.mark
-	turn     int // see Config.Turn
+	cfg          Config
+	scratch      scratch
+	activity     activity
+	clock        clock
+	arrivals     arrivalClock
+	read         time.Time     // when the clock was last compared with the time that has passed
+	passed       time.Duration // Config.Passed then
+	latest       belfry.Time   // the time of arrivals then
+	keptDay      belfry.Time   // the day for which keep was asked last
+	since        atomic.Int64  // the same as clock.since, for others
+	classRules   rulebook
+	policyScopes policyScopes
+	marks        int // given by tx.mark
+	turn         int // see Config.Turn
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*Command
@@ -219,7 +219,7 @@ func (s *Sequencer) Do(c *Command) error {
 
 // Run decides commands until ctx ends, then finishes those that were accepted.
 func (s *Sequencer) Run(ctx context.Context) error {
-	s.listen()
+	s.startClock()
 	var finishing sync.WaitGroup
 	defer finishing.Wait()
 	finishing.Go(func() { s.finishBehind(ctx) })
@@ -234,7 +234,7 @@ func (s *Sequencer) Run(ctx context.Context) error {
 		if s.gathers() {
 			runtime.Gosched() // who is ready to send a row gets into this round: one fsync for more of them
 		}
-		if round := s.take(); len(round) > 0 {
+		if round := s.nextRound(); len(round) > 0 {
 			s.round(round)
 			continue
 		}
@@ -269,25 +269,25 @@ func (s *Sequencer) gathers() bool {
 	return len(s.turns) > 0 && s.queues[s.turns[0]][0].Gathers
 }
 
-// take picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog. After
+// nextRound picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog. After
 // a long command the short ones of all customers go first: whoever sends little waits for one long command at most, not for
 // one of each customer that sends them. The long ones have every other round, so they are not held up either.
-func (s *Sequencer) take() (round []*Command) {
+func (s *Sequencer) nextRound() (round []*Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.afterLong {
-		round = s.pick(false)
+		round = s.pickCommands(false)
 	}
 	if len(round) == 0 {
-		round = s.pick(true)
+		round = s.pickCommands(true)
 	}
 	s.afterLong = len(round) > 0 && round[len(round)-1].long()
 	return round
 }
 
-// pick takes the commands of a round from the queues, with or without long ones. A command that would make the round longer
+// pickCommands takes the commands of a round from the queues, with or without long ones. A command that would make the round longer
 // than roundRows begins the next: those who are in the round would wait for it.
-func (s *Sequencer) pick(long bool) (round []*Command) {
+func (s *Sequencer) pickCommands(long bool) (round []*Command) {
 	var passed []belfry.CustomerID // their turn comes in the next round
 	rows := 0
 	for len(s.turns) > 0 && rows < roundRows {
@@ -380,9 +380,9 @@ func (s *Sequencer) commit(changes []change) error {
 		}
 	}
 	for _, n := range s.scratch.wake {
-		s.look(n)
+		s.schedule(n)
 	}
-	s.judgeUnseen()
+	s.evaluateUnseen()
 	s.behind.add(s.scratch.left...)
 	return nil
 }
@@ -412,15 +412,15 @@ func (s *Sequencer) publish(changes []change) error {
 			sink(r)
 		}
 	}
-	s.forget()
+	s.dropPolicyScopes()
 	for _, c := range changes {
 		for i := range c.States {
-			s.look(s.cfg.Tree.Node(c.States[i].Item))
+			s.schedule(s.cfg.Tree.Node(c.States[i].Item))
 		}
 		for i := range c.Items {
 			if c.Items[i].Removed != 0 {
 				s.clock.forget(c.Items[i].ID)
-				s.regimes.known.Set(uint64(c.Items[i].ID), nil)
+				s.policyScopes.known.Set(uint64(c.Items[i].ID), nil)
 			}
 		}
 	}

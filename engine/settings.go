@@ -48,8 +48,8 @@ func (s *Sequencer) zone(c belfry.CustomerID) *time.Location {
 func (s *Sequencer) Rezone() error {
 	for _, c := range s.cfg.Tree.Customers() {
 		err := s.Do(&Command{Customer: c.ID, Alone: true, Decide: func(t *Tx) error {
-			s.regimes.known = meta.Sparse[*regime]{}
-			s.regimes.watches = nil
+			s.policyScopes.known = meta.Sparse[*policyScope]{}
+			s.policyScopes.watches = nil
 			if s.cfg.Tree.Policed() == 0 {
 				return nil
 			}

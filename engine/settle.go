@@ -32,12 +32,12 @@ func (t *Tx) settle() {
 	})
 	slices.SortFunc(boxes, func(a, b *meta.Node) int { return depth(a) - depth(b) })
 	for _, n := range boxes { // management comes down from above
-		t.cover(covering{at: t.Now, top: n, all: true})
-		t.inside(n, func(c *meta.Node) { t.cover(covering{at: t.Now, top: c, all: true}) })
+		t.applyMode(modeChange{at: t.Now, top: n, all: true})
+		t.eachInside(n, func(c *meta.Node) { t.applyMode(modeChange{at: t.Now, top: c, all: true}) })
 	}
 	slices.Reverse(boxes) // the deepest first: what changes there rises by itself
 	for _, n := range boxes {
-		t.addUp(t.s.draft(n), t.Now)
+		t.rollUp(t.s.draft(n), t.Now)
 	}
 }
 

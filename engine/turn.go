@@ -11,20 +11,20 @@ const (
 )
 
 // TakeTurns lets rows wait for another turn when this one has done enough.
-func (t *Tx) TakeTurns() { t.most, t.turns = TurnEvents, true }
+func (t *Tx) TakeTurns() { t.maxEvents, t.inTurns = TurnEvents, true }
 
 // LimitEvents bounds the events above objects that the transaction may cause, see Spent.
-func (t *Tx) LimitEvents(most int) { t.most = most }
+func (t *Tx) LimitEvents(most int) { t.maxEvents = most }
 
 // Spent tells that a turn has done enough.
-func (t *Tx) Spent() bool { return t.most > 0 && t.events.above >= t.most }
+func (t *Tx) Spent() bool { return t.maxEvents > 0 && t.events.above >= t.maxEvents }
 
 // NextOpen tells whether another open row may be decided in this turn, and counts it.
 func (t *Tx) NextOpen() bool {
-	if t.Spent() || t.turns && t.opened == TurnOpen {
+	if t.Spent() || t.inTurns && t.openDone == TurnOpen {
 		return false
 	}
-	t.opened++
+	t.openDone++
 	return true
 }
 
@@ -33,8 +33,8 @@ const mostExpected = 16_384
 
 // openNow is how many of the open rows that are left are likely to be decided in this turn.
 func (t *Tx) openNow(left int) int {
-	if t.turns {
-		return min(left, TurnOpen-t.opened)
+	if t.inTurns {
+		return min(left, TurnOpen-t.openDone)
 	}
 	return min(left, mostExpected)
 }

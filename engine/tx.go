@@ -10,27 +10,27 @@ import (
 	"belfry/status"
 )
 
-// Tx gathers what one command changes. Its record is the command's whole effect.
+// Tx collects the changes of one command. Its record is the command's whole effect.
 type Tx struct {
-	seq        *Sequencer
-	s          *scratch
-	Tenant     *meta.Tenant // nil for what concerns the instance
-	Now        belfry.Time
-	rec        belfry.Record
-	items      map[belfry.ID]int // where the last change of an item stands in the record
-	docs       map[docName]int   // where a document stands in the record
-	events     events
-	lastReason alarmReason
-	untold     map[belfry.ID]int // manage events that wait for what their items show, see manageEvent
-	history    history
-	rise       *rise         // set while views wait to add up
-	left       int           // about how many more items may be changed for the sake of others in this record
-	By         string        // who sends the row at hand, or removes items
-	changes    []itemChange  // of the configuration, which events will tell
-	defined    []classChange // the same of classes, by rows
-	most       int           // events after which rows wait for another turn; 0: none do
-	turns      bool          // open rows wait, too, when there are many
-	opened     int           // open rows that have been decided
+	seq           *Sequencer
+	s             *scratch
+	Tenant        *meta.Tenant // nil for what concerns the instance
+	Now           belfry.Time
+	rec           belfry.Record
+	items         map[belfry.ID]int // index in the record of the last change of an item
+	docs          map[docName]int   // index of a document
+	events        events
+	lastReason    alarmReason
+	pendingManage map[belfry.ID]int // manage events whose status is not final yet, see manageEvent
+	history       history
+	rollups       *rollupQueue  // non-nil while roll-ups are deferred
+	left          int           // budget of items that may still be changed as a consequence in this record
+	By            string        // who sends the current row, or removes items
+	changes       []itemChange  // of the configuration, to become events
+	defined       []classChange // of classes, by rows
+	maxEvents     int           // events after which rows wait for another turn; 0: none do
+	inTurns       bool          // open rows wait, too, when there are many
+	openDone      int           // open rows that have been decided
 
 	Limited bool         // to what stands in roots
 	roots   []*meta.Node // see limit
@@ -44,9 +44,9 @@ func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 	}
 }
 
-// record finishes the tx; nil when it changed nothing.
+// record completes the record; nil if nothing changed.
 func (t *Tx) record() *belfry.Record {
-	before := t.tellChanges()
+	before := t.emitChanges()
 	if b := t.events.batch(); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
@@ -57,7 +57,7 @@ func (t *Tx) record() *belfry.Record {
 	}
 	for _, b := range r.Batches {
 		if b.Customer != 0 {
-			continue // of another customer, see eachEstate
+			continue // of another customer
 		}
 		b.Customer = t.rec.Customer
 		b.FirstID = t.s.rowIDs(t.Tenant, b.Len())
@@ -66,7 +66,8 @@ func (t *Tx) record() *belfry.Record {
 	return r
 }
 
-// finishHistory adds what no alarm tells, once the events of the command have their ids. So many of them were put before the others.
+// finishHistory adds the changes that no alarm reports, once the events of the command have their ids; before is the number
+// of events inserted ahead of the others.
 func (t *Tx) finishHistory(before int) {
 	if len(t.history.times) == 0 {
 		return
@@ -86,17 +87,18 @@ func (t *Tx) finishHistory(before int) {
 	t.rec.Batches = append(t.rec.Batches, b)
 }
 
-// AddBatch adds rows to the record. Their ids and customer are set when it is complete.
+// AddBatch adds rows to the record. Their ids and customer are set when the record is complete.
 func (t *Tx) AddBatch(b *belfry.Batch) { t.rec.Batches = append(t.rec.Batches, b) }
 
-// Creates reports whether the round has made items.
+// Creates reports whether the round has created items.
 func (t *Tx) Creates() bool { return len(t.s.made) > 0 }
 
 // Gone reports whether the round has removed an item.
 func (t *Tx) Gone(n *meta.Node) bool { return t.s.gone[n.ID] }
 
-// TakeReceiver counts a receiver that the transaction makes, unless the customer, who had so many before the round, has most by now.
-func (t *Tx) TakeReceiver(had, most int) bool {
+// CountReceiver counts a receiver created by the transaction. It returns false if the customer, who had this many before the
+// round, is at the limit.
+func (t *Tx) CountReceiver(had, most int) bool {
 	if had+t.s.listenN[t.Tenant.ID] >= most {
 		return false
 	}
@@ -104,8 +106,8 @@ func (t *Tx) TakeReceiver(had, most int) bool {
 	return true
 }
 
-// Expect makes room for the effects of rows that mostly create something, each an item and so many parts of it: growing little
-// by little would copy them all several times over.
+// Expect allocates for rows that mostly create an item each, with this many parts: growing step by step would copy them
+// several times.
 func (t *Tx) Expect(rows, parts int) {
 	rows = t.openNow(rows)
 	t.rec.Items = slices.Grow(t.rec.Items, rows*(1+parts))
@@ -115,19 +117,19 @@ func (t *Tx) Expect(rows, parts int) {
 	t.events.grow(rows)
 }
 
-// Create makes an item that stands in parent, and events will tell of it.
+// Create creates an item in parent and an event for it.
 func (t *Tx) Create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {
 	n := t.create(k, name, parent, resource, class, pkg, d)
 	t.created(n)
 	return n
 }
 
-// CreatePart makes an object that comes with its resource; no event tells of it.
+// CreatePart creates an object that belongs to its resource, without an event.
 func (t *Tx) CreatePart(resource *meta.Node, name string, class *meta.Class) {
 	t.create(belfry.KindObject, name, resource, resource, class, "", nil)
 }
 
-// create makes an item that stands in parent.
+// create creates an item in parent.
 func (t *Tx) create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {
 	t.keepInside(parent)
 	t.s.lastID++
@@ -152,19 +154,19 @@ func (t *Tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 		t.s.placeN[it.Customer]++
 	}
 	if k == belfry.KindElement {
-		return n // has no status to count
+		return n // elements have no status
 	}
 	if parent != nil {
 		t.s.drafts[t.s.draft(parent)].counts[belfry.Unknown]++
-		t.inherit(n)
+		t.inheritMode(n)
 	}
 	if t.s.policed && k == belfry.KindObject {
-		t.hush(n)
+		t.muteIfOffHours(n)
 	}
 	return n
 }
 
-// Current is an item as the round has it so far.
+// Current returns an item as of this round.
 func (t *Tx) Current(n *meta.Node) belfry.Item {
 	if it, ok := t.s.changed[n.ID]; ok {
 		return it
@@ -172,8 +174,8 @@ func (t *Tx) Current(n *meta.Node) belfry.Item {
 	return n.Item()
 }
 
-// set replaces what is known about an item. An item that moves gets another entry in the record: the view it moves to
-// may have been made after it.
+// set replaces an item in the record. An item that moves gets another entry: the view it moves to may have been created
+// after its first one.
 func (t *Tx) set(it belfry.Item) {
 	t.s.changed[it.ID] = it
 	if i, ok := t.items[it.ID]; ok && t.rec.Items[i].Parent == it.Parent && it.Removed == 0 {
@@ -187,7 +189,7 @@ func (t *Tx) set(it belfry.Item) {
 	t.rec.Items = append(t.rec.Items, it)
 }
 
-// Details are those of an item as the round has them so far.
+// Details returns the details of an item as of this round.
 func (t *Tx) Details(n *meta.Node) belfry.Details {
 	d := n.Details
 	if it, ok := t.s.changed[n.ID]; ok {
@@ -206,8 +208,8 @@ func (t *Tx) change(n *meta.Node, d *belfry.Details) {
 	t.set(it)
 }
 
-// Change puts an item into another view, gives it another class or other details, and events will tell of it. A nil place, an
-// empty class and nil details stay.
+// Change moves an item to another view, or changes its class or details, and writes events for that. A nil view, an empty
+// class and nil details mean no change.
 func (t *Tx) Change(n, to *meta.Node, class string, d *belfry.Details) {
 	before, it := t.Details(n), t.Current(n)
 	after := cmp.Or(d, &before)
@@ -226,7 +228,7 @@ func (t *Tx) Change(n, to *meta.Node, class string, d *belfry.Details) {
 	}
 }
 
-// Parent is the view in which an item stands.
+// Parent returns the view an item is in, as of this round.
 func (t *Tx) Parent(n *meta.Node) *meta.Node {
 	if p, ok := t.s.parents[n.ID]; ok {
 		return p
@@ -234,58 +236,58 @@ func (t *Tx) Parent(n *meta.Node) *meta.Node {
 	return n.Parent
 }
 
-// move puts an item into another view; both views show from then on what stands in them.
+// move puts an item into another view and rolls both views up.
 func (t *Tx) move(n, to *meta.Node) {
 	t.keepInside(t.Parent(n))
 	t.keepInside(to)
-	from, settled := t.Parent(n), t.resettle(n)
+	from, settled := t.Parent(n), t.reevaluateMoved(n)
 	it := t.Current(n)
 	it.Parent = to.ID
 	t.set(it)
 	t.s.parents[n.ID] = to
-	clear(t.s.regimes)
+	clear(t.s.scopes)
 	if n.Kind != belfry.KindElement {
-		t.Together(func() {
+		t.DeferRollup(func() {
 			s := t.s.drafts[t.s.draft(n)].state.Status
 			t.recount(from, n, s, -1)
 			t.recount(to, n, s, 1)
-			t.finishLater(t.cover(covering{at: t.Now, top: n, moved: true}))
+			t.finishLater(t.applyMode(modeChange{at: t.Now, top: n, moved: true}))
 			settled()
 		})
 	}
 }
 
-// Remove takes an item away with all that stands in it. Only the view around it shows the difference: what goes with
-// the item does not recover first. The command must have its round to itself, so that nothing has come in unseen.
+// Remove removes an item with everything inside it. Only its parent is rolled up: items that go with it do not recover
+// first. The command must be alone in its round, so that the tree shows all values.
 func (t *Tx) Remove(n *meta.Node) {
 	t.keepInside(t.Parent(n))
 	from := len(t.changes)
-	t.bury(n, false)
+	t.removeAll(n, false)
 	t.removed(from)
 	if n.Kind != belfry.KindElement {
 		t.recount(t.Parent(n), n, t.s.drafts[t.s.draft(n)].state.Status, -1)
 	}
 }
 
-// TryRemove lets an item count as removed for the rest of the round, and what stands in it if that is wanted.
+// TryRemove treats an item, and on request its content, as removed for the rest of the round.
 func (t *Tx) TryRemove(n *meta.Node, inside bool) {
 	if inside {
-		t.bury(n, true)
+		t.removeAll(n, true)
 	}
 	t.s.gone[n.ID] = true
 }
 
-// bury makes items count as gone for the rest of the round, and unless it is a trial, puts that into the record and notes it.
-func (t *Tx) bury(n *meta.Node, trial bool) {
+// removeAll treats an item and its content as removed for the rest of the round and, unless it is a trial, records it.
+func (t *Tx) removeAll(n *meta.Node, trial bool) {
 	n.Children(func(c *meta.Node) bool {
 		if !t.s.gone[c.ID] {
-			t.bury(c, trial)
+			t.removeAll(c, trial)
 		}
 		return true
 	})
 	n.Elements(func(c *meta.Node) {
 		if !t.s.gone[c.ID] {
-			t.bury(c, trial)
+			t.removeAll(c, trial)
 		}
 	})
 	t.s.gone[n.ID] = true
@@ -303,11 +305,11 @@ func (t *Tx) bury(n *meta.Node, trial bool) {
 		t.s.placeN[n.Customer]--
 	}
 	if t.s.policed {
-		t.buryPolicies(n)
+		t.removePolicies(n)
 	}
 }
 
-// recount changes how many items of a status stand in a view, because n has come or gone, and lets what follows from it rise.
+// recount adjusts the status counts of a view because n has come or gone, and rolls the view up.
 func (t *Tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	i := t.s.draft(view)
 	t.s.drafts[i].counts[s] += by
@@ -316,25 +318,25 @@ func (t *Tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	}
 	t.begin()
 	t.showed(i, n, s)
-	t.addUp(i, t.Now)
+	t.rollUp(i, t.Now)
 }
 
-// addUp lets a view show what follows from its content.
-func (t *Tx) addUp(i int, at belfry.Time) {
-	if t.rise != nil {
-		t.later(t.s.drafts[i].node, at)
+// rollUp sets the status of a view from its content, now or when the deferred roll-ups run.
+func (t *Tx) rollUp(i int, at belfry.Time) {
+	if t.rollups != nil {
+		t.enqueueRollup(t.s.drafts[i].node, at)
 		return
 	}
-	t.addUpNow(i, at)
+	t.rollUpNow(i, at)
 }
 
-func (t *Tx) addUpNow(i int, at belfry.Time) {
+func (t *Tx) rollUpNow(i int, at belfry.Time) {
 	d := &t.s.drafts[i]
 	next, c := status.AddUp(d.state, d.counts, t.rules(d.node), at, t.Now)
-	t.take(i, next, c, at)
+	t.apply(i, next, c, at)
 }
 
-// Define sets the definition of a class, in the record and for the rest of the round.
+// Define sets the definition of a class in the record and for the rest of the round.
 func (t *Tx) Define(def *catalog.Class) *meta.Class {
 	at := slot{t.Tenant.ID, 0, classSlot, def.Name}
 	if def.Inferred {
@@ -350,9 +352,9 @@ func (t *Tx) Define(def *catalog.Class) *meta.Class {
 	return c
 }
 
-// encodeClasses gives class documents their bodies. It runs once per record, because the rows of a body define an
-// inferred class again with every indicator they add to it. The definitions are not read back from them: that takes milliseconds in the
-// sequencer, and catalog.FuzzClass shows that a restart reads the same.
+// encodeClasses encodes class documents. It runs once per record, because rows define an inferred class again with every
+// indicator they add to it. The result is not decoded to check it: that takes milliseconds in the sequencer, and
+// catalog.FuzzClass shows that a restart reads the same definition.
 func (t *Tx) encodeClasses() {
 	for i := range t.rec.Docs {
 		d := &t.rec.Docs[i]
@@ -374,7 +376,7 @@ type docName struct {
 	name     string
 }
 
-// Document sets a piece of configuration; a later one of the same name takes the place of an earlier one.
+// Document adds a configuration document to the record; a later one of the same name replaces an earlier one.
 func (t *Tx) Document(d belfry.Doc) {
 	name := docName{d.Kind, d.Customer, d.Name}
 	if i, ok := t.docs[name]; ok {
@@ -388,7 +390,7 @@ func (t *Tx) Document(d belfry.Doc) {
 	t.rec.Docs = append(t.rec.Docs, d)
 }
 
-// Input lets something happen to an object, and lets what follows from it rise to MAIN.
+// Input applies one input to an object and rolls the result up to MAIN.
 func (t *Tx) Input(n *meta.Node, in status.Input) {
 	i := t.s.draft(n)
 	in.Now = t.Now
@@ -401,15 +403,15 @@ func (t *Tx) Input(n *meta.Node, in status.Input) {
 		rules = some.Possible(rules)
 	}
 	next, c := status.Next(d.state, in, rules)
-	if next.Heard < d.state.Heard { // it is due earlier than thought
+	if next.LastSeen < d.state.LastSeen { // its deadline has moved forward
 		t.s.wake = append(t.s.wake, n)
 	}
 	t.begin()
-	t.take(i, next, c, in.Time)
+	t.apply(i, next, c, in.Time)
 }
 
-// take makes a standing that of an item, and rolls it up. The way up ends where nothing changes any more.
-func (t *Tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) {
+// apply sets the state of an item and rolls it up, stopping at the first ancestor that does not change.
+func (t *Tx) apply(i int, next belfry.State, c status.Change, at belfry.Time) {
 	for {
 		d := &t.s.drafts[i]
 		node, prev := d.node, d.state
@@ -417,9 +419,9 @@ func (t *Tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 		if !c.Kept {
 			return
 		}
-		t.keep(node, next)
-		t.tell(node, next, c, at, "")
-		t.remember(node, &prev, &next, c.Alarm, at)
+		t.recordState(node, next)
+		t.emitEvents(node, next, c, at, "")
+		t.recordHistory(node, &prev, &next, c.Alarm, at)
 		parent := t.Parent(node)
 		if !c.Moved || parent == nil {
 			return
@@ -429,38 +431,38 @@ func (t *Tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 		p.counts[c.From]--
 		p.counts[next.Status]++
 		t.showed(i, node, c.From)
-		if t.rise != nil {
-			t.later(parent, at)
+		if t.rollups != nil {
+			t.enqueueRollup(parent, at)
 			return
 		}
 		next, c = status.AddUp(p.state, p.counts, t.rules(parent), at, t.Now)
 	}
 }
 
-// keep puts the standing of an item into the record, in the place of an earlier one that the record has of it.
-func (t *Tx) keep(n *meta.Node, s belfry.Standing) {
+// recordState puts the state of an item into the record, replacing an earlier one of the same record.
+func (t *Tx) recordState(n *meta.Node, s belfry.State) {
 	d := &t.s.drafts[t.s.draft(n)]
 	if d.in == &t.rec {
 		c := &t.rec.States[d.at]
-		c.Differs = c.Differs || s.LooksOther(&c.Standing)
-		c.Standing = s
+		c.Differs = c.Differs || s.LooksDifferent(&c.State)
+		c.State = s
 		return
 	}
-	before := &n.State.Standing
+	before := &n.State.State
 	if d.in != nil { // an earlier record of the round
-		before = &d.in.States[d.at].Standing
+		before = &d.in.States[d.at].State
 	}
-	c := belfry.StateChange{Item: n.ID, Standing: s, Was: before.Status, Differs: s.LooksOther(before)}
+	c := belfry.StateChange{Item: n.ID, State: s, Was: before.Status, Differs: s.LooksDifferent(before)}
 	d.in, d.at = &t.rec, len(t.rec.States)
 	t.rec.States = append(t.rec.States, c)
 }
 
-// tell writes the events of a step.
-func (t *Tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Time, by string) {
+// emitEvents writes the events of a state change.
+func (t *Tx) emitEvents(n *meta.Node, s belfry.State, c status.Change, at belfry.Time, by string) {
 	if c.Alarm {
-		if i, ok := t.untold[n.ID]; ok && c.Moved {
+		if i, ok := t.pendingManage[n.ID]; ok && c.Moved {
 			t.events.status[i] = int64(c.From)
-			delete(t.untold, n.ID)
+			delete(t.pendingManage, n.ID)
 		}
 		why := t.why(n, &s, c.From)
 		if n.Kind == belfry.KindObject && why == "" && c.Recovered(&s) {

@@ -6,9 +6,9 @@ import (
 	"belfry/status"
 )
 
-// hush makes a new object quiet if it is made outside its monitoring period.
-func (t *Tx) hush(n *meta.Node) {
-	w := t.regime(n).watch
+// muteIfOffHours marks a new object that is created outside its monitoring period.
+func (t *Tx) muteIfOffHours(n *meta.Node) {
+	w := t.policyScope(n).watch
 	if w == nil {
 		return
 	}
@@ -17,46 +17,46 @@ func (t *Tx) hush(n *meta.Node) {
 		return
 	}
 	d := &t.s.drafts[t.s.draft(n)]
-	d.state.Quiet = true
-	t.keep(n, d.state)
+	d.state.OffHours = true
+	t.recordState(n, d.state)
 }
 
-// resettle is called before an item moves. It gives what is to be done afterwards: if other policies count at the new
-// place, they decide anew about the item and its content.
-func (t *Tx) resettle(n *meta.Node) func() {
+// reevaluateMoved is called before an item moves and returns what to do afterwards: if other policies apply at the new
+// place, the item and its content are evaluated again.
+func (t *Tx) reevaluateMoved(n *meta.Node) func() {
 	if !t.s.policed || n.Kind == belfry.KindElement {
 		return func() {}
 	}
-	before, unsettled := t.regime(n), t.unsettled()
+	before, unsettled := t.policyScope(n), t.unsettled()
 	return func() {
 		switch {
-		case before.same(t.regime(n)) && !unsettled:
+		case before.same(t.policyScope(n)) && !unsettled:
 		case t.tooMuchIn(n):
-			t.finishLater(t.judgeLater(reassessItem(n.ID)))
+			t.finishLater(t.evaluateLater(reassessItem(n.ID)))
 		default:
-			t.rejudge(n)
+			t.reevaluate(n)
 		}
 	}
 }
 
-// rejudge lets the rules decide anew in a round that may have brought values. Those of this round are nowhere to be seen
-// until it is committed, so objects that got some are judged right after it.
-func (t *Tx) rejudge(n *meta.Node) {
+// reevaluate applies the rules again in a round that may have brought values. The tree shows the values of a round only
+// once it is committed, so objects that received some are evaluated right after it.
+func (t *Tx) reevaluate(n *meta.Node) {
 	t.left--
 	switch {
 	case n.Kind != belfry.KindObject:
-		t.inside(n, t.rejudge)
-		t.addUp(t.s.draft(n), t.Now)
+		t.eachInside(n, t.reevaluate)
+		t.rollUp(t.s.draft(n), t.Now)
 	case !t.s.drafts[t.s.draft(n)].fresh:
-		t.judgeObject(n)
+		t.evaluateObject(n)
 	default:
-		t.passWatch(n)
+		t.crossPeriod(n)
 		t.s.unseen = append(t.s.unseen, n)
 	}
 }
 
-// judgeUnseen makes objects be judged as soon as possible, now that their values can be seen.
-func (s *Sequencer) judgeUnseen() {
+// evaluateUnseen schedules the objects whose values have become visible with the last round.
+func (s *Sequencer) evaluateUnseen() {
 	for _, n := range s.scratch.unseen {
 		if s.cfg.Tree.Node(n.ID) != n { // of a dry run
 			continue
@@ -69,32 +69,32 @@ func (s *Sequencer) judgeUnseen() {
 	}
 }
 
-// lookAtWatch makes an object be looked at when its monitoring period begins or ends, and at once when it did so unseen.
-func (s *Sequencer) lookAtWatch(n *meta.Node, w *status.Watch) {
+// scheduleWatch schedules an object for the next edge of its monitoring period, or for now if an edge was missed.
+func (s *Sequencer) scheduleWatch(n *meta.Node, w *status.Watch) {
 	now := s.Now()
-	if w.Quiet(now) != n.State.Quiet {
+	if w.Quiet(now) != n.State.OffHours {
 		s.clock.set(n.ID, now)
 		return
 	}
 	s.clock.set(n.ID, w.Change(now))
 }
 
-// passWatch lets the monitoring period of an object begin or end, if its time has come.
-func (t *Tx) passWatch(n *meta.Node) {
+// crossPeriod begins or ends the monitoring period of an object if that is due.
+func (t *Tx) crossPeriod(n *meta.Node) {
 	if n.Kind != belfry.KindObject {
 		return
 	}
 	i := t.s.draft(n)
 	s, w := t.s.drafts[i].state, t.rules(n).Watch
 	quiet := w.Quiet(t.Now)
-	if quiet == s.Quiet {
+	if quiet == s.OffHours {
 		return
 	}
 	at := t.Now
 	if w != nil {
-		at = min(max(w.Since(t.Now), s.Since), t.Now) // not before what has been told already
+		at = min(max(w.Since(t.Now), s.Since), t.Now) // not before the last change already reported
 	}
 	next, c := status.Quieten(s, quiet, at, t.Now)
 	t.begin()
-	t.take(i, next, c, at)
+	t.apply(i, next, c, at)
 }

@@ -50,7 +50,7 @@ func (r *removals) removeAll(list []*meta.Node) (finished bool, bad *belfry.RowE
 	if r.whole && r.weigh(list, r.left) < 0 {
 		return true, tooManyAtOnce()
 	}
-	r.Together(func() {
+	r.DeferRollup(func() {
 		for _, n := range list {
 			if finished = r.removeItem(n); !finished {
 				return

@@ -21,10 +21,10 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func benchState(id belfry.ID, pos belfry.Position) ItemState {
+func benchState(id belfry.ID, pos belfry.Position) StoredState {
 	f := float64(id)
-	return ItemState{Item: id, State: belfry.State{
-		Pos: pos, Standing: belfry.Standing{Status: belfry.OK, Since: 1700000000000000}, LastData: 1700000000000000 + belfry.Time(id),
+	return StoredState{Item: id, State: belfry.ItemState{
+		Pos: pos, State: belfry.State{Status: belfry.OK, Since: 1700000000000000}, LastData: 1700000000000000 + belfry.Time(id),
 		Numbers: []float64{f / 100, f, 7, f / 1000, f * 1000},
 	}}
 }
@@ -38,7 +38,7 @@ func BenchmarkLoad(b *testing.B) {
 	began := time.Now()
 	for from := 0; from < n; from += part {
 		r := &belfry.Record{Pos: belfry.Position(from + 1)}
-		var states []ItemState
+		var states []StoredState
 		for i := from; i < from+part; i++ {
 			id := belfry.ID(i + 1)
 			r.Items = append(r.Items, belfry.Item{
@@ -58,7 +58,7 @@ func BenchmarkLoad(b *testing.B) {
 		used := cpu(b)
 		err := db.Load(context.Background(), Visitor{
 			Item:  func(belfry.Item) { items++ },
-			State: func(belfry.ID, *belfry.State) { states++ },
+			State: func(belfry.ID, *belfry.ItemState) { states++ },
 		})
 		if err != nil || items != n || states != n {
 			b.Fatal(err, items, states)
@@ -79,8 +79,8 @@ func BenchmarkFlush(b *testing.B) {
 		ids[i] = int64(i + 1)
 	}
 	pos := belfry.Position(0)
-	m := NewMover(db, MoverOptions{Log: quiet(), States: func(ids []belfry.ID) []ItemState {
-		states := make([]ItemState, len(ids))
+	m := NewMover(db, MoverOptions{Log: quiet(), States: func(ids []belfry.ID) []StoredState {
+		states := make([]StoredState, len(ids))
 		for i, id := range ids {
 			states[i] = benchState(id, pos)
 		}

@@ -46,7 +46,7 @@ type Mover struct {
 // MoverOptions say how a Mover works.
 type MoverOptions struct {
 	// States reads the present state of items. It may leave out items that it does not know.
-	States func([]belfry.ID) []ItemState
+	States func([]belfry.ID) []StoredState
 	// Interval is the time between two writings of states; 10 s when 0.
 	Interval time.Duration
 	// MaxPending is the number of records after which states are written even if the interval has not passed; 100,000
@@ -404,7 +404,7 @@ func (m *Mover) write(ctx context.Context, r *round) error {
 	}
 }
 
-func (m *Mover) states(ids []belfry.ID) (states []ItemState) {
+func (m *Mover) states(ids []belfry.ID) (states []StoredState) {
 	for len(ids) > 0 {
 		var part []belfry.ID
 		part, ids = cut(ids, readAtOnce)

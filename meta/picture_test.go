@@ -17,7 +17,7 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	m := NewMover(db, MoverOptions{States: func([]belfry.ID) []ItemState { return nil }, Log: slog.New(slog.DiscardHandler)})
+	m := NewMover(db, MoverOptions{States: func([]belfry.ID) []StoredState { return nil }, Log: slog.New(slog.DiscardHandler)})
 	f := func(c belfry.CustomerID, hash, want string) {
 		t.Helper()
 		got, err := m.Image(ctx, c, hash)

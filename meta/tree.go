@@ -75,7 +75,7 @@ type Node struct {
 
 	Parent  *Node // nil for MAIN
 	Details *belfry.Details
-	State   belfry.State
+	State   belfry.ItemState
 	Created belfry.Time
 	Removed belfry.Time
 
@@ -228,13 +228,13 @@ func (t *Tree) NumberOf(c belfry.CustomerID, id belfry.ID) uint64 {
 }
 
 // States copies the present state of items, for the database.
-func (t *Tree) States(ids []belfry.ID) []ItemState {
-	states := make([]ItemState, 0, len(ids))
+func (t *Tree) States(ids []belfry.ID) []StoredState {
+	states := make([]StoredState, 0, len(ids))
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, id := range ids {
 		if n := t.Node(id); n != nil {
-			s := ItemState{Item: id, State: n.State, Removed: n.Removed != 0}
+			s := StoredState{Item: id, State: n.State, Removed: n.Removed != 0}
 			s.State.Numbers = append([]float64(nil), n.State.Numbers...)
 			s.State.Texts = append([]string(nil), n.State.Texts...)
 			states = append(states, s)

@@ -13,16 +13,16 @@ import (
 	"belfry"
 )
 
-// ItemState is the state of one item.
-type ItemState struct {
+// StoredState is the state of one item.
+type StoredState struct {
 	Item    belfry.ID
-	State   belfry.State
+	State   belfry.ItemState
 	Removed bool // the item has been removed, and its state is not kept
 }
 
 // Apply takes in records, in their order, and states, in one transaction. The position becomes that of the last record;
 // records at or below the position that is stored already are passed over.
-func (db *DB) Apply(ctx context.Context, recs []*belfry.Record, states []ItemState) error {
+func (db *DB) Apply(ctx context.Context, recs []*belfry.Record, states []StoredState) error {
 	c := change{states: states}
 	for _, r := range recs {
 		if r.Pos > db.reached() {
@@ -38,7 +38,7 @@ type change struct {
 	docs     []belfry.Doc
 	answers  []*belfry.Answer
 	counters map[belfry.CustomerID]belfry.RowID // the next row
-	states   []ItemState
+	states   []StoredState
 	pos      belfry.Position // 0: the position stays
 }
 
@@ -215,9 +215,9 @@ func (w *writer) counters(c *change) error {
 }
 
 func (w *writer) states(c *change) error {
-	states := lastOf(c.states, func(a, b ItemState) int { return cmp.Compare(a.Item, b.Item) })
-	if slices.ContainsFunc(states, func(s ItemState) bool { return s.Removed }) {
-		states = slices.DeleteFunc(slices.Clone(states), func(s ItemState) bool { return s.Removed })
+	states := lastOf(c.states, func(a, b StoredState) int { return cmp.Compare(a.Item, b.Item) })
+	if slices.ContainsFunc(states, func(s StoredState) bool { return s.Removed }) {
+		states = slices.DeleteFunc(slices.Clone(states), func(s StoredState) bool { return s.Removed })
 	}
 	var body []byte // of all rows of a statement, which has read them when it returns
 	return w.into.state.exec(w, len(states), func(i int, args []any) ([]any, error) {

@@ -31,7 +31,7 @@ type ExplainedRule struct {
 
 // values lists the indicators of an object: those of its class and those that it has values of.
 func (e *sight) values(n *meta.Node, r *Rules) []ExplainedValue {
-	last, decides := LastValues{&n.State}, deciding(&n.State.Standing, r)
+	last, decides := LastValues{&n.State}, deciding(&n.State.State, r)
 	out := []ExplainedValue{}
 	for i := 1; i <= belfry.MaxIndicators; i++ {
 		v := ExplainedValue{N: i, Name: belfry.IndicatorColumn(i), Thresholds: []ExplainedRule{}}
@@ -78,14 +78,14 @@ func (e *sight) rule(n *meta.Node, r *catalog.Rule, last Values, decides bool) E
 }
 
 // deciding finds the threshold by which an object has its status; -1 when none is the reason.
-func deciding(s *belfry.Standing, r *Rules) int {
+func deciding(s *belfry.State, r *Rules) int {
 	worst, status := -1, belfry.OK
 	for i := range r.Thresholds {
 		if rule := &r.Thresholds[i]; rule.Holds(count(s.Marks, rule.Key)) && rule.Status > status {
 			worst, status = i, rule.Status
 		}
 	}
-	if status != s.Own {
+	if status != s.Evaluated {
 		return -1 // no response, or nothing heard for too long
 	}
 	return worst
@@ -99,13 +99,13 @@ type ExplainedInterval struct {
 	Overdue   bool   `json:"overdue"`             // it has been given up
 }
 
-func explainInterval(s *belfry.Standing, r *Rules, since, now belfry.Time) *ExplainedInterval {
+func explainInterval(s *belfry.State, r *Rules, since, now belfry.Time) *ExplainedInterval {
 	if r.Interval == 0 {
 		return nil
 	}
 	stale := Stale(*s, r, since, now)
 	return &ExplainedInterval{
-		Interval: duration(r.Interval), Heard: moments(s.Heard), UnknownAt: moments(stale),
-		Overdue: s.Heard != 0 && s.Own == belfry.Unknown || stale != 0 && now >= stale,
+		Interval: duration(r.Interval), Heard: moments(s.LastSeen), UnknownAt: moments(stale),
+		Overdue: s.LastSeen != 0 && s.Evaluated == belfry.Unknown || stale != 0 && now >= stale,
 	}
 }

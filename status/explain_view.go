@@ -58,7 +58,7 @@ const (
 // chain goes from a view or resource down to what decides: at each level the item that makes the one around it what it
 // is, the one that has been so for the longest time first. Where nothing is wrong there is no way to go.
 func (e *sight) chain(n *meta.Node) (steps []ExplainedStep) {
-	for len(steps) < maxChain && n.Kind != belfry.KindObject && n.State.Own.IsError() {
+	for len(steps) < maxChain && n.Kind != belfry.KindObject && n.State.Evaluated.IsError() {
 		first, count := e.culprits(n)
 		if len(first) == 0 {
 			break
@@ -78,7 +78,7 @@ func (e *sight) chain(n *meta.Node) (steps []ExplainedStep) {
 func (e *sight) culprits(n *meta.Node) (first []*meta.Node, count int) {
 	best := RulesFor(e.Tenant, n).Rollup == Best
 	n.Children(func(c *meta.Node) bool {
-		if c.State.Status < n.State.Own || best && c.State.Status > n.State.Own {
+		if c.State.Status < n.State.Evaluated || best && c.State.Status > n.State.Evaluated {
 			return true
 		}
 		count++

@@ -26,8 +26,8 @@ const (
 
 // Untold tells what changed from one standing to the next that no alarm says. An alarm that is written at the given time
 // says what is shown and why, and that nothing hides it.
-func Untold(prev, next *belfry.Standing, alarm bool, at belfry.Time) (f Facet) {
-	status, own, since, info := prev.Status, prev.Own, prev.Since, prev.Info
+func Untold(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
+	status, own, since, info := prev.Status, prev.Evaluated, prev.Since, prev.Info
 	if alarm {
 		status, own, since, info = next.Status, next.Status, at, next.Info
 	}
@@ -38,18 +38,18 @@ func Untold(prev, next *belfry.Standing, alarm bool, at belfry.Time) (f Facet) {
 		f |= InfoFacet
 	}
 	switch {
-	case prev.Mode != next.Mode || prev.Quiet != next.Quiet:
+	case prev.Mode != next.Mode || prev.OffHours != next.OffHours:
 		f |= ManagedFacet
-	case next.Mode != belfry.Managed && own != next.Own: // what is hidden counts only where management asks for it
+	case next.Mode != belfry.Managed && own != next.Evaluated: // what is hidden counts only where management asks for it
 		f |= OwnFacet
 	}
-	if prev.Care != next.Care {
+	if prev.Operator != next.Operator {
 		f |= untoldCare(careOf(*prev), careOf(*next))
 	}
 	return f
 }
 
-func untoldCare(prev, next belfry.Care) (f Facet) {
+func untoldCare(prev, next belfry.OperatorState) (f Facet) {
 	if !sameAck(prev.Ack, next.Ack) {
 		f |= AckFacet
 	}
@@ -70,7 +70,7 @@ func sameAck(a, b *belfry.Ack) bool {
 }
 
 // ManagementText writes what was said about the management of an item; empty when nothing was.
-func ManagementText(c *belfry.Care) string {
+func ManagementText(c *belfry.OperatorState) string {
 	if c == nil {
 		return ""
 	}
@@ -112,8 +112,8 @@ func readWritten(text string, into any) error {
 }
 
 // readCare puts together what ManagementText and AckText wrote, and a note.
-func readCare(management, ack, note string) (*belfry.Care, error) {
-	var c belfry.Care
+func readCare(management, ack, note string) (*belfry.OperatorState, error) {
+	var c belfry.OperatorState
 	if management != "" {
 		if err := readWritten(management, &c); err != nil {
 			return nil, fmt.Errorf("management of an item in the past: %w", err)

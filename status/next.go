@@ -54,14 +54,14 @@ type Change struct {
 const noResponse = "no response"
 
 // Next gives the standing after the input. A late input, see belfry.Late, changes nothing: it is history.
-func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
-	if belfry.Late(in.Time, s.Heard, in.Now) {
+func Next(s belfry.State, in Input, r *Rules) (belfry.State, Change) {
+	if belfry.Late(in.Time, s.LastSeen, in.Now) {
 		return s, Change{}
 	}
-	s.Heard = in.Time
+	s.LastSeen = in.Time
 	if in.NoResponse {
 		info := cmp.Or(in.Reason, noResponse)
-		if s.Own == belfry.Unavailable {
+		if s.Evaluated == belfry.Unavailable {
 			s.Info = info // as before, perhaps for another reason
 		}
 		next, c := shift(s, belfry.Unavailable, info, in.Time, in.Now)
@@ -69,16 +69,16 @@ func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
 		return next, c
 	}
 	if len(r.Thresholds) == 0 && len(s.Marks) == 0 {
-		if s.Own == belfry.OK && s.Care == nil {
+		if s.Evaluated == belfry.OK && s.Operator == nil {
 			return s, Change{} // most rows by far
 		}
 		return shift(s, belfry.OK, "", in.Time, in.Now)
 	}
 	v := assess(s.Marks, in.Values, r.Thresholds, false)
-	if v.changed && v.own == s.Own && decides(s.Marks, r.Thresholds) != v.worst {
+	if v.changed && v.own == s.Evaluated && decides(s.Marks, r.Thresholds) != v.worst {
 		s.Info = v.info // as bad as before, for another reason
 	}
-	before, was := s.Marks, s.Own
+	before, was := s.Marks, s.Evaluated
 	s.Marks = v.marks
 	next, c := shift(s, v.own, v.info, in.Time, in.Now)
 	c.Kept = c.Kept || v.changed
@@ -89,7 +89,7 @@ func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
 }
 
 // Recovered tells whether the step led from an error to OK.
-func (c *Change) Recovered(s *belfry.Standing) bool { return c.From.IsError() && s.Status == belfry.OK }
+func (c *Change) Recovered(s *belfry.State) bool { return c.From.IsError() && s.Status == belfry.OK }
 
 // ended names the value whose threshold decided before; empty when there is none.
 func ended(before []belfry.Mark, v Values, rules []catalog.Rule) string {
@@ -194,10 +194,10 @@ func count(marks []belfry.Mark, key uint64) uint16 {
 }
 
 // shift gives an item another status of its own, and lets what follows from that show.
-func shift(s belfry.Standing, own belfry.Status, info string, at, now belfry.Time) (belfry.Standing, Change) {
-	kept := own != s.Own
+func shift(s belfry.State, own belfry.Status, info string, at, now belfry.Time) (belfry.State, Change) {
+	kept := own != s.Evaluated
 	if kept {
-		s.Own, s.Info = own, info
+		s.Evaluated, s.Info = own, info
 	}
 	next, c := show(s, at, now)
 	if c.Kept = c.Kept || kept; c.Moved || untold(next) {
@@ -207,40 +207,40 @@ func shift(s belfry.Standing, own belfry.Status, info string, at, now belfry.Tim
 }
 
 // untold tells whether an item that nothing hides shows what no alarm has said.
-func untold(s belfry.Standing) bool { return !s.Unmanaged() && s.Status != s.Told }
+func untold(s belfry.State) bool { return !s.Unmanaged() && s.Status != s.Alarmed }
 
 // tell makes a step an alarm. Out of hiding an item may come with nothing to see: then it is from what was told last that
 // it has moved.
-func tell(s belfry.Standing, c Change) (belfry.Standing, Change) {
+func tell(s belfry.State, c Change) (belfry.State, Change) {
 	if !c.Moved {
-		c.From = s.Told
+		c.From = s.Alarmed
 	}
-	s.Told, c.Alarm, c.Kept = s.Status, true, true
+	s.Alarmed, c.Alarm, c.Kept = s.Status, true, true
 	return s, c
 }
 
 // show lets an item show what it has to, and ends or keeps its acknowledgment accordingly.
-func show(s belfry.Standing, at, now belfry.Time) (belfry.Standing, Change) {
+func show(s belfry.State, at, now belfry.Time) (belfry.State, Change) {
 	c := Change{From: s.Status}
-	to := s.Own
-	if s.Quiet || s.Unmanaged() {
+	to := s.Evaluated
+	if s.OffHours || s.Unmanaged() {
 		to = belfry.Unknown
 	}
 	if to != s.Status {
 		s.Status, s.Since = to, at
 		c.Moved, c.Kept = true, true
 	}
-	if s.Care != nil && s.Care.Ack != nil {
-		care := *s.Care
-		if care.Ack, c.Cleared = keepAck(care.Ack, to, now); care.Ack != s.Care.Ack {
-			s.Care, c.Kept = trim(care), true
+	if s.Operator != nil && s.Operator.Ack != nil {
+		care := *s.Operator
+		if care.Ack, c.Cleared = keepAck(care.Ack, to, now); care.Ack != s.Operator.Ack {
+			s.Operator, c.Kept = trim(care), true
 		}
 	}
 	return s, c
 }
 
 // trim gives what has been said about an item; nil when that is nothing.
-func trim(c belfry.Care) *belfry.Care {
+func trim(c belfry.OperatorState) *belfry.OperatorState {
 	if c.IsZero() {
 		return nil
 	}
@@ -276,21 +276,21 @@ func keepAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack, 
 
 // Lapse lets time pass: an object of which nothing was heard for three intervals is Unknown, and an acknowledgment may
 // end. Nothing counts as heard before the moment since, at which this program began to listen.
-func Lapse(s belfry.Standing, r *Rules, since, now belfry.Time) (belfry.Standing, Change) {
-	if stale := Stale(s, r, since, now); stale != 0 && now >= stale && s.Own != belfry.Unknown {
-		return shift(s, belfry.Unknown, "no data since "+s.Heard.String(), stale, now)
+func Lapse(s belfry.State, r *Rules, since, now belfry.Time) (belfry.State, Change) {
+	if stale := Stale(s, r, since, now); stale != 0 && now >= stale && s.Evaluated != belfry.Unknown {
+		return shift(s, belfry.Unknown, "no data since "+s.LastSeen.String(), stale, now)
 	}
 	return show(s, now, now)
 }
 
 // Stale is the moment at which an object becomes Unknown when nothing more is heard of it; 0 when it does not. What was
 // heard in the future, while the clock was ahead, counts as heard when the clock was put right, which is since.
-func Stale(s belfry.Standing, r *Rules, since, now belfry.Time) belfry.Time {
+func Stale(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
 	const patience = 3
-	if r.Interval == 0 || s.Heard == 0 || s.Own == belfry.Unknown {
+	if r.Interval == 0 || s.LastSeen == 0 || s.Evaluated == belfry.Unknown {
 		return 0
 	}
-	heard := s.Heard
+	heard := s.LastSeen
 	if heard > now+belfry.Time(Ahead.Microseconds()) {
 		heard = since
 	}
@@ -298,15 +298,15 @@ func Stale(s belfry.Standing, r *Rules, since, now belfry.Time) belfry.Time {
 }
 
 // Due is the next moment at which Lapse would make a difference; 0 when there is none.
-func Due(s belfry.Standing, r *Rules, since, now belfry.Time) belfry.Time {
+func Due(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
 	due := Stale(s, r, since, now)
-	if s.Care != nil && s.Care.Ack != nil {
-		due = earlier(due, s.Care.Ack.Until)
-		if left := s.Care.Ack.Left; left != 0 {
+	if s.Operator != nil && s.Operator.Ack != nil {
+		due = earlier(due, s.Operator.Ack.Until)
+		if left := s.Operator.Ack.Left; left != 0 {
 			if left > now { // the clock was set back
 				return earlier(due, now)
 			}
-			due = earlier(due, left+s.Care.Ack.Sticky)
+			due = earlier(due, left+s.Operator.Ack.Sticky)
 		}
 	}
 	return due
@@ -321,21 +321,21 @@ func earlier(a, b belfry.Time) belfry.Time {
 
 // Reassess lets changed rules decide about an object by the last values it had. A threshold that was there before keeps
 // what it has counted.
-func Reassess(s belfry.Standing, r *Rules, last Values, lastData, since, now belfry.Time) (belfry.Standing, Change) {
+func Reassess(s belfry.State, r *Rules, last Values, lastData, since, now belfry.Time) (belfry.State, Change) {
 	v := assess(s.Marks, last, r.Thresholds, true)
 	s.Marks = v.marks
 	alive := s
-	if alive.Own == belfry.Unknown { // it may have been given up under another interval
-		alive.Own, since = belfry.OK, 0 // and to have begun to listen is no reason to believe in it again
+	if alive.Evaluated == belfry.Unknown { // it may have been given up under another interval
+		alive.Evaluated, since = belfry.OK, 0 // and to have begun to listen is no reason to believe in it again
 	}
 	stale := Stale(alive, r, since, now)
 	switch {
-	case s.Heard == 0 || stale != 0 && now >= stale:
+	case s.LastSeen == 0 || stale != 0 && now >= stale:
 		v.own, v.info = belfry.Unknown, s.Info
-	case s.Own == belfry.Unavailable || s.Heard > lastData:
+	case s.Evaluated == belfry.Unavailable || s.LastSeen > lastData:
 		v.own, v.info = belfry.Unavailable, noResponse
 	}
-	if v.own == s.Own && v.info != s.Info {
+	if v.own == s.Evaluated && v.info != s.Info {
 		s.Info, v.changed = v.info, true
 	}
 	next, c := shift(s, v.own, v.info, now, now)

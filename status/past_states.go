@@ -10,7 +10,7 @@ type states map[belfry.ID]was
 
 // was is what an item showed, and after which event that is known of it: alarms that came before say nothing new.
 type was struct {
-	belfry.Standing
+	belfry.State
 	shown, why, own belfry.RowID
 }
 
@@ -20,11 +20,11 @@ func (m states) begin() func(row []belfry.Value) error {
 	return func(row []belfry.Value) (err error) {
 		var w was
 		w.Status, w.Since, w.Info = belfry.Status(row[2].Int), belfry.Time(row[3].Int), texts.text(row[4].Text)
-		if w.Own = w.Status; row[5].Type != belfry.AbsentValue {
-			w.Own = belfry.Status(row[5].Int)
+		if w.Evaluated = w.Status; row[5].Type != belfry.AbsentValue {
+			w.Evaluated = belfry.Status(row[5].Int)
 		}
-		w.Mode, w.Quiet = belfry.Mode(row[6].Int), row[7].Int != 0
-		w.Care, err = readCare(row[8].Text, row[9].Text, row[10].Text)
+		w.Mode, w.OffHours = belfry.Mode(row[6].Int), row[7].Int != 0
+		w.Operator, err = readCare(row[8].Text, row[9].Text, row[10].Text)
 		m[belfry.ID(row[1].Int)] = w
 		return err
 	}
@@ -43,17 +43,17 @@ func (m states) change() func(row []belfry.Value) error {
 			w.Info, w.why = texts.text(row[6].Text), after
 		}
 		if f&(ManagedFacet|OwnFacet) != 0 {
-			w.Own, w.own = belfry.Status(row[7].Int), after
+			w.Evaluated, w.own = belfry.Status(row[7].Int), after
 		}
 		if f&ManagedFacet != 0 {
-			w.Mode, w.Quiet = belfry.Mode(row[8].Int), row[9].Int != 0
+			w.Mode, w.OffHours = belfry.Mode(row[8].Int), row[9].Int != 0
 		}
 		if f&(ManagedFacet|AckFacet|NoteFacet) != 0 {
 			said, err := readCare(row[10].Text, row[11].Text, row[12].Text)
 			if err != nil {
 				return err
 			}
-			w.Care = overlay(careOf(w.Standing), careOf(belfry.Standing{Care: said}), f)
+			w.Operator = overlay(careOf(w.State), careOf(belfry.State{Operator: said}), f)
 		}
 		m[id] = w
 		return nil
@@ -61,7 +61,7 @@ func (m states) change() func(row []belfry.Value) error {
 }
 
 // overlay puts some facets of what was said last over what was said before.
-func overlay(before, last belfry.Care, f Facet) *belfry.Care {
+func overlay(before, last belfry.OperatorState, f Facet) *belfry.OperatorState {
 	next := before
 	if f&ManagedFacet != 0 {
 		next = last
@@ -93,7 +93,7 @@ func (m states) alarm() func(row []belfry.Value) error {
 			}
 		}
 		if event > w.own {
-			w.Own = belfry.Status(row[2].Int)
+			w.Evaluated = belfry.Status(row[2].Int)
 		}
 		m[id] = w
 		return nil
@@ -112,7 +112,7 @@ type picture struct {
 func (p *picture) row(n *meta.Node) *row {
 	then := p.within.Show(n).Bare()
 	w, known := p.states[n.ID]
-	then.State = belfry.State{Standing: w.Standing}
+	then.State = belfry.ItemState{State: w.State}
 	if only := n.Only(); only != nil && w.Info == "" && w.Status == p.states[only.ID].Status {
 		then.State.Info = p.states[only.ID].Info // as Node.Info has it now
 	}
@@ -135,7 +135,7 @@ func (p *picture) box(n *meta.Node) *meta.Node {
 		return then
 	}
 	then := *n
-	then.State = belfry.State{Standing: p.states[n.ID].Standing}
+	then.State = belfry.ItemState{State: p.states[n.ID].State}
 	then.Parent = p.box(n.Parent)
 	p.boxes[n] = &then
 	return &then

@@ -45,6 +45,6 @@ func (c Counts) best() belfry.Status {
 }
 
 // AddUp gives the standing of a view or resource from what stands in it. It costs the same however much stands there.
-func AddUp(s belfry.Standing, c Counts, r *Rules, at, now belfry.Time) (belfry.Standing, Change) {
+func AddUp(s belfry.State, c Counts, r *Rules, at, now belfry.Time) (belfry.State, Change) {
 	return shift(s, r.Rollup.Of(c), "", at, now)
 }

@@ -104,8 +104,8 @@ func (s Source) rows(nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row
 // locked while conditions are tested: no record can be applied while it is, and so nobody's rows are acknowledged.
 type row struct {
 	meta.Node
-	around *meta.Node   // in which the parent stands
-	care   *belfry.Care // what was said about its management, see careAbout
+	around *meta.Node            // in which the parent stands
+	care   *belfry.OperatorState // what was said about its management, see careAbout
 }
 
 // set copies an item. The tree is locked.

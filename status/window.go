@@ -30,7 +30,7 @@ type Order struct {
 // set back to before the new one opened.
 
 // Arrange says how an item is managed from now on. To ask for the same window again changes nothing.
-func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
+func Arrange(c belfry.OperatorState, o Order, now belfry.Time) belfry.OperatorState {
 	if o.Note != nil {
 		c.UnmanageNote = *o.Note
 	}
@@ -74,7 +74,7 @@ func (o *Order) asksFor(list []belfry.Window) bool {
 
 // Of finds the window that the order has made, among those of an item afterwards. It is nil when the order was not about a time, and for one
 // without an end and without a name that is open: the item looks as if it had been unmanaged at that moment.
-func (o *Order) Of(c *belfry.Care) *belfry.Window {
+func (o *Order) Of(c *belfry.OperatorState) *belfry.Window {
 	if o.cancels() {
 		return nil
 	}
@@ -87,12 +87,12 @@ func (o *Order) Of(c *belfry.Care) *belfry.Window {
 }
 
 // Misses tells whether the order cancels a window that an item does not have.
-func (o *Order) Misses(c *belfry.Care) bool {
+func (o *Order) Misses(c *belfry.OperatorState) bool {
 	return o.CancelsOne() && !slices.ContainsFunc(Planned(c), func(w belfry.Window) bool { return w.Name == o.Name })
 }
 
 // TooMany tells whether an item would have windows of too many names.
-func (o *Order) TooMany(c *belfry.Care) bool {
+func (o *Order) TooMany(c *belfry.OperatorState) bool {
 	if c == nil || o.cancels() || len(c.Windows) < belfry.MaxWindows {
 		return false
 	}
@@ -120,7 +120,7 @@ func (o *Order) replace(list []belfry.Window) []belfry.Window {
 }
 
 // windowsOf gives a copy of an item's windows, with the one that need not be kept.
-func windowsOf(c belfry.Care) []belfry.Window {
+func windowsOf(c belfry.OperatorState) []belfry.Window {
 	if len(c.Windows) == 0 && c.Mode != belfry.Managed {
 		return []belfry.Window{{Mode: c.Mode, From: c.From, Open: true, AtOnce: true}}
 	}
@@ -128,7 +128,7 @@ func windowsOf(c belfry.Care) []belfry.Window {
 }
 
 // arranged gives a care these windows, and the mode that follows from them.
-func arranged(c belfry.Care, list []belfry.Window) belfry.Care {
+func arranged(c belfry.OperatorState, list []belfry.Window) belfry.OperatorState {
 	c.Mode, c.From, c.Windows = belfry.Managed, 0, list
 	if n := opened(list); n > 0 && list[n-1].Mode != belfry.Managed {
 		c.Mode, c.From = list[n-1].Mode, list[n-1].From
@@ -161,7 +161,7 @@ type Passage struct {
 
 // PassWindows lets the windows of an item open and close, as far as their time has come, in the order of their times. One may do both, when
 // nobody looked for a while; of a window that comes again, stretches that were missed altogether are passed over.
-func PassWindows(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
+func PassWindows(c belfry.OperatorState, now belfry.Time) (belfry.OperatorState, []Passage) {
 	if due := WindowDue(&c); due == 0 || due > now {
 		return c, nil
 	}
@@ -185,7 +185,7 @@ func PassWindows(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
 }
 
 // WindowDue is the next moment at which a window of an item opens or closes; 0 when there is none.
-func WindowDue(c *belfry.Care) belfry.Time {
+func WindowDue(c *belfry.OperatorState) belfry.Time {
 	if c == nil {
 		return 0
 	}
@@ -249,7 +249,7 @@ func shut(list []belfry.Window, i int) []belfry.Window {
 // Rewind puts windows right after the clock was set back. Those that are open and begin in the future close and wait for their time again, or
 // are gone if another has taken their place. One that comes again gets its next stretch from now on. Otherwise the item would stay
 // unmanaged, or miss its windows, until the clock has caught up. A window that was to begin at once stays open.
-func Rewind(c belfry.Care, now belfry.Time) (next belfry.Care, passed []Passage, changed bool) {
+func Rewind(c belfry.OperatorState, now belfry.Time) (next belfry.OperatorState, passed []Passage, changed bool) {
 	list := slices.Clone(c.Windows)
 	var closed *belfry.Window
 	waits := false

@@ -66,7 +66,7 @@ func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []
 // cared is an item with what was said about it.
 type cared struct {
 	item *meta.Node
-	care *belfry.Care
+	care *belfry.OperatorState
 }
 
 // windowed finds items in a scope that have windows, among the next few of a number on. It tells where to go on, if there are more.
@@ -82,7 +82,7 @@ func windowed(t *meta.Tree, s belfry.Scope, from uint64, most int) (list []cared
 				return
 			}
 			if within.Has(n) {
-				list = append(list, cared{n, n.State.Care})
+				list = append(list, cared{n, n.State.Operator})
 			}
 		}
 	})

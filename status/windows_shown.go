@@ -10,7 +10,7 @@ import (
 func lasting(w *belfry.Window) bool { return w.Open && w.To == 0 && w.Name == "" }
 
 // topWindow is the window whose mode an item has; nil when none is open.
-func topWindow(c *belfry.Care) *belfry.Window {
+func topWindow(c *belfry.OperatorState) *belfry.Window {
 	if n := opened(c.Windows); n > 0 {
 		return &c.Windows[n-1]
 	}
@@ -18,7 +18,7 @@ func topWindow(c *belfry.Care) *belfry.Window {
 }
 
 // nextWindow is the window that opens first of those to come, with one of the given modes; nil when there is none.
-func nextWindow(c *belfry.Care, wanted func(*belfry.Window) bool) (first *belfry.Window) {
+func nextWindow(c *belfry.OperatorState, wanted func(*belfry.Window) bool) (first *belfry.Window) {
 	for i := range c.Windows {
 		if w := &c.Windows[i]; !w.Open && wanted(w) && (first == nil || w.From < first.From) {
 			first = w
@@ -28,7 +28,7 @@ func nextWindow(c *belfry.Care, wanted func(*belfry.Window) bool) (first *belfry
 }
 
 // shownWindow is the window that is open, else the one to come; nil when there is none that anybody has to see.
-func shownWindow(c *belfry.Care) *belfry.Window {
+func shownWindow(c *belfry.OperatorState) *belfry.Window {
 	if w := topWindow(c); w != nil && !lasting(w) {
 		return w
 	}
@@ -36,7 +36,7 @@ func shownWindow(c *belfry.Care) *belfry.Window {
 }
 
 // unmanagedTime is the time without management that is now or comes next; its end is 0 when none is known.
-func unmanagedTime(c *belfry.Care) (from, to belfry.Time) {
+func unmanagedTime(c *belfry.OperatorState) (from, to belfry.Time) {
 	if c == nil {
 		return 0, 0
 	}
@@ -70,7 +70,7 @@ func unmanagedTime(c *belfry.Care) (from, to belfry.Time) {
 
 // Planned gives the windows of an item that somebody may want to see, by name: the last of each name, unless the item looks as if it had been
 // unmanaged at once.
-func Planned(c *belfry.Care) (list []belfry.Window) {
+func Planned(c *belfry.OperatorState) (list []belfry.Window) {
 	if c == nil {
 		return nil
 	}

@@ -30,10 +30,10 @@ var careFields = map[string]func(*row) belfry.Value{
 	},
 	"unmanagenote": unmanageNote,
 	"note": func(n *row) belfry.Value {
-		if n.State.Care == nil {
+		if n.State.Operator == nil {
 			return belfry.Value{}
 		}
-		return text(n.State.Care.Note)
+		return text(n.State.Operator.Note)
 	},
 }
 
@@ -50,21 +50,21 @@ func ack(f func(*belfry.Ack) belfry.Value) func(*row) belfry.Value {
 		if !n.State.Acknowledged() { // it may wait for the error to come back
 			return belfry.Value{}
 		}
-		return f(n.State.Care.Ack)
+		return f(n.State.Operator.Ack)
 	}
 }
 
 // careAbout is what was said about the management of an item: on the item itself, or on the nearest one around it that
 // made its mode what it is. It is nil when nobody has said anything.
-func careAbout(n *meta.Node) *belfry.Care {
-	if c := n.State.Care; c != nil && (c.Mode != belfry.Managed || shownWindow(c) != nil) {
+func careAbout(n *meta.Node) *belfry.OperatorState {
+	if c := n.State.Operator; c != nil && (c.Mode != belfry.Managed || shownWindow(c) != nil) {
 		return c
 	}
 	if n.State.Mode == belfry.Managed {
 		return nil
 	}
 	for p := n.Parent; p != nil; p = p.Parent {
-		if c := p.State.Care; c != nil && c.Mode == n.State.Mode {
+		if c := p.State.Operator; c != nil && c.Mode == n.State.Mode {
 			return c
 		}
 	}
@@ -73,7 +73,7 @@ func careAbout(n *meta.Node) *belfry.Care {
 
 // unmanageNote is the note of the item, or of what it inherits its management from.
 func unmanageNote(n *row) belfry.Value {
-	if c := n.State.Care; c != nil && c.UnmanageNote != "" {
+	if c := n.State.Operator; c != nil && c.UnmanageNote != "" {
 		return text(c.UnmanageNote)
 	}
 	if n.care != nil {
@@ -84,7 +84,7 @@ func unmanageNote(n *row) belfry.Value {
 
 // info is why the item shows its status, as far as its data or the time of the day are the reason.
 func info(n *row) belfry.Value {
-	if n.State.Quiet {
+	if n.State.OffHours {
 		return text(outsidePeriod)
 	}
 	return text(n.State.Info)

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"belfry"
+	"belfry/meta"
+)
+
+// rollupQueue collects views whose content has changed, so that each is rolled up once, after everything inside it. Changes
+// made at one moment must not show half-way: an object that moves from one view to another is never missing in the view
+// around both, and an acknowledgment there does not end.
+type rollupQueue struct {
+	at     map[*meta.Node]belfry.Time
+	levels [][]*meta.Node // by depth
+}
+
+// DeferRollup runs f and rolls views up afterwards, so that all changes in f happen at one moment.
+func (t *Tx) DeferRollup(f func()) {
+	if t.rollups != nil {
+		f()
+		return
+	}
+	t.begin()
+	t.rollups = &rollupQueue{at: map[*meta.Node]belfry.Time{}}
+	f()
+	r := t.rollups
+	for d := len(r.levels) - 1; d >= 0; d-- { // deepest first: what changes there joins the queue further up
+		for _, n := range r.levels[d] {
+			t.rollUpNow(t.s.draft(n), r.at[n])
+		}
+	}
+	t.rollups = nil
+}
+
+// enqueueRollup queues a view to be rolled up at the end.
+func (t *Tx) enqueueRollup(n *meta.Node, at belfry.Time) {
+	r := t.rollups
+	if was, ok := r.at[n]; ok {
+		r.at[n] = max(was, at)
+		return
+	}
+	r.at[n] = at
+	d := 0
+	for p := t.Parent(n); p != nil; p = t.Parent(p) {
+		d++
+	}
+	for len(r.levels) <= d {
+		r.levels = append(r.levels, nil)
+	}
+	r.levels[d] = append(r.levels[d], n)
+}
