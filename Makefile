@@ -37,7 +37,7 @@ PLANS     ?= 50000
 HISTORIES ?= 50000
 SOAKED    ?= .soak/passed
 
-# The interface is built anew when one of its sources is newer.
+# The interface is rebuilt when one of its sources is newer.
 UI := $(shell find web/ui -path web/ui/node_modules -prune -o -path web/ui/e2e -prune -o -path web/ui/unit -prune -o -type f -print)
 
 .PHONY: build ui dist run demo quick test soak check setup setup-soak lint gen packages race program crash disk faults ui-unit browser \
@@ -93,7 +93,7 @@ setup-soak: setup ## what make soak needs beyond that
 lint: ## the short list
 	@scripts/lint $(TOOL)
 
-gen: ## reference pages and expected output anew; the diff is for a reviewer to read
+gen: ## reference pages and expected output again; the diff is for a reviewer to read
 	@scripts/gen
 
 packages: ## package tests without the race detector

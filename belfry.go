@@ -22,7 +22,7 @@ import (
 type CustomerID uint32
 
 // ID names a resource, a view or an object; the three share one space of numbers. An ID is never used again, so that
-// history keeps its meaning when a name is removed and made anew. Zero is no item.
+// history keeps its meaning when a name is removed and rebuilt. Zero is no item.
 type ID uint64
 
 // RowID names a row within its customer and is ordered by the moment the row was accepted.

@@ -22,10 +22,10 @@ func (r *Record) Rows() (n int) {
 	return n
 }
 
-// ItemState is what is known about an item at this moment.
+// ItemState is the present state of an item with its last values.
 //
-// LastData, Numbers and Texts follow from the data rows alone and are not part of a StateChange: who applies a record
-// takes them, and what the rows add to Heard, from its objectdata batches.
+// LastData, Numbers and Texts follow from data rows alone and are not part of a StateChange: applying a record takes them,
+// and newer values of LastSeen, from its objectdata batches.
 type ItemState struct {
 	Pos Position // position of the last record that touched it
 	State
@@ -34,12 +34,12 @@ type ItemState struct {
 	Texts    []string  // the same for indicators that are strings; nil when there are none
 }
 
-// StateChange sets what the rules have decided about an item.
+// StateChange sets the evaluated state of an item.
 type StateChange struct {
 	Item ID
 	State
-	// Was is the status before the record, and Differs tells that it looks other than before, see Standing.LooksOther. Both are for whoever is told of the
-	// record in the process that made it, and are not written anywhere.
+	// Was is the status before the record; Differs is true if people see a difference, see State.LooksDifferent. Both are for
+	// consumers of the record in the process that made it and are not stored.
 	Was     Status
 	Differs bool
 }

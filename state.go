@@ -4,15 +4,15 @@ package belfry
 // whole; its parts are never changed in place.
 type State struct {
 	Status    Status         // what it shows
-	Evaluated Status         // what its data say, or what stands in it; management and monitoring periods may hide that
-	Alarmed   Status         // what the last alarm said; it differs from Status while management hides Own
-	Mode      Mode           // its management, with what it inherits
+	Evaluated Status         // from its data or content; management and monitoring periods may hide it
+	Alarmed   Status         // of the last alarm; it differs from Status while management hides Evaluated
+	Mode      Mode           // management, including what it inherits
 	OffHours  bool           // outside its monitoring period
 	Since     Time           // when Status became what it is
-	LastSeen  Time           // of the newest data row, or report that there was no response
-	Info      string         // why Own is what it is
+	LastSeen  Time           // time of the newest data row or no-response report
+	Info      string         // reason for Evaluated
 	Marks     []Mark         // of thresholds that are met
-	Operator  *OperatorState // what operators have said about it; nil when nothing
+	Operator  *OperatorState // nil if nothing is set
 }
 
 // Mark counts how many values in a row have met a threshold. At the threshold's After it is in force.

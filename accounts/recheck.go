@@ -15,7 +15,7 @@ import (
 )
 
 // vouched is a session whose user came in through the provider. The refresh token, with which the provider is asked again,
-// is kept in memory alone: after a restart such users log in anew, which takes one click where they are logged in there.
+// is kept in memory alone: after a restart such users log in again, which takes one click where they are logged in there.
 type vouched struct {
 	mu      sync.Mutex // held while the provider is asked, so that one request asks
 	refresh string

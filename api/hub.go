@@ -21,7 +21,7 @@ import (
 //	                                  └ the oldest go when there are too many
 //
 // A listener has no queue of its own. One that is too slow, or comes back too late, finds that what it wants is gone, and
-// is told to read everything anew.
+// is told to read everything again.
 //
 // Where nobody listens nothing is written. Without any feed, Add looks at one number; when the last listener of a
 // customer has gone, records wait in the inbox for a while, in case it comes back.

@@ -107,7 +107,7 @@ func (s *Server) createKey(w *answer, r *request) error {
 		return err
 	}
 	if r.Header.Get("Idempotency-Key") != "" {
-		return belfry.Errorf(belfry.BadParameter, "a new key cannot have an Idempotency-Key: its answer holds the key, and is therefore not kept; to try again, revoke the name and create it anew")
+		return belfry.Errorf(belfry.BadParameter, "a new key cannot have an Idempotency-Key: its answer holds the key, and is therefore not kept; to try again, revoke the name and create it again")
 	}
 	l, err := belfry.ParseLevel(level)
 	if err != nil {

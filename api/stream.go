@@ -13,7 +13,7 @@ var streamParams = []string{"types", "lasteventid", "for", "alive"}
 
 // live tells a client what happens, as server-sent events, until one of them has enough. The client is told everything
 // from the moment on at which it has the header of the answer; before that, what it missed since the last message it
-// knows, or, when that is not to be had any more, that it should read everything anew.
+// knows, or, when that is not to be had any more, that it should read everything again.
 func (s *Server) live(w *answer, r *request) error {
 	kinds, err := messageKinds(r.params)
 	if err != nil {

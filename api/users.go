@@ -118,7 +118,7 @@ func noRepeat(r *request) error {
 	if r.Header.Get("Idempotency-Key") == "" {
 		return nil
 	}
-	return belfry.Errorf(belfry.BadParameter, "this takes no Idempotency-Key: its answer may hold a password, and is therefore not kept; to try again, remove the name and create it anew")
+	return belfry.Errorf(belfry.BadParameter, "this takes no Idempotency-Key: its answer may hold a password, and is therefore not kept; to try again, remove the name and create it again")
 }
 
 // hashing hashes passwords in the customer's turns to compute, and no more of them at a time than logins. Who has no turn holds no

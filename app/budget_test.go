@@ -135,6 +135,6 @@ func TestShortOfMemory(t *testing.T) {
 	used = 950 << 20
 	p.look(now.Add(pressureLasts + 2*time.Second))
 	if p.look(now.Add(2 * pressureLasts)); f.ready() != nil {
-		t.Errorf("it is short anew, and not for long: %v", f.ready())
+		t.Errorf("it is short again, and not for long: %v", f.ready())
 	}
 }

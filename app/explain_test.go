@@ -19,7 +19,7 @@ func (m *memory) explain(k belfry.Kind, name string) *status.Explanation {
 	return e
 }
 
-// TestExplain follows an estate and reads what is said about it.
+// TestExplain follows an inventory and reads what is said about it.
 func TestExplain(t *testing.T) {
 	m := newMemory(t, 1)
 	defer func() { m.close() }()

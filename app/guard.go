@@ -162,7 +162,7 @@ func (s *service) explainRows(err error) string {
 	return explain(cfg.inside(cfg.Storage.DuckDB.Dir), err)
 }
 
-// watchMeta writes the metadata anew when their files were removed, replaced or cut. Until then nothing is taken: a start
+// watchMeta writes the metadata again when their files were removed, replaced or cut. Until then nothing is taken: a start
 // would know nothing of it.
 func (s *service) watchMeta(ctx context.Context) {
 	err := s.db.Check()
@@ -179,7 +179,7 @@ func (s *service) watchMeta(ctx context.Context) {
 	}
 	if failed := s.db.Restore(ctx); failed != nil {
 		if ctx.Err() == nil {
-			s.Log.Warn("the metadata cannot be written anew, trying again", "err", failed)
+			s.Log.Warn("the metadata cannot be rewritten, trying again", "err", failed)
 			s.trouble.meta.now(errors.Join(err, failed))
 		}
 		return
@@ -197,11 +197,11 @@ func (s *service) explainMeta(err error) string {
 	text := "nothing is taken: " + strings.TrimPrefix(found, meta.ErrFile.Error()+": ") + " while the service ran"
 	switch {
 	case !tried:
-		return text + "; it is written anew from what the service has"
+		return text + "; it is rewritten from what the service has"
 	case diskFull(errors.New(failed)):
-		return text + ", and it cannot be written anew: " + explain(filepath.Dir(path), errors.New(failed)) + ". The service tries again every second; do not stop it before that has succeeded"
+		return text + ", and it cannot be rewritten: " + explain(filepath.Dir(path), errors.New(failed)) + ". The service tries again every second; do not stop it before that has succeeded"
 	}
-	return text + ", and it cannot be written anew; the server's log says why. The service tries again every second. If the files can be put back as they were, do that while it runs. " +
+	return text + ", and it cannot be rewritten; the server's log says why. The service tries again every second. If the files can be put back as they were, do that while it runs. " +
 		"Otherwise stop the service and put " + filepath.Base(path) + " of a backup in their place; the journal still has what was changed since it was last written"
 }
 

@@ -92,7 +92,7 @@ func (p *places) lostMetadata() error {
 	}
 	return fmt.Errorf("the metadata %s are missing or empty, but there are %s: without the metadata nobody knows what these are about, "+
 		"and new items would get the numbers of old ones. Restore %s from a backup; the start brings in what the journal has of later changes, and says so if that is not all of them. "+
-		"There is no way to go on without the metadata: to begin anew, use another data folder, or move these away first", p.meta.path, p.others(), filepath.Base(p.meta.path))
+		"There is no way to go on without the metadata: to begin again, use another data folder, or move these away first", p.meta.path, p.others(), filepath.Base(p.meta.path))
 }
 
 func (p *places) others() string {
@@ -240,7 +240,7 @@ func mixed(a, b place, remedy string) error {
 // Of metadata that are in use and have no id.
 const (
 	noInstance       = "no id of an instance, which the first start writes before anything else: they are damaged, or were written before the first release"
-	noInstanceRemedy = "Restore them from a backup, or begin anew in another data folder"
+	noInstanceRemedy = "Restore them from a backup, or begin again in another data folder"
 )
 
 // adopt gives an id to a new instance. An interrupted attempt is continued.

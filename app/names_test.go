@@ -110,7 +110,7 @@ func putBack(t *testing.T, from, to string, names ...string) {
 }
 
 // TestOlderNames puts an older folder of rows, or the older names of removed items alone, beside the current metadata. The names are made
-// anew from these, whether the journal has the removals or not, and a start after that finds nothing to do.
+// again from these, whether the journal has the removals or not, and a start after that finds nothing to do.
 func TestOlderNames(t *testing.T) {
 	allRows := func(t *testing.T, older, dir string) {
 		must(t, os.RemoveAll(filepath.Join(dir, "rows")))

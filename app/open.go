@@ -60,7 +60,7 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	return newRowStore(rows), nil
 }
 
-// removedAfter asks the metadata whether the names of removed items have to be made anew. That it cannot be told does not end a start, nor
+// removedAfter asks the metadata whether the names of removed items have to be rebuilt. That it cannot be told does not end a start, nor
 // keep an engine from being started again: the service watches the metadata, and checks the whole database after each start.
 func (s *service) removedAfter(pos belfry.Position) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may break down while we stop, too

@@ -137,7 +137,7 @@ func plainFiles(cfg *Config) []plainFile {
 	list := []plainFile{
 		{db, "put the file in its place, or name it with meta.sqlite.path"},
 		{db + "-wal", "put the file in its place: it has the latest changes of the metadata"},
-		{db + "-shm", "remove it: it is made anew"},
+		{db + "-shm", "remove it: it is rebuilt"},
 		{filepath.Join(cfg.Data, arrivalsFile), arrivalsRemedy},
 	}
 	if cfg.Storage.Reserve > 0 {

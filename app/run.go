@@ -80,7 +80,7 @@ func (s *service) keepHouse(ctx context.Context) error {
 			s.tellShortfalls()
 			s.accounts.FlushRefused()
 			if s.faults.isOpen(secretsFault) {
-				s.checkSecrets() // somebody may have given them anew
+				s.checkSecrets() // somebody may have given them again
 			}
 		case <-retention.C:
 			s.retain(ctx)

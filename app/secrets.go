@@ -55,7 +55,7 @@ func (s *service) checkSecrets() {
 	if !s.faults.isOpen(secretsFault) {
 		s.Log.Warn("secrets cannot be opened", "receivers", len(shut), "first", shut[:min(len(shut), most)])
 	}
-	s.faults.begin(secretsFault, false, "secrets of receivers cannot be decrypted: the key file is missing or another one. The receivers that need them are off; restore the key file and start again, or give the secrets anew")
+	s.faults.begin(secretsFault, false, "secrets of receivers cannot be decrypted: the key file is missing or another one. The receivers that need them are off; restore the key file and start again, or give the secrets again")
 }
 
 // sealSecrets encrypts the secrets that are not, or not with the first key, see engine.Sequencer.SealSecrets.

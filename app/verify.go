@@ -131,7 +131,7 @@ func (v *verifier) secrets(ctx context.Context) {
 		v.found(v.places.meta.path, "the secrets of receivers cannot be read: "+failed.Error(), "Restore it from a backup.")
 		return
 	}
-	const remedy = "Put the file back that belongs to these data: without it, receivers that need these secrets are off. If it is lost, start the service and provision the secrets anew."
+	const remedy = "Put the file back that belongs to these data: without it, receivers that need these secrets are off. If it is lost, start the service and provision the secrets again."
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if sealed > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the expected output anew")
+var update = flag.Bool("update", false, "write the expected output again")
 
 func loadCatalog(t testing.TB) *Catalog {
 	t.Helper()
@@ -40,7 +40,7 @@ func golden(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s is out of date; go test ./catalog -update writes it anew (- file, + program):\n%s", file, d)
+		t.Errorf("%s is out of date; go test ./catalog -update writes it again (- file, + program):\n%s", file, d)
 	}
 }
 

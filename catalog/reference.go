@@ -20,7 +20,7 @@ func (c *Catalog) Reference() []Page {
 	}
 }
 
-const generated = "<!-- Written from the files in catalog/; `go test ./catalog -update` writes it anew. -->\n\n"
+const generated = "<!-- Written from the files in catalog/; `go test ./catalog -update` writes it again. -->\n\n"
 
 func (c *Catalog) collectionPage() string {
 	var b strings.Builder

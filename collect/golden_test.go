@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the expected output anew")
+var update = flag.Bool("update", false, "write the expected output again")
 
 // testWorker makes a process of the tests a script worker.
 var testWorker = []string{"/proc/self/exe", os.Args[0], "script-worker"}

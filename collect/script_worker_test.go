@@ -43,7 +43,7 @@ const endless = `Array.prototype.indexOf.call({length: 2 ** 53}, 1)`
 // same customer, are judged, each once.
 func TestScriptKilled(t *testing.T) {
 	e := quickEnv(t)
-	e.scripts.limit.start = 10 * time.Second // a worker that is started anew on a busy machine takes its time
+	e.scripts.limit.start = 10 * time.Second // a worker that is restarted on a busy machine takes its time
 	kills := new(atomic.Int32)
 	p, _, err := newPipeline[Syslog](t.Context(), e, 1, map[string]string{"script": `function message(m) { if (m.app === "bad") ` + endless + `; m.category = "seen"; return m }`}, kills)
 	if err != nil {

@@ -45,11 +45,11 @@ func openEngine(file string, now func() time.Time) (*snmpEngine, error) {
 	default:
 		id := ""
 		if _, err := fmt.Sscanf(string(text), "engine %s\nboots %d", &id, &e.boots); err != nil {
-			return nil, fmt.Errorf("engine of SNMP version 3: %s is damaged; remove it, and senders of informs will ask anew", file)
+			return nil, fmt.Errorf("engine of SNMP version 3: %s is damaged; remove it, and senders of informs will ask again", file)
 		}
 		b, err := hex.DecodeString(id)
 		if err != nil || len(b) < 5 || len(b) > 32 {
-			return nil, fmt.Errorf("engine of SNMP version 3: %s names no engine; remove it, and senders of informs will ask anew", file)
+			return nil, fmt.Errorf("engine of SNMP version 3: %s names no engine; remove it, and senders of informs will ask again", file)
 		}
 		e.id = string(b)
 	}

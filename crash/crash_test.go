@@ -11,7 +11,7 @@
 // comparison after the restart: from then on it must stay as it was found.
 //
 // TestKill does so with rows in bulk, by many senders at once. The tests that besiege the program have one subject each:
-// requests that several clients repeat at once, bodies that count whole or not at all, the estate, single rows.
+// requests that several clients repeat at once, bodies that count whole or not at all, the inventory, single rows.
 //
 // Everything random comes from a seed, which is printed and can be given with -seed. The moment of a kill also depends
 // on the machine, so a seed repeats the load and not the run.

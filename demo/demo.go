@@ -7,7 +7,7 @@
 //	incidents (what is wrong at a time) ──┘                 └──► operators: acknowledge, note, unmanage
 //
 // Everything goes through the sequencer, as the requests of any client do. A value is a function of the seed, the object
-// and the time and of nothing else, and so is what goes wrong: a restart goes on where the clock is, and two estates of
+// and the time and of nothing else, and so is what goes wrong: a restart goes on where the clock is, and two inventories of
 // one seed show the same at the same moment.
 package demo
 

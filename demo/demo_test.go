@@ -111,7 +111,7 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-// TestPlan shows that the estate is of the size that the manual tells, with names that are not used twice.
+// TestPlan shows that the inventory is of the size that the manual tells, with names that are not used twice.
 func TestPlan(t *testing.T) {
 	p := newPlan()
 	if n := len(p.objects); n < 280 || n > 320 {

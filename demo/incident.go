@@ -73,7 +73,7 @@ func (i *incident) strength(at time.Time) float64 {
 	return min(gone*10, (1-gone)*10, 1)
 }
 
-// mood is the state of the estate at a moment.
+// mood is the state of the inventory at a moment.
 type mood struct {
 	at     time.Time
 	busy   float64

@@ -17,7 +17,7 @@ var people = []string{"anna", "ben", "chiara"}
 // noticed is how long somebody takes to look at an incident.
 const noticed = 75 * time.Second
 
-// furnish puts management on a new estate, as people would have left it: a maintenance, a weekly window, something that
+// furnish puts management on a new inventory, as people would have left it: a maintenance, a weekly window, something that
 // is allowed to be off, and notes.
 func (d *Demo) furnish(ctx context.Context) error {
 	now := d.Now().In(d.Zone)

@@ -28,7 +28,7 @@ func classTexts() (texts [][]byte, err error) {
 	return texts, nil
 }
 
-// plan is what there is in the estate.
+// plan is what there is in the inventory.
 type plan struct {
 	views     []view
 	resources []resource

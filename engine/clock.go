@@ -90,7 +90,7 @@ func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
 	return time.Duration(max(c.entries[0].at-now, 0)) * time.Microsecond, true
 }
 
-// schedule finds out anew when an item is due; for the goroutine that applies records.
+// schedule finds out again when an item is due; for the goroutine that applies records.
 func (s *Sequencer) schedule(n *meta.Node) {
 	if n == nil || n.Removed != 0 || n.Kind == belfry.KindElement || s.cfg.Tree.Node(n.ID) != n { // of a dry run
 		return

@@ -29,7 +29,7 @@ const (
 	historySteps = 24
 )
 
-// TestHistories lets random things happen to a small estate, on the stage and in the model. Each seed stands for one
+// TestHistories lets random things happen to a small inventory, on the stage and in the model. Each seed stands for one
 // history and always for the same.
 func TestHistories(t *testing.T) {
 	count := *historyCount
@@ -148,7 +148,7 @@ func openHistoryLog(name string) (log *os.File, next int, err error) {
 			continue
 		}
 		if n, err := fmt.Sscanf(line, "seeds %d to %d ", &first, &last); n < 2 || first != next || last < first {
-			return nil, 0, fmt.Errorf("%s: the line %q does not continue at seed %d (%v); remove the log to begin anew", name, line, next, err)
+			return nil, 0, fmt.Errorf("%s: the line %q does not continue at seed %d (%v); remove the log to begin again", name, line, next, err)
 		}
 		next = last + 1
 	}

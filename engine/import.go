@@ -34,7 +34,7 @@ func (s *Sequencer) ImportClasses(defs []*catalog.Class) (out Imported, err erro
 	return out, err
 }
 
-// judgeClasses lets the rules of classes decide anew about the objects of every customer. It comes after the record that
+// judgeClasses lets the rules of classes decide again about the objects of every customer. It comes after the record that
 // changed them; if it never came, the next row of each object would do the same.
 func (s *Sequencer) judgeClasses(names []string) error {
 	if len(names) == 0 {

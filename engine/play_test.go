@@ -16,7 +16,7 @@ import (
 const never = belfry.Time(math.MaxInt64)
 
 // model is a second telling of the rules of status, written to be read: it keeps what was said about each thing, and
-// after each word it works out anew what everything shows. The engine is right when nobody can tell the two apart.
+// after each word it works out again what everything shows. The engine is right when nobody can tell the two apart.
 type model struct {
 	now, began belfry.Time // began: when the process did
 	things     []*thing    // in the order of their creation, MAIN first
@@ -279,7 +279,7 @@ func (m *model) do(s *step) {
 		m.began = m.now
 		for _, x := range m.things {
 			if x.ack != nil {
-				x.ack.Left = min(x.ack.Left, m.now) // what is left of its time begins anew when the clock goes back
+				x.ack.Left = min(x.ack.Left, m.now) // what is left of its time begins again when the clock goes back
 			}
 		}
 		m.rewind()

@@ -111,7 +111,7 @@ func resourceOf(kind belfry.Kind, resource string) string {
 func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []string, err error) {
 	n, err := itemNamed(t.Tenant, next.Kind, next.Item, next.Resource)
 	if err == nil && n.ID != next.On {
-		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been made anew at this moment; send the policy again", next.Kind, belfry.Clip(next.Item))
+		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been rebuilt at this moment; send the policy again", next.Kind, belfry.Clip(next.Item))
 	}
 	if err == nil {
 		err = asParameter(next.Fits(func(name string) *catalog.Class { return t.seq.definition(t.Tenant, name) }))
@@ -193,7 +193,7 @@ func (t *Tx) lift(p *meta.Policy) {
 	t.s.policies[p.On] = slices.DeleteFunc(slices.Clone(list), func(o *meta.Policy) bool { return o == p })
 }
 
-// policyChanged lets the rules decide anew about all that a policy covered, or covers now; nil is none. What it returns is to be
+// policyChanged lets the rules decide again about all that a policy covered, or covers now; nil is none. What it returns is to be
 // handed to Sequencer.reassessAll.
 func (t *Tx) policyChanged(was, now *meta.Policy) (rest []string) {
 	if was != nil && now != nil && was.On == now.On {

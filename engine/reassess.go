@@ -27,7 +27,7 @@ const (
 	modeMark  = "cover " // give the item, and what stands in it, the mode that follows
 )
 
-// evaluateClass lets the rules of a class, as the round has them, decide anew about its objects. What it returns, if not
+// evaluateClass lets the rules of a class, as the round has them, decide again about its objects. What it returns, if not
 // empty, is to be handed to Sequencer.reassessAll.
 func (t *Tx) evaluateClass(name string) (rest string) {
 	if cell := t.Tenant.Class(name); cell != nil && cell.Objects() > t.seq.turn {

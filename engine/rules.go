@@ -54,7 +54,7 @@ func (t *Tx) policedRules(n *meta.Node) *status.Rules {
 	return t.policyScope(n).rules(n, def, &t.seq.classRules)
 }
 
-// evaluate lets the rules decide anew about an item and all that stands in it.
+// evaluate lets the rules decide again about an item and all that stands in it.
 func (t *Tx) evaluate(n *meta.Node) {
 	if n.Kind == belfry.KindObject {
 		t.evaluateObject(n)
@@ -64,7 +64,7 @@ func (t *Tx) evaluate(n *meta.Node) {
 	t.rollUp(t.s.draft(n), t.Now)
 }
 
-// evaluateObject lets the rules decide anew about an object, by its last values. The command must have its round to itself,
+// evaluateObject lets the rules decide again about an object, by its last values. The command must have its round to itself,
 // so that no value has come in unseen.
 func (t *Tx) evaluateObject(n *meta.Node) {
 	i := t.s.draft(n)

@@ -28,7 +28,7 @@ func BenchmarkRollup(b *testing.B) {
 			x.Tree.Read(x.Who.Customer, func(e *meta.Tenant) { n, _ = e.Object("obj0000500") })
 			x.Config.Sinks = nil
 			at := belfry.At(x.Moment)
-			runtime.GC() // what the estate was made from is not what is measured
+			runtime.GC() // what the inventory was made from is not what is measured
 			b.ResetTimer()
 			for i := range b.N {
 				r := x.Rollup(x.Who.Customer, n, status.Input{Time: at + belfry.Time(i), NoResponse: i%2 == 0, Values: fine{}})

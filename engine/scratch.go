@@ -43,7 +43,7 @@ type scratch struct {
 
 	changes []itemChange // room for those of the next turn
 
-	wake []*meta.Node // to find out anew when they are due, beside those whose state is set
+	wake []*meta.Node // to find out again when they are due, beside those whose state is set
 
 	buffer   []byte
 	payloads [][]byte

@@ -25,7 +25,7 @@ func (s *Sequencer) SealSecrets() (items int, err error) {
 	return items, nil
 }
 
-// sealItem seals the secret answers of an item anew, and tells whether there were any.
+// sealItem seals the secret answers of an item again, and tells whether there were any.
 func (t *Tx) sealItem(n *meta.Node) bool {
 	secrets, pt := t.seq.cfg.Tree.Secrets(), t.seq.cfg.Tree.Catalog().Package(n.Package)
 	d := t.Details(n)

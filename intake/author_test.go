@@ -55,7 +55,7 @@ func TestAuthorStays(t *testing.T) {
 		check("encrypted", true)
 		b.bulk(t, true, pkg, "name\n"+name+"\n", Options{})
 		b.bulk(t, false, pkg, strings.ReplaceAll(export, "***", "s3cret"), Options{})
-		check("removed and made anew", false)
+		check("removed and rebuilt", false)
 		b.bulk(t, true, pkg, "name\n"+name+"\n", Options{})
 		b.Tree.SetSecrets(nil)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkLookup finds the same thousand objects by name in estates of different sizes: the cost must not grow with
+// BenchmarkLookup finds the same thousand objects by name in inventories of different sizes: the cost must not grow with
 // what else there is.
 func BenchmarkLookup(b *testing.B) {
 	for _, size := range []int{1_000, 10_000, 100_000, 1_000_000} {

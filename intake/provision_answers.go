@@ -139,7 +139,7 @@ func (p *provisioning) readable(answers, open map[string]string) *belfry.RowErro
 			continue
 		}
 		if _, err := p.in.tree.Secrets().Open(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
-			return belfry.Rejectf(column, belfry.BadValue, "the stored %s cannot be read: %s; give it anew", column, err)
+			return belfry.Rejectf(column, belfry.BadValue, "the stored %s cannot be read: %s; give it again", column, err)
 		}
 	}
 	return nil

@@ -123,7 +123,7 @@ func TestSecret(t *testing.T) {
 	f("name,community\nTraps,***\n", "1 community missing_value")
 }
 
-// What was exported is taken back unchanged, and builds the same estate anew.
+// What was exported is taken back unchanged, and builds the same inventory again.
 func TestExportRoundTrip(t *testing.T) {
 	b := newBench(t)
 	b.bulk(t, false, "view", "name,view,autoarrange,bg\nZ,MAIN,linear,map.png\nA,Z,,\n\"odd, \"\"name\"\"\",A,,\n=cmd(),MAIN,,\n", Options{})

@@ -13,7 +13,7 @@ func TestRemoveInTurns(t *testing.T) {
 	const many = 25_000
 	b := newBench(t)
 	b.Grow(t, many)
-	estate := b.Tree.Tenant(b.Who.Customer)
+	inventory := b.Tree.Tenant(b.Who.Customer)
 	remove := func(pkg, body string, o Options) belfry.Report {
 		t.Helper()
 		b.Records = nil
@@ -27,7 +27,7 @@ func TestRemoveInTurns(t *testing.T) {
 	}
 	objects := func(want int) {
 		t.Helper()
-		if n := estate.Count(belfry.KindObject); n != want {
+		if n := inventory.Count(belfry.KindObject); n != want {
 			t.Errorf("%d objects, want %d", n, want)
 		}
 	}
@@ -54,14 +54,14 @@ func TestRemoveInTurns(t *testing.T) {
 		t.Errorf("%d turns", len(b.Records))
 	}
 	objects(many - 10_000)
-	if estate.Place("view0000") != nil || estate.Place("res0003") != nil {
+	if inventory.Place("view0000") != nil || inventory.Place("res0003") != nil {
 		t.Error("the view or a resource inside it is still there")
 	}
 	if r := remove("object", "name,view\n*,view0001\n", Options{Recursive: true}); r.Removed != 10_000 {
 		t.Errorf("all objects below a view: %+v", r)
 	}
 	objects(many - 20_000)
-	if estate.Place("res0010") == nil {
+	if inventory.Place("res0010") == nil {
 		t.Error("a resource went with its objects")
 	}
 }

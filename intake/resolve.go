@@ -111,7 +111,7 @@ func (t decision) replaceRemoved(c *chunk, late *rejections) {
 				}
 			}
 			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject,
-				"object %q of %q was removed while the request was under way; give class and view to create it anew", n.Name, n.Resource.Name))
+				"object %q of %q was removed while the request was under way; give class and view to create it again", n.Name, n.Resource.Name))
 		}
 	}
 	again(c.data.nodes, c.data.origins)

@@ -15,7 +15,7 @@ import (
 	"belfry/meta"
 )
 
-// enclose makes an estate and gives the sender who sees the view In and the resource lone of it alone.
+// enclose makes an inventory and gives the sender who sees the view In and the resource lone of it alone.
 func (b *bench) enclose(t *testing.T) engine.Sender {
 	t.Helper()
 	b.bulk(t, false, "view", "name,view\nOut,MAIN\nIn,Out\nDeep,In\nFar,Out\n", Options{})

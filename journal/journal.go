@@ -228,7 +228,7 @@ func (j *Journal) Size() (bytes int64, segments int) {
 
 // Append writes the payloads as consecutive records, syncs once, and gives the position of the first. Only when it
 // returns nil has anything happened; then all of it has. After an error none of the payloads counts, and the next call
-// tries anew by itself. Without payloads it does nothing.
+// tries again by itself. Without payloads it does nothing.
 func (j *Journal) Append(payloads ...[]byte) (first belfry.Position, err error) {
 	j.writing.Lock()
 	defer j.writing.Unlock()

@@ -170,7 +170,7 @@ func (j *Journal) create(s *segment) (*os.File, error) {
 	if err := os.Rename(temp, s.path); err != nil {
 		return nil, errors.Join(err, os.Remove(temp))
 	}
-	f, err = os.OpenFile(s.path, os.O_RDWR|unix.O_NOFOLLOW, 0) // opened anew for the sake of its name in errors
+	f, err = os.OpenFile(s.path, os.O_RDWR|unix.O_NOFOLLOW, 0) // opened again for the sake of its name in errors
 	if err == nil {
 		err = j.o.SyncDir(j.dir)
 	}

@@ -41,7 +41,7 @@ type DB struct {
 
 const (
 	readers  = 4        // queries that may run beside the writer
-	logLimit = 64 << 20 // size to which SQLite shrinks its log when it begins it anew
+	logLimit = 64 << 20 // size to which SQLite shrinks its log when it begins it again
 )
 
 // Open opens the database file at path, makes it when there is none, and brings its schema up to date. A file whose

@@ -79,7 +79,7 @@ func (e *Tenant) MarksGrowth(class string, more int) int64 {
 	return int64(min(c.marks+more, mostMarks)-c.marks) * markSize * int64(c.count)
 }
 
-// recount counts the thresholds of a class anew, after it or a policy has changed.
+// recount counts the thresholds of a class again, after it or a policy has changed.
 func (t *Tree) recount(e *Tenant, c *Class) {
 	n := min(Thresholds(c.Def)+e.sets[c.Name], mostMarks)
 	t.addMemory(e, int64(n-c.marks)*markSize*int64(c.count))

@@ -77,7 +77,7 @@ func knownSchema(have int, steps []migration) error {
 			"start that one or restore a backup from before", have, last)
 	case have != 0 && have < firstSchema:
 		return fmt.Errorf("its schema has number %d and this program knows none below %d: it was written before the first release, "+
-			"and cannot be used; begin anew in another data folder", have, firstSchema)
+			"and cannot be used; begin again in another data folder", have, firstSchema)
 	}
 	return nil
 }

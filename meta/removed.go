@@ -12,7 +12,7 @@ import (
 // A removed item is needed as long as there are rows about it: history is asked by name. It lives in the database alone,
 // where queries look it up (see history.go):
 //
-//	tree ── removal ──► Estate.gone ── mover has written it ──► table removed ── its last row goes ──► purged
+//	tree ── removal ──► Inventory.gone ── mover has written it ──► table removed ── its last row goes ──► purged
 //
 // So memory holds those that the mover has not written yet, and a start reads those that a replay may meet again.
 
@@ -242,7 +242,7 @@ func (db *DB) purge(ctx context.Context, ids []belfry.ID) error {
 	return nil
 }
 
-// Purged finds out anew which customers have removed items, after a purge.
+// Purged finds out again which customers have removed items, after a purge.
 func (t *Tree) Purged(ctx context.Context) error {
 	has, buried := map[belfry.CustomerID]bool{}, map[belfry.CustomerID]int{}
 	t.mu.RLock()

@@ -15,7 +15,7 @@ import (
 // SavedSuffix ends the name of a whole copy of the database that Restore made and could not put in its place.
 const SavedSuffix = ".saved"
 
-// Restore writes the database anew from what the connections have open, and opens it, after Check has found that its files
+// Restore writes the database again from what the connections have open, and opens it, after Check has found that its files
 // were removed, replaced or cut. A file that has taken the place of the old one is renamed, not deleted.
 //
 //	open connections ──VACUUM INTO──► meta.db.saved, verified and synced ──rename──► meta.db
@@ -26,9 +26,9 @@ func (db *DB) Restore(ctx context.Context) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if err := db.restore(ctx); err != nil {
-		return fmt.Errorf("write the metadata anew: %w", err)
+		return fmt.Errorf("write the metadata again: %w", err)
 	}
-	db.log.Warn("the metadata were written anew", "file", db.path)
+	db.log.Warn("the metadata were rewritten", "file", db.path)
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"belfry/query"
 )
 
-// scopeTree is an estate in which a user may be limited to something:
+// scopeTree is an inventory in which a user may be limited to something:
 //
 //	MAIN ─┬ Site ─┬ web01 ─┬ Disks ─ root
 //	      │       │        └ cpu

@@ -17,8 +17,8 @@ import (
 	"belfry/query"
 )
 
-// estate is a tree that a test fills.
-type estate struct {
+// inventory is a tree that a test fills.
+type inventory struct {
 	testing.TB
 	tree *meta.Tree
 	cat  *catalog.Catalog
@@ -27,7 +27,7 @@ type estate struct {
 	rec  belfry.Record
 }
 
-func newEstate(t testing.TB) *estate {
+func newEstate(t testing.TB) *inventory {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
@@ -37,14 +37,14 @@ func newEstate(t testing.TB) *estate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &estate{TB: t, tree: meta.NewTree(cat), cat: cat}
+	e := &inventory{TB: t, tree: meta.NewTree(cat), cat: cat}
 	e.rec.Docs = []belfry.Doc{{Kind: belfry.DocCustomer, Name: "c", Body: body}}
 	e.add(belfry.KindView, belfry.Main, 0, 0, "generic")
 	return e
 }
 
 // add creates an item; of a resource, its own id is the resource.
-func (e *estate) add(k belfry.Kind, name string, parent, resource belfry.ID, class string) belfry.ID {
+func (e *inventory) add(k belfry.Kind, name string, parent, resource belfry.ID, class string) belfry.ID {
 	e.last++
 	if k == belfry.KindResource {
 		resource = e.last
@@ -55,11 +55,11 @@ func (e *estate) add(k belfry.Kind, name string, parent, resource belfry.ID, cla
 	return e.last
 }
 
-func (e *estate) set(id belfry.ID, s belfry.Status) {
+func (e *inventory) set(id belfry.ID, s belfry.Status) {
 	e.rec.States = append(e.rec.States, belfry.StateChange{Item: id, State: belfry.State{Status: s, Since: belfry.Time(e.pos + 1)}})
 }
 
-func (e *estate) apply() {
+func (e *inventory) apply() {
 	e.Helper()
 	e.pos++
 	e.rec.SetPos(e.pos)
@@ -69,7 +69,7 @@ func (e *estate) apply() {
 	e.rec = belfry.Record{}
 }
 
-func (e *estate) plan(text string, views ...string) *query.Plan {
+func (e *inventory) plan(text string, views ...string) *query.Plan {
 	e.Helper()
 	s, err := query.Parse(text)
 	if err != nil {
@@ -104,7 +104,7 @@ func lines(t testing.TB, rows query.Rows, err error) string {
 	}
 }
 
-func (e *estate) want(text, rows, how string) {
+func (e *inventory) want(text, rows, how string) {
 	e.Helper()
 	p, s := e.plan(text), Source{Tree: e.tree}
 	answer, err := s.Select(e.Context(), p)
@@ -213,7 +213,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-func randomEstate(t *testing.T, rnd *rand.Rand) *estate {
+func randomEstate(t *testing.T, rnd *rand.Rand) *inventory {
 	t.Helper()
 	e := newEstate(t)
 	for r := range 1 + rnd.IntN(3) {

@@ -250,7 +250,7 @@ func trim(c belfry.OperatorState) *belfry.OperatorState {
 // keepAck decides what becomes of an acknowledgment when its item shows a status: it may end, and then it says why.
 func keepAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack, string) {
 	waiting := a.Left != 0
-	if waiting && now < a.Left { // the clock was set back: the time that is left begins anew
+	if waiting && now < a.Left { // the clock was set back: the time that is left begins again
 		b := *a
 		b.Left = now
 		a = &b

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// model is a rule and a window as one would explain them: it goes from day to day and looks at everything anew.
+// model is a rule and a window as one would explain them: it goes from day to day and looks at everything again.
 type model struct {
 	freq             string
 	interval, count  int

@@ -30,8 +30,8 @@ func (noRows) Columns() []query.Output                                 { return 
 func (noRows) Next() ([]belfry.Value, error)                           { return nil, io.EOF }
 func (noRows) Close() error                                            { return nil }
 
-// disks makes an estate with objects named disk 0 and so on.
-func disks(t testing.TB, count int) (e *estate, objects []belfry.ID) {
+// disks makes an inventory with objects named disk 0 and so on.
+func disks(t testing.TB, count int) (e *inventory, objects []belfry.ID) {
 	e = newEstate(t)
 	web := e.add(belfry.KindResource, "web", 1, 0, "custom")
 	for n := range count {

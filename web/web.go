@@ -32,7 +32,7 @@ const permissions = "camera=(), display-capture=(), geolocation=(), microphone=(
 const nonceMark = "__STYLE_NONCE__"
 
 // missing is the answer for a part of the interface that this build does not have.
-const missing = `{"error":{"code":"unknown_path","message":"this build has no such part of the interface; load the page anew"}}`
+const missing = `{"error":{"code":"unknown_path","message":"this build has no such part of the interface; load the page again"}}`
 
 // Handler serves the interface under /ui/. Every address without a file behind it shows the start page, which finds out
 // by itself what to show.

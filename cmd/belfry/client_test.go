@@ -20,9 +20,9 @@ import (
 
 const testKey = "0b0f3a52-5a7c-4c53-9a1c-64c1de2e3b11"
 
-// estate is a server of packages as far as export, provision and remove need one: it keeps the body that was posted
+// inventory is a server of packages as far as export, provision and remove need one: it keeps the body that was posted
 // last for each package and gives it back.
-type estate struct {
+type inventory struct {
 	packages string
 	csv      map[string]string
 	log      []string // method, path, query, and for requests with rows how many
@@ -30,7 +30,7 @@ type estate struct {
 	put      map[string]string
 }
 
-func (s *estate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *inventory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("X-Api-Key") != testKey {
 		w.WriteHeader(401)
 		io.WriteString(w, `{"error":{"code":"invalid_key","message":"the key is missing, unknown, expired or revoked"}}`)
@@ -70,7 +70,7 @@ func (s *estate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // take rejects rows that hold the word wrong.
-func (s *estate) take(w http.ResponseWriter, pkg, body string) {
+func (s *inventory) take(w http.ResponseWriter, pkg, body string) {
 	var rep belfry.Report
 	for i, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if i == 0 {
@@ -93,15 +93,15 @@ func (s *estate) take(w http.ResponseWriter, pkg, body string) {
 // shell runs commands against a server, in a folder of their own.
 type shell struct {
 	*testing.T
-	estate *estate
+	inventory *inventory
 	out    string
 	err    string
 }
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
-	s := &shell{T: t, estate: &estate{csv: map[string]string{}, put: map[string]string{}}}
-	srv := httptest.NewServer(s.estate)
+	s := &shell{T: t, inventory: &inventory{csv: map[string]string{}, put: map[string]string{}}}
+	srv := httptest.NewServer(s.inventory)
 	t.Cleanup(srv.Close)
 	t.Chdir(t.TempDir())
 	t.Setenv("BELFRY_URL", srv.URL)
@@ -239,10 +239,10 @@ func TestTotals(t *testing.T) {
 	s.read("other.csv")
 	s.run(3, "provision", "--dryrun", "custom", "rows.csv")
 	s.shows(s.out, "dry run: 60 rows: 30 accepted, 30 rejected")
-	s.shows(s.estate.log[len(s.estate.log)-1], "POST /api/provisioning/custom?dryrun=true 60")
+	s.shows(s.inventory.log[len(s.inventory.log)-1], "POST /api/provisioning/custom?dryrun=true 60")
 	s.run(3, "remove", "--recursive", "custom", "rows.csv")
 	s.shows(s.out, "; removed 30 items\n")
-	s.shows(s.estate.log[len(s.estate.log)-1], "DELETE /api/provisioning/custom?recursive=true 60")
+	s.shows(s.inventory.log[len(s.inventory.log)-1], "DELETE /api/provisioning/custom?recursive=true 60")
 }
 
 // TestRemoveParts: every error of a removal is listed, since no request has more rows than errors are listed.
@@ -251,7 +251,7 @@ func TestRemoveParts(t *testing.T) {
 	s.write("rows.csv", "name\n"+strings.Repeat("wrong\n", 250))
 	s.run(3, "remove", "custom", "rows.csv")
 	want := []string{"DELETE /api/provisioning/custom 100", "DELETE /api/provisioning/custom 100", "DELETE /api/provisioning/custom 50"}
-	if diff := cmp.Diff(want, s.estate.log); diff != "" {
+	if diff := cmp.Diff(want, s.inventory.log); diff != "" {
 		t.Error(diff)
 	}
 	if got := strings.Count(s.read("rows.csv.rejected.csv"), "wrong"); got != 250 {
@@ -264,8 +264,8 @@ const somePackages = `{"packages":[{"name":"custom","kind":"resource"},{"name":"
 
 func TestExport(t *testing.T) {
 	s := newShell(t)
-	s.estate.packages = somePackages
-	s.estate.csv = map[string]string{
+	s.inventory.packages = somePackages
+	s.inventory.csv = map[string]string{
 		"custom":       "name,view,token\nweb01,MAIN,***\n\"a \"\"b\"\"\",Rack,\n",
 		"view":         "name,view,resname\nRack,MAIN,\nInner,web01,web01\n",
 		"object":       "name,resname,view,class\ncpu,web01,web01,c\n",
@@ -273,7 +273,7 @@ func TestExport(t *testing.T) {
 		"network-ping": "name,view,ip_address_fqdn\n",
 	}
 	before := map[string]string{}
-	for k, v := range s.estate.csv {
+	for k, v := range s.inventory.csv {
 		before[k] = v
 	}
 	s.run(0, "export", "custom")
@@ -290,50 +290,50 @@ func TestExport(t *testing.T) {
 		t.Errorf("got %q", s.out)
 	}
 
-	if err := os.Mkdir("estate", 0o700); err != nil {
+	if err := os.Mkdir("inventory", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.write("estate/20-network-ping.csv", "name\ngone\n") // of an earlier export
-	s.write("estate/notes.txt", "mine")
-	s.run(0, "export", "--dir", "estate")
+	s.write("inventory/20-network-ping.csv", "name\ngone\n") // of an earlier export
+	s.write("inventory/notes.txt", "mine")
+	s.run(0, "export", "--dir", "inventory")
 	want := []string{"10-view.csv", "20-custom.csv", "30-view.csv", "40-object.csv", "50-label.csv", "notes.txt"}
-	if diff := cmp.Diff(want, names(t, "estate")); diff != "" {
+	if diff := cmp.Diff(want, names(t, "inventory")); diff != "" {
 		t.Error(diff)
 	}
-	if got := s.read("estate/10-view.csv"); got != "name,view,resname\nRack,MAIN,\n" {
+	if got := s.read("inventory/10-view.csv"); got != "name,view,resname\nRack,MAIN,\n" {
 		t.Errorf("views of the customer: %q", got)
 	}
-	if got := s.read("estate/30-view.csv"); got != "name,view,resname\nInner,web01,web01\n" {
+	if got := s.read("inventory/30-view.csv"); got != "name,view,resname\nInner,web01,web01\n" {
 		t.Errorf("views inside resources: %q", got)
 	}
-	if got := s.read("estate/50-label.csv"); got != before["label"] {
+	if got := s.read("inventory/50-label.csv"); got != before["label"] {
 		t.Errorf("labels: %q", got)
 	}
 
 	// And back, in order.
-	s.estate.csv, s.estate.log = map[string]string{}, nil
-	s.run(0, "provision", "--dir", "estate")
+	s.inventory.csv, s.inventory.log = map[string]string{}, nil
+	s.run(0, "provision", "--dir", "inventory")
 	wantLog := []string{
 		"GET /api/packages", // to find out which *** are secrets
 		"POST /api/provisioning/view 1", "POST /api/provisioning/custom 2", "POST /api/provisioning/view 1",
 		"POST /api/provisioning/object 1", "POST /api/provisioning/label 2",
 	}
-	if diff := cmp.Diff(wantLog, s.estate.log); diff != "" {
+	if diff := cmp.Diff(wantLog, s.inventory.log); diff != "" {
 		t.Error(diff)
 	}
 	s.shows(s.out, "20-custom.csv: 2 rows: 2 accepted")
 	// A file with wrong rows does not keep the others from being sent.
-	s.write("estate/20-custom.csv", "name\nwrong\nright\n")
-	s.estate.log = nil
-	s.run(3, "provision", "--dir", "estate")
-	if len(s.estate.log) != 5 { // no *** any more
-		t.Errorf("requests: %q", s.estate.log)
+	s.write("inventory/20-custom.csv", "name\nwrong\nright\n")
+	s.inventory.log = nil
+	s.run(3, "provision", "--dir", "inventory")
+	if len(s.inventory.log) != 5 { // no *** any more
+		t.Errorf("requests: %q", s.inventory.log)
 	}
 	s.shows(s.err, "20-custom.csv: line 2: there is no such")
-	// The rejected rows are no file of the estate.
-	s.run(3, "provision", "--dir", "estate")
-	if len(s.estate.log) != 10 || slices.ContainsFunc(s.estate.log, func(l string) bool { return strings.Contains(l, "rejected") }) {
-		t.Errorf("requests: %q", s.estate.log)
+	// The rejected rows are no file of the inventory.
+	s.run(3, "provision", "--dir", "inventory")
+	if len(s.inventory.log) != 10 || slices.ContainsFunc(s.inventory.log, func(l string) bool { return strings.Contains(l, "rejected") }) {
+		t.Errorf("requests: %q", s.inventory.log)
 	}
 }
 
@@ -359,8 +359,8 @@ func TestBrokenExport(t *testing.T) {
 // TestHostilePackages: a server cannot choose where files are written.
 func TestHostilePackages(t *testing.T) {
 	s := newShell(t)
-	s.estate.packages = `{"packages":[{"name":"../x","kind":"resource"}]}`
-	s.run(1, "export", "--dir", "estate")
+	s.inventory.packages = `{"packages":[{"name":"../x","kind":"resource"}]}`
+	s.run(1, "export", "--dir", "inventory")
 	s.shows(s.err, "cannot be the name of a package")
 	if got := names(t, "."); len(got) != 0 {
 		t.Errorf("files: %q", got)

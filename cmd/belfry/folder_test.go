@@ -37,20 +37,20 @@ func TestFileName(t *testing.T) {
 // TestFolderList: a list is the work of people, too. What is wrong with it is told, and nothing outside its two folders is touched.
 func TestFolderList(t *testing.T) {
 	s := newShell(t)
-	s.estate.packages = `{"packages":[]}`
+	s.inventory.packages = `{"packages":[]}`
 	s.write("precious.csv", "mine")
 	f := func(list, want string) {
 		t.Helper()
-		s.write("estate/files.csv", list)
+		s.write("inventory/files.csv", list)
 		for _, command := range []string{"export", "provision"} {
-			s.run(1, command, "--dir", "estate")
+			s.run(1, command, "--dir", "inventory")
 			s.shows(s.err, "files.csv: "+want)
 		}
-		if got := s.read("estate/files.csv"); got != list {
+		if got := s.read("inventory/files.csv"); got != list {
 			t.Errorf("the list is now %q", got)
 		}
 	}
-	if err := os.Mkdir("estate", 0o700); err != nil {
+	if err := os.Mkdir("inventory", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	const notList = "this is not the list of an exported folder, whose first line reads file,name; move it elsewhere"
@@ -65,30 +65,30 @@ func TestFolderList(t *testing.T) {
 	f("file,name\nclasses/a.json,a\nclasses/a.json,b\n", `line 3: classes/a.json or its name "b" stands in the list twice`)
 
 	// A link that leads out of the folder is not followed, neither to read nor to write.
-	if err := os.Symlink(t.TempDir(), filepath.Join("estate", "classes")); err != nil {
+	if err := os.Symlink(t.TempDir(), filepath.Join("inventory", "classes")); err != nil {
 		t.Fatal(err)
 	}
-	s.estate.classes = `{"name":"disk","indicators":[],"inferred":false,"source":"customer","objects":1}`
-	s.write("estate/files.csv", "file,name\nclasses/a.json,a\n")
-	s.run(1, "export", "--dir", "estate")
-	s.run(1, "provision", "--dir", "estate")
-	if s.read("precious.csv") != "mine" || len(s.estate.put) > 0 {
-		t.Errorf("sent: %v", s.estate.put)
+	s.inventory.classes = `{"name":"disk","indicators":[],"inferred":false,"source":"customer","objects":1}`
+	s.write("inventory/files.csv", "file,name\nclasses/a.json,a\n")
+	s.run(1, "export", "--dir", "inventory")
+	s.run(1, "provision", "--dir", "inventory")
+	if s.read("precious.csv") != "mine" || len(s.inventory.put) > 0 {
+		t.Errorf("sent: %v", s.inventory.put)
 	}
 }
 
 // TestFolderEmptied: with the last of its classes the list goes, and the folder of the classes if nothing else is in it.
 func TestFolderEmptied(t *testing.T) {
 	s := newShell(t)
-	s.estate.packages = `{"packages":[]}`
-	s.estate.classes = `{"name":"disk","indicators":[],"inferred":false,"source":"customer","objects":1},{"name":"net","source":"builtin"}`
-	s.run(0, "export", "--dir", "estate")
-	if got := s.read("estate/classes/disk.json"); got != "{\n  \"name\": \"disk\",\n  \"indicators\": []\n}\n" {
+	s.inventory.packages = `{"packages":[]}`
+	s.inventory.classes = `{"name":"disk","indicators":[],"inferred":false,"source":"customer","objects":1},{"name":"net","source":"builtin"}`
+	s.run(0, "export", "--dir", "inventory")
+	if got := s.read("inventory/classes/disk.json"); got != "{\n  \"name\": \"disk\",\n  \"indicators\": []\n}\n" {
 		t.Errorf("got %q", got)
 	}
-	s.estate.classes = ""
-	s.run(0, "export", "--dir", "estate")
-	if got := names(t, "estate"); len(got) != 0 {
+	s.inventory.classes = ""
+	s.run(0, "export", "--dir", "inventory")
+	if got := names(t, "inventory"); len(got) != 0 {
 		t.Errorf("files: %q", got)
 	}
 }
@@ -96,17 +96,17 @@ func TestFolderEmptied(t *testing.T) {
 // TestLongClass: a class is sent as it stands in its file; one that is long because of its blanks, without them.
 func TestLongClass(t *testing.T) {
 	s := newShell(t)
-	for _, dir := range []string{"estate", "estate/classes"} {
+	for _, dir := range []string{"inventory", "inventory/classes"} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.write("estate/files.csv", "file,name\nclasses/a.json,a\nclasses/b.json,b\nclasses/c.yaml,c\n")
-	s.write("estate/classes/a.json", "{ }\n")
-	s.write("estate/classes/b.json", "{"+strings.Repeat(" ", 1<<20)+"}\n")
-	s.write("estate/classes/c.yaml", "interval: 5m\n")
-	s.run(0, "provision", "--dir", "estate")
-	if p := s.estate.put; p["/api/classes/a"] != "{ }\n" || p["/api/classes/b"] != "{}" || p["/api/classes/c"] != "interval: 5m\n" {
+	s.write("inventory/files.csv", "file,name\nclasses/a.json,a\nclasses/b.json,b\nclasses/c.yaml,c\n")
+	s.write("inventory/classes/a.json", "{ }\n")
+	s.write("inventory/classes/b.json", "{"+strings.Repeat(" ", 1<<20)+"}\n")
+	s.write("inventory/classes/c.yaml", "interval: 5m\n")
+	s.run(0, "provision", "--dir", "inventory")
+	if p := s.inventory.put; p["/api/classes/a"] != "{ }\n" || p["/api/classes/b"] != "{}" || p["/api/classes/c"] != "interval: 5m\n" {
 		t.Errorf("sent: %v", p)
 	}
 	if want := "classes: created 3, updated 0, unchanged 0, rejected 0\n"; s.out != want {

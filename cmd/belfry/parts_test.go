@@ -107,7 +107,7 @@ func (d *parts) fault(id string) (message string, open bool) {
 	return "", false
 }
 
-// TestMetadataTaken takes the metadata away under the running service, which notices, writes them anew and loses nothing.
+// TestMetadataTaken takes the metadata away under the running service, which notices, writes them again and loses nothing.
 func TestMetadataTaken(t *testing.T) {
 	t.Parallel()
 	d := newParts(t)
@@ -138,13 +138,13 @@ func TestMetadataTaken(t *testing.T) {
 		t.Error("the file that was found in the place of the metadata is gone")
 	}
 
-	// What cannot be written anew blocks, until somebody has put it back.
+	// What cannot be rewritten blocks, until somebody has put it back.
 	away := d.file("away")
 	if err := errors.Join(os.Rename(meta, away), os.Mkdir(meta+".saved.new", 0o700), os.WriteFile(meta+".saved.new/x", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(hang); ; time.Sleep(20 * time.Millisecond) {
-		if res := d.ask("GET", "/readyz", ""); res.StatusCode == 503 && strings.Contains(res.body, "cannot be written anew") && strings.Contains(res.body, meta) {
+		if res := d.ask("GET", "/readyz", ""); res.StatusCode == 503 && strings.Contains(res.body, "cannot be rewritten") && strings.Contains(res.body, meta) {
 			break
 		}
 		if time.Now().After(end) {

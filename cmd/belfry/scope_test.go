@@ -16,7 +16,7 @@ import (
 // canary is in every name, note and line outside what the limited users of these tests may see.
 const canary = "zecret"
 
-// enclave is an estate of which some users see Paris and lone alone:
+// enclave is an inventory of which some users see Paris and lone alone:
 //
 //	MAIN ─ zecret-region ─┬ Paris ─┬ web01 ─┬ cpu
 //	                      │        │        └ Disks ─ root

@@ -230,7 +230,7 @@ func (f *rowFlags) verdict(out *console, res *client.Result) error {
 	}
 	out.more(r.Rejected-res.Unfound, false, res.File)
 	if res.Unfound > 0 {
-		out.say(fmt.Sprintf("%s could not be found again among so many: the server would take them now. Send them anew once you know which they are",
+		out.say(fmt.Sprintf("%s could not be found again among so many: the server would take them now. Send them again once you know which they are",
 			count(res.Unfound, "rejected row")))
 	}
 	if res.File == "" {

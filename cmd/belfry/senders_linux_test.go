@@ -75,7 +75,7 @@ func TestThousandPings(t *testing.T) {
 	ended := func() bool { return running() == 0 && goroutines() <= before+10 && c.sockets() <= sockets }
 	f("provisioned", func() { c.provision("network-ping", header, rows("60s")...) }, func() bool { return running() == many })
 	f("all have answered", func() {}, func() bool { return values() >= first+many })
-	// A collector with another interval begins anew, and the first thing it does is to ask.
+	// A collector with another interval begins again, and the first thing it does is to ask.
 	f("changed", func() { c.provision("network-ping", header, rows("90s")...) }, func() bool { return values() >= first+2*many })
 	f("stopped", func() { c.manage(stopCollector, names...) }, ended)
 	asked := values()

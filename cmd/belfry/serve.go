@@ -78,7 +78,7 @@ func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
 
 type serveCmd struct {
 	configFlags
-	Demo       bool     `help:"Fill the empty estate of the customer default with live sample data." env:"BELFRY_DEMO"`
+	Demo       bool     `help:"Fill the empty inventory of the customer default with live sample data." env:"BELFRY_DEMO"`
 	AcceptLoss []string `help:"Start although this part of the data is lost, or older than the others: journal, rows or metadata. For one start." enum:"journal,rows,metadata" placeholder:"PART"`
 }
 

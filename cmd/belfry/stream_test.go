@@ -169,7 +169,7 @@ func TestStreamsApart(t *testing.T) {
 	p.stop()
 }
 
-// TestStreamRestart: after a restart a client is told once to read everything anew, and goes on from there.
+// TestStreamRestart: after a restart a client is told once to read everything again, and goes on from there.
 func TestStreamRestart(t *testing.T) {
 	t.Parallel()
 	p := newProcess(t, nil)

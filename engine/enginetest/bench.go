@@ -246,7 +246,7 @@ func (b *Bench) Operate(t testing.TB, a engine.Action, r engine.Repeat) (int, en
 	return code, out
 }
 
-// Grow gives the bench an estate of so many objects, a thousand in each resource, ten resources in each view.
+// Grow gives the bench an inventory of so many objects, a thousand in each resource, ten resources in each view.
 func (b *Bench) Grow(tb testing.TB, objects int) {
 	tb.Helper()
 	const perResource, perView = 1000, 10

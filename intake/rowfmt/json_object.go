@@ -43,7 +43,7 @@ type Columns interface {
 	Unknown(name string) string
 }
 
-// Of keys as they were written, so many are remembered, and none that is longer. Others are looked at anew each time.
+// Of keys as they were written, so many are remembered, and none that is longer. Others are looked at again each time.
 const (
 	maxKnown = 1000
 	maxKey   = 64

@@ -23,7 +23,7 @@
 //   - A file's position is written in the transaction of the rows it speaks for. Rows at or below it are skipped, so
 //     calling Append again stores exactly what is missing.
 //   - A file has either nothing or both of its tables: it gets its name when it is complete.
-//   - After a failed write the file is detached and, when it is needed again, attached and asked for its position anew.
+//   - After a failed write the file is detached and, when it is needed again, attached and asked for its position again.
 //   - A file that a query or a write is using is neither detached nor unlinked.
 //   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored, but
 //     for periods that a clock which is far behind shows, see Keep.
@@ -86,7 +86,7 @@ type Config struct {
 	Workers int
 
 	// Items gives the names of all items, as batches of belfry.Dimension. It is called only when the engine broke down
-	// altogether and had to be started anew, which empties the memory it kept the names in.
+	// altogether and had to be restarted, which empties the memory it kept the names in.
 	Items func(add func(*belfry.Batch) error) error
 
 	// Journal gives the batches of all records that are still in the journal, in their order, with their positions. What
@@ -361,14 +361,14 @@ func (s *Store) revive(ctx context.Context) error {
 	if s.closed {
 		return errClosed
 	}
-	s.cfg.Log.Warn("engine broke down, starting it anew")
+	s.cfg.Log.Warn("engine broke down, starting it again")
 	s.files.forget()
 	for _, d := range s.sums {
 		d.Forget()
 	}
 	s.stop()
 	if err := s.start(ctx); err != nil {
-		return fmt.Errorf("start the engine anew: %w", err)
+		return fmt.Errorf("start the engine again: %w", err)
 	}
 	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.apply(ctx, s.writer, []*belfry.Batch{b}) })
 }

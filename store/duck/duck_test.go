@@ -192,7 +192,7 @@ func TestStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	if used[0].alias == alias {
-		t.Error("the file was not attached anew")
+		t.Error("the file was not attached again")
 	}
 	if got := count(t, s); got != 2 {
 		t.Errorf("%d rows, want 2", got)

@@ -17,12 +17,12 @@ import (
 )
 
 // Erase takes the rows of customers off the disk. To delete rows inside a file would leave them there, readable for who
-// looks at its blocks. So each file that has such rows is written anew without them, and the new one takes its place:
+// looks at its blocks. So each file that has such rows is rewritten without them, and the new one takes its place:
 //
 //	2026-11-15.duckdb ── rows of others, in their order ──► 2026-11-15.duckdb.new ── rename ──► 2026-11-15.duckdb
 //
 // Writers and queries go on while the copy is made. What is left when it breaks off is found by the next call: a file
-// with such rows is one that has not been written anew. The caller sees to it that no more rows of these customers come.
+// with such rows is one that has not been rewritten. The caller sees to it that no more rows of these customers come.
 func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error {
 	if len(customers) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (s *Store) summing(c *catalog.Collection) *summary.Tracker {
 	return nil
 }
 
-// eraseOnce writes one file anew, if it has to be. It is not done when rows came in meanwhile.
+// eraseOnce writes one file again, if it has to be. It is not done when rows came in meanwhile.
 func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collection, p belfry.Span, customers []belfry.CustomerID, exclusive bool) (done bool, err error) {
 	files, err := s.files.acquireAll(ctx, s.files.list(c, []belfry.Span{p}))
 	if err != nil || len(files) == 0 { // dropped meanwhile
@@ -165,7 +165,7 @@ func numbers(customers []belfry.CustomerID) string {
 }
 
 // copyWithout writes the tables of a file into another, without some of the rows. How many rows summaries were made of
-// is counted anew: those of others are the same as before, and what is then too few is made anew.
+// is counted again: those of others are the same as before, and what is then too few is rebuilt.
 func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, among string) (err error) {
 	if err := unlink(path); err != nil { // of an earlier attempt
 		return err

@@ -19,7 +19,7 @@ type filters struct {
 }
 
 // blocksOf gives the blocks that speak for rows of the file, which the caller holds. When the file has been attached
-// anew since the last time they are read and compared with its rows: whatever has happened to either of them
+// again since the last time they are read and compared with its rows: whatever has happened to either of them
 // meanwhile, a filter never stands for rows that it was not made from.
 func (s *Store) blocksOf(ctx context.Context, c *duckdb.Conn, f *file) ([]index.Block, error) {
 	t := &f.filters
@@ -59,7 +59,7 @@ func confirm(ctx context.Context, c *duckdb.Conn, f *file, list []index.Block) (
 	return list, nil
 }
 
-// damaged says that the filter of a block could not be read: it and those after it are made anew.
+// damaged says that the filter of a block could not be read: it and those after it are rebuilt.
 func (t *filters) damaged(block int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

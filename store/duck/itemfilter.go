@@ -18,7 +18,7 @@ import (
 // Which items have rows in a file is kept beside it, as one filter, so that the last rows of an item are found without
 // opening the days on which it was silent. It is bound to sizes and times of the file and its log, one of which changes
 // whenever a row is stored: so a filter that has got old is known as such without asking the engine. Once it is known to
-// be right it stays so until a row is stored, however often the file is checkpointed, and is only stamped anew.
+// be right it stays so until a row is stored, however often the file is checkpointed, and is only stamped again.
 const itemSuffix = ".items"
 
 // maxSought is how many items are looked for in filters. With more, hardly a file would be left out.
@@ -138,7 +138,7 @@ func (s *Store) itemBlock(f *file) (b index.Block, list *index.List, writes int,
 }
 
 // stampItems says that the filter of a file, which has just been checkpointed, is still right. It is for the next start
-// alone: should it fail, the filter is made anew then. The caller holds the mutex of files.
+// alone: should it fail, the filter is rebuilt then. The caller holds the mutex of files.
 func (f *file) stampItems() {
 	if !f.items.known || f.items.writes != f.writes {
 		return

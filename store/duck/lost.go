@@ -165,7 +165,7 @@ func (fs *files) moveAside(f *file) error {
 			return err
 		}
 	}
-	for _, suffix := range []string{index.Suffix, itemSuffix} { // they are made anew from rows
+	for _, suffix := range []string{index.Suffix, itemSuffix} { // they are rebuilt from rows
 		_ = os.Remove(f.path + suffix)
 	}
 	if err := syncDir(filepath.Dir(f.path)); err != nil && !errors.Is(err, os.ErrNotExist) {

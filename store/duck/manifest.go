@@ -34,7 +34,7 @@ import (
 // so after a power loss they may be some seconds old.
 //
 // Everything that is in it is also in memory. So a manifest that is deleted or changed while the store is open is written
-// anew. One that cannot be written is tried again with each Watch; one that cannot be read is not touched.
+// again. One that cannot be written is tried again with each Watch; one that cannot be read is not touched.
 type manifest struct {
 	path     string
 	out      *os.File
@@ -42,7 +42,7 @@ type manifest struct {
 	info     os.FileInfo       // the file as we have written it; nil before that
 	pos      map[string]uint64 // by file, as collection/name
 	moved    belfry.Position   // 0: not known
-	due      bool              // it has to be written anew
+	due      bool              // it has to be rewritten
 	replaced bool              // somebody has deleted or replaced it, which nobody has been told
 	fault    error             // it cannot be read
 
@@ -54,7 +54,7 @@ type manifest struct {
 
 const (
 	manifestFile = "manifest"
-	manifestMost = 1 << 20 // bytes, above which it is written anew
+	manifestMost = 1 << 20 // bytes, above which it is rewritten
 	manifestGone = "gone"
 	manifestHead = "manifest"
 	// manifestMoved is no name of a file: those have a slash.
@@ -333,7 +333,7 @@ func (fs *files) any() bool {
 }
 
 // noteManifest leaves a note that the manifest was lost, which keeps a fault open until an operator removes it: day files
-// that went before the service could list the files anew are not missed.
+// that went before the service could list the files again are not missed.
 func (fs *files) noteManifest(why string) {
 	fs.log.Error("the list of files of rows was lost or damaged", "file", filepath.Join(fs.dir, manifestFile), "why", why)
 	note := fs.freeMarker(filepath.Join(fs.dir, manifestFile)+missingMark, fs.now().UTC())
@@ -348,7 +348,7 @@ func manifestNotes(dir string) []string {
 	return notes
 }
 
-// lookAfterManifest writes a manifest anew that has been deleted or changed, and reads one that could not be read before. The
+// lookAfterManifest writes a manifest again that has been deleted or changed, and reads one that could not be read before. The
 // mutex is held.
 func (fs *files) lookAfterManifest() error {
 	m := fs.manifest
@@ -366,8 +366,8 @@ func (fs *files) lookAfterManifest() error {
 	}
 	if m.replaced {
 		m.replaced = false
-		fs.log.Error("the list of files of rows was deleted or replaced, and is written anew", "file", m.path)
-		fs.told("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been written anew from memory, and nothing is missing")
+		fs.log.Error("the list of files of rows was deleted or replaced, and is rewritten", "file", m.path)
+		fs.told("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been rewritten from memory, and nothing is missing")
 	}
 	return nil
 }

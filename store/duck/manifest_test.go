@@ -12,7 +12,7 @@ import (
 	"belfry/store"
 )
 
-// TestManifestCannotBeWritten opens a store whose manifest cannot be written anew, as on a full disk. The store opens, days
+// TestManifestCannotBeWritten opens a store whose manifest cannot be rewritten, as on a full disk. The store opens, days
 // that have a file take rows, and it is written when that is possible again.
 func TestManifestCannotBeWritten(t *testing.T) {
 	dir := makeDays(t)
@@ -105,7 +105,7 @@ func TestManifestLost(t *testing.T) {
 	}
 }
 
-// TestManifestDeletedUnderUs: a manifest that goes while the store is open is written anew.
+// TestManifestDeletedUnderUs: a manifest that goes while the store is open is rewritten.
 func TestManifestDeletedUnderUs(t *testing.T) {
 	dir := makeDays(t)
 	path := filepath.Join(dir, manifestFile)
@@ -215,7 +215,7 @@ func TestFolderMovedAway(t *testing.T) {
 			}
 		}
 		if _, err := os.Stat(dir); err == nil && test.name == "folder" {
-			t.Error("the folder was made anew")
+			t.Error("the folder was rebuilt")
 		}
 		test.back()
 		must(t, s.Watch())

@@ -45,7 +45,7 @@ func (s *Store) grow(ctx context.Context) bool {
 	s.life.Unlock()
 	s.cfg.Log.Warn("rows are too long for the memory of the engine, it gets twice as much", "memory", s.memory)
 	if err := s.revive(ctx); err != nil {
-		s.cfg.Log.Warn("engine not started anew", "err", err)
+		s.cfg.Log.Warn("engine not restarted", "err", err)
 		return false
 	}
 	return true

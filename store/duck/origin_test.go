@@ -121,7 +121,7 @@ func TestSummariesOfAllLostRows(t *testing.T) {
 	wantAlways(t, s, &dir, "as many", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 5000})
 }
 
-// TestSummariesWithoutOrigin: a file of summaries that does not say what they were made of is set aside, and they are made anew.
+// TestSummariesWithoutOrigin: a file of summaries that does not say what they were made of is set aside, and they are rebuilt.
 func TestSummariesWithoutOrigin(t *testing.T) {
 	s, dir := summedDay(t)
 	c := s.sums["objectdata"].Hour
@@ -137,7 +137,7 @@ func TestSummariesWithoutOrigin(t *testing.T) {
 	s = openWith(t, dir)
 	wantHours(t, s, "without origin", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})
 	summariseAll(t, s)
-	wantHours(t, s, "made anew", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})
+	wantHours(t, s, "rebuilt", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})
 	if aside, err := filepath.Glob(path + ".*"); err != nil || len(aside) == 0 {
 		t.Errorf("nothing was set aside: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 //
 // So two rules bound what a vector needs, whatever the rows are:
 //   - A vector gets no more than vectorBytes of text. When the next row does not fit, the rest of the vector is filled with
-//     padding. A row group, which each checkpoint writes anew until it is full, is bounded by that as well: it has 60 vectors.
+//     padding. A row group, which each checkpoint writes again until it is full, is bounded by that as well: it has 60 vectors.
 //   - After a text of apartBytes or more, a row in which its column is NULL comes only after a row of padding.
 //
 // A row of padding has an empty text in each column of texts and NULL in all others. It takes some bytes in the file. No condition

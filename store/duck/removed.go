@@ -25,7 +25,7 @@ import (
 // so its row in the file belongs to a batch that the view does not show yet; the transaction that deletes it from the
 // other table shows the batch.
 //
-// The file follows from the metadata. When it is missing or cannot be read, or does not have all names (see namesMark), it is made anew. When it cannot be made
+// The file follows from the metadata. When it is missing or cannot be read, or does not have all names (see namesMark), it is rebuilt. When it cannot be made
 // either, the names are kept in memory until the next start: whatever is wrong with the folder is for the writing of rows
 // to tell.
 type removedNames struct {
@@ -89,7 +89,7 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		r.log.Warn("the names of removed items cannot be read and are made anew", "file", r.path, "err", err)
+		r.log.Warn("the names of removed items cannot be read and are rebuilt", "file", r.path, "err", err)
 		_ = c.Exec(ctx, "DETACH "+removedDatabase) // it may not have come so far
 		if err := r.remake(ctx, c); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 	return err
 }
 
-// remake makes the file anew, or does without.
+// remake makes the file again, or does without.
 func (r *removedNames) remake(ctx context.Context, c *duckdb.Conn) error {
 	err := unlink(r.path)
 	if err == nil {
@@ -294,7 +294,7 @@ func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 	return s.items.removed.checkpoint(ctx, s.writer)
 }
 
-// eraseNames writes the file anew without the items of customers, if it has some.
+// eraseNames writes the file again without the items of customers, if it has some.
 func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) error {
 	if err := s.lockWrite(ctx); err != nil {
 		return err

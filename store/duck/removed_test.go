@@ -190,7 +190,7 @@ func namesFrom(t *testing.T, from, dir string) {
 	}
 }
 
-// TestOlderNames opens a store whose file of names is older together with its mark. It is made anew if the metadata have later names, and only
+// TestOlderNames opens a store whose file of names is older together with its mark. It is rebuilt if the metadata have later names, and only
 // then: those that a replay brings need nothing, and a file that is ahead of the metadata stays.
 func TestOlderNames(t *testing.T) {
 	if testing.Short() {
@@ -203,7 +203,7 @@ func TestOlderNames(t *testing.T) {
 		from     string
 		instance string
 		upTo     belfry.Position
-		anew     bool
+		again     bool
 		want     uint64 // names
 	}{
 		{"older", older, "", 9, true, 30},
@@ -227,16 +227,16 @@ func TestOlderNames(t *testing.T) {
 				must(t, s.Close())
 				after, err := os.ReadFile(filepath.Join(dir, namesMarkFile))
 				must(t, err)
-				if anew := !slices.Equal(before, after); anew != c.anew {
-					t.Errorf("made anew: %t, want %t", anew, c.anew)
+				if again := !slices.Equal(before, after); again != c.again {
+					t.Errorf("rebuilt: %t, want %t", again, c.again)
 				}
-				before, c.anew = after, false
+				before, c.again = after, false
 			}
 		})
 	}
 }
 
-// TestNamesWithoutPosition opens a file that does not say how far it has come: verify names it, and it is made anew once.
+// TestNamesWithoutPosition opens a file that does not say how far it has come: verify names it, and it is rebuilt once.
 func TestNamesWithoutPosition(t *testing.T) {
 	dir, _ := olderNames(t, "")
 	s := openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
@@ -251,7 +251,7 @@ func TestNamesWithoutPosition(t *testing.T) {
 	for range 2 {
 		s = openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
 		if s.items.removed.mark.id == id {
-			t.Error("it has not been made anew")
+			t.Error("it has not been rebuilt")
 		}
 		n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
 		if err != nil || n != 30 || s.items.removed.mark.pos != 9 {

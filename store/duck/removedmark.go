@@ -20,7 +20,7 @@ import (
 //
 //	removed.mark    4f1d0c6f2f0ab3c19d7e55aa01b2c3d4 1042 5f1c09aa
 //
-// A file whose id is another one, or whose count is lower, is made anew. The id is chosen at random when a file is made.
+// A file whose id is another one, or whose count is lower, is rebuilt. The id is chosen at random when a file is made.
 //
 // Both may be older together. So the file also says up to which record it has all names of removed items, and the metadata tell whether
 // they have later ones. Names are added in the order of records, before the metadata note how far the row store has come, and up to there a start

@@ -136,7 +136,7 @@ func (s *Store) source(d *summary.Tracker, to *catalog.Collection, used []*file,
 	return summary.HoursOfRows(list)
 }
 
-// replace writes the summaries of spans anew, and what they were made of, in one transaction. What gives their origins may
+// replace writes the summaries of spans again, and what they were made of, in one transaction. What gives their origins may
 // still refuse it.
 func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
 	if err := q.Exec(ctx, "BEGIN"); err != nil {

@@ -113,7 +113,7 @@ func (w *summaryWorld) tend() {
 	}
 }
 
-// reopen ends the store, or leaves it as a kill would, and opens it anew.
+// reopen ends the store, or leaves it as a kill would, and opens it again.
 func (w *summaryWorld) reopen(kill bool) {
 	if kill {
 		dir := w.t.TempDir()
@@ -271,7 +271,7 @@ func readAll(t *testing.T, r query.Rows) (all [][]belfry.Value) {
 	}
 }
 
-// TestSummaries lets rows come in any order while summaries are made, days are dropped and the store is opened anew. The
+// TestSummaries lets rows come in any order while summaries are made, days are dropped and the store is opened again. The
 // answers are always those that all rows together give.
 func TestSummaries(t *testing.T) {
 	worlds, steps := 3, 20

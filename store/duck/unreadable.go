@@ -410,7 +410,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
 		}
 	}
-	f.fill = vectorFill{} // it is counted anew
+	f.fill = vectorFill{} // it is counted again
 	pos := max(f.pos, late.pos)
 	for _, text := range texts {
 		if err == nil {

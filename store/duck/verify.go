@@ -73,7 +73,7 @@ func (v *verifying) close() {
 	v.conn = nil
 }
 
-// grow starts the engine anew with twice the memory, and with one thread, as each holds as many rows as it works on; false
+// grow starts the engine again with twice the memory, and with one thread, as each holds as many rows as it works on; false
 // when that has been done often enough. The service does the same.
 func (v *verifying) grow(ctx context.Context) (bool, error) {
 	if v.memory >= v.cfg.MemoryMost && v.cfg.Threads == 1 {
@@ -88,12 +88,12 @@ func (v *verifying) manifestProblems() {
 	if why := v.manifest.damage(); why != "" && v.Files > 0 {
 		v.Problems = append(v.Problems, store.Problem{
 			File: manifestFile, Problem: "the list of files " + why + ", so files that it named are not missed",
-			Remedy: "Compare the day files with a backup. The next start of the service writes the list anew.",
+			Remedy: "Compare the day files with a backup. The next start of the service writes the list again.",
 		})
 	}
 	for _, note := range manifestNotes(v.dir) {
 		v.Problems = append(v.Problems, store.Problem{
-			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was written anew are not missed",
+			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was rewritten are not missed",
 			Remedy: "Compare the day files with a backup, and remove this note.",
 		})
 	}
@@ -125,8 +125,8 @@ const (
 		"a start sets the file aside and names the day."
 	remedyMark    = "Start the service: it deletes nothing because of this file, and retention writes a new one. Where rows are kept for ever, remove the file."
 	remedyKept    = "Start the service: it deletes nothing of this collection before retention has written a new list, by which all days that are there now stay. If a folder is in its place, move it away first."
-	remedyNames   = "Start the service: the next start makes it anew from the metadata."
-	remedyNoNames = "Remove the file and its .wal, or what is in its place, and start the service: the next start makes it anew from the metadata."
+	remedyNames   = "Start the service: the next start rebuilds it from the metadata."
+	remedyNoNames = "Remove the file and its .wal, or what is in its place, and start the service: the next start rebuilds it from the metadata."
 	remedyUnknown = "This may pass: look at the permissions, the disk and the limits of the system, and run verify again."
 )
 

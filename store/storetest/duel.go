@@ -79,7 +79,7 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 		next = end
 	}
 	if all.plans == 0 {
-		t.Logf("%s has all %d plans; remove it to ask them anew", d.Log, d.Plans)
+		t.Logf("%s has all %d plans; remove it to ask them again", d.Log, d.Plans)
 		return
 	}
 	t.Logf("%d plans: %d with rows, %d without, %d refused", all.plans, all.rows, all.empty, all.refused)

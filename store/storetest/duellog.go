@@ -29,7 +29,7 @@ func openDuelLog(name string) (l duelLog, next int, err error) {
 		}
 		var first, last int
 		if n, err := fmt.Sscanf(line, "seeds %d to %d ", &first, &last); n < 2 || first != next || last < first {
-			return l, 0, fmt.Errorf("%s: the line %q does not continue at seed %d (%v); remove the log to begin anew", name, line, next, err)
+			return l, 0, fmt.Errorf("%s: the line %q does not continue at seed %d (%v); remove the log to begin again", name, line, next, err)
 		}
 		next = last + 1
 	}

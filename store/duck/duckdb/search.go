@@ -14,7 +14,7 @@ import (
 )
 
 // AddSearch gives the engine its function for searches by word. An expression of its own for the same would be compiled
-// anew for each branch of a statement on each thread, which takes milliseconds, and would look at every text three
+// again for each branch of a statement on each thread, which takes milliseconds, and would look at every text three
 // times as long.
 func AddSearch(c *Conn) error {
 	f := bindings.CreateScalarFunction()

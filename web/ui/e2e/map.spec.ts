@@ -126,7 +126,7 @@ test("a change of status is seen at once", { tag: "@quick" }, async ({ page, ser
   );
   await value(service, "right", 10);
   await expect(panel).toContainText("OK");
-  // A shortcut shows what it leads to. Everything is read anew every minute.
+  // A shortcut shows what it leads to. Everything is read again every minute.
   const before = { timeout: 30_000 };
   await value(service, "row0", 75);
   await expect(icon(page, "To rows")).toHaveAccessibleName(/Warning; inside: 1 Warning, 1 OK/, before);
@@ -141,7 +141,7 @@ test("what changes before the map hears of changes is shown", { tag: "@quick" },
   await expect(icon(page, "right")).toHaveAccessibleName(/OK; inside: 1 OK/);
   await value(service, "right", 95);
   await open();
-  // Everything is read anew every minute.
+  // Everything is read again every minute.
   await expect(icon(page, "right")).toHaveAccessibleName(/Critical; inside: 1 Critical/, { timeout: 30_000 });
   await value(service, "right", 10);
 });

@@ -1,7 +1,7 @@
 // What a page does when something goes wrong behind it: it says what is so, and goes on by itself when it can.
 import type { Page } from "@playwright/test";
 import { accessible, expect, logIn, Service, test } from "./service";
-import { anew, madeOf, upgrade } from "./upgraded";
+import { again, madeOf, upgrade } from "./upgraded";
 
 test("an error in a page stays in that page", { tag: "@quick" }, async ({ page, service, complaints }) => {
   await service.csv("/api/provisioning/custom", "name", "boundary");
@@ -37,7 +37,7 @@ test("after an upgrade a page reloads itself once for a part that is gone", { ta
   await page.keyboard.press("g");
   await page.keyboard.press("e");
   await expect(page.getByRole("heading", { level: 1, name: "Events" })).toBeVisible();
-  expect(await madeOf(page)).toMatch(anew);
+  expect(await madeOf(page)).toMatch(again);
   expect(loads).toBe(1);
   await expect(page.getByText("another version of this page")).toHaveCount(0);
 
@@ -63,7 +63,7 @@ test("a page does not reload itself under somebody who writes", async ({ fresh: 
   await expect(page.getByRole("textbox", { name: /^CSV/ })).toHaveValue("name\nnot lost\n");
   await page.getByRole("button", { name: "Reload" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Provisioning" })).toBeVisible();
-  expect(await madeOf(page)).toMatch(anew);
+  expect(await madeOf(page)).toMatch(again);
 });
 
 test("a service that comes back with other files is noticed", async ({ fresh: page }) => {
@@ -81,7 +81,7 @@ test("a service that comes back with other files is noticed", async ({ fresh: pa
     await other.getByRole("button", { name: "Reload" }).click();
     await expect(page.getByRole("heading", { level: 1, name: "Your account" })).toBeVisible();
     await expect(other).toHaveCount(0);
-    expect(await madeOf(page)).toMatch(anew);
+    expect(await madeOf(page)).toMatch(again);
   } finally {
     await service.remove();
   }

@@ -227,7 +227,7 @@ test("the numbers beside the statuses follow a filter's rows", { tag: "@quick" }
   const critical = page.locator(".status-toggle").filter({ hasText: "Critical" });
   await expect(critical).toContainText("0");
   await send(service, "num01", { a: 99 });
-  // Everything is read anew every half minute.
+  // Everything is read again every half minute.
   await expect(critical).toContainText("1", { timeout: 20_000 });
 });
 
@@ -238,7 +238,7 @@ test("what changes before the list hears of changes is shown", async ({ page, se
   await expect(line(page, "fan").getByRole("gridcell", { name: "OK" })).toBeVisible();
   await send(service, "opening", { fan: 97 });
   await open();
-  // Everything is read anew every 30 seconds.
+  // Everything is read again every 30 seconds.
   await expect(line(page, "fan").getByRole("gridcell", { name: "Critical" })).toBeVisible({ timeout: 15_000 });
 });
 

@@ -3,7 +3,7 @@ import type { Page, Route } from "@playwright/test";
 
 const digest = /(-[\w-]{8})\.(js|css)\b/g;
 const missing = {
-  error: { code: "unknown_path", message: "this build has no such part of the interface; load the page anew" },
+  error: { code: "unknown_path", message: "this build has no such part of the interface; load the page again" },
 };
 
 /**
@@ -31,5 +31,5 @@ export async function upgrade(page: Page, lost?: RegExp): Promise<void> {
 export const madeOf = (page: Page) =>
   page.evaluate(() => `${location.pathname}: ${document.querySelector("script[type=module]")?.getAttribute("src")}`);
 
-/** anew matches the files that are there after the upgrade. */
-export const anew = /\.new\.js$/;
+/** again matches the files that are there after the upgrade. */
+export const again = /\.new\.js$/;

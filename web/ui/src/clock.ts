@@ -66,6 +66,6 @@ export function stopClock(at?: number) {
   tick();
 }
 
-/** useNow gives what is made of the time, and draws anew only when that is another. */
+/** useNow gives what is made of the time, and draws again only when that is another. */
 export const useNow = <T extends string | number>(make: (now: number) => T): T =>
   useSyncExternalStore(subscribe, () => make(pageNow()));

@@ -2,7 +2,7 @@
 // not seen gives it back: over HTTP/1.1 a browser has six for all its tabs, and a seventh would wait for ever.
 //
 // The service says something every second. When it does not, it is asked whether it is there; if it is, the connection is made
-// anew, else it is lost: that is told two to three seconds after the last sign of life, and the clock of the page stops there.
+// again, else it is lost: that is told two to three seconds after the last sign of life, and the clock of the page stops there.
 // docs/decisions/124-lost-connections.md says why.
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { ApiError, type EventRow, giveUpReading, isThere, type StatusRow, stream } from "./api";
@@ -17,7 +17,7 @@ export interface StatusChange extends StatusRow {
 export interface Listener {
   status?: (changes: StatusChange[]) => void;
   event?: (events: EventRow[]) => void;
-  /** Something was missed: read anew what is shown. Also called when the connection is back. */
+  /** Something was missed: read again what is shown. Also called when the connection is back. */
   resync?: () => void;
 }
 
@@ -73,7 +73,7 @@ function take(m: Message) {
   if (timer === undefined) timer = setTimeout(deliver, pace);
 }
 
-// After a break both this page and the service want everything read anew; once is enough.
+// After a break both this page and the service want everything read again; once is enough.
 let resyncing = false;
 
 function resync() {
@@ -175,7 +175,7 @@ async function talk(ended: AbortSignal, begun: () => void): Promise<void> {
   }
 }
 
-let read = 0; // when everything was read anew for want of changes
+let read = 0; // when everything was read again for want of changes
 
 /** failed notes that a try did not succeed, and what the service said if it answered. */
 function failed(answer?: ApiError) {
@@ -264,7 +264,7 @@ export async function heardWhile<T>(
   }
 }
 
-/** useLive hears as long as the component is shown. The listener may be made anew at every rendering. */
+/** useLive hears as long as the component is shown. The listener may be rebuilt at every rendering. */
 export function useLive(l: Listener) {
   const latest = useRef(l);
   latest.current = l;

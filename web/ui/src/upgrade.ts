@@ -20,7 +20,7 @@ async function sameBuild(): Promise<boolean | undefined> {
 let offered = false;
 const readers = new Set<() => void>();
 
-/** newer says whether people are asked to load the page anew. */
+/** newer says whether people are asked to load the page again. */
 export const newer = {
   get: () => offered,
   subscribe: (again: () => void) => {
@@ -34,13 +34,13 @@ function offer() {
   for (const again of [...readers]) again();
 }
 
-/** checkBuild asks people to load the page anew if the service has another build by now. */
+/** checkBuild asks people to load the page again if the service has another build by now. */
 export async function checkBuild(): Promise<void> {
   if (!offered && (await sameBuild()) === false) offer();
 }
 
 /**
- * reloadFor loads the page anew when a part of it did not come although the service answers, and tells whether it does. Where
+ * reloadFor loads the page again when a part of it did not come although the service answers, and tells whether it does. Where
  * something would be lost, or that was tried a moment ago, people are asked.
  */
 export async function reloadFor(): Promise<boolean> {

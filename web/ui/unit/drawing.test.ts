@@ -124,7 +124,7 @@ test("a link whose end has been removed begins at the other end and leads nowher
       link("from nothing", "gone", "a", "from"),
       link("nothing left", "gone", "gone too", "from", "to"),
       link("elsewhere", "a", "in another view"),
-      link("made anew", "a", "b", "to"), // the name is here, but not what the link meant
+      link("rebuilt", "a", "b", "to"), // the name is here, but not what the link meant
     ],
     500,
   );
@@ -137,7 +137,7 @@ test("a link whose end has been removed begins at the other end and leads nowher
     [
       ["to nothing", 115, 115],
       ["from nothing", 115, 115],
-      ["made anew", 115, 115],
+      ["rebuilt", 115, 115],
     ],
   );
   assert.equal(new Set(s.stubs.map((b) => `${Math.round(b.toX)} ${Math.round(b.toY)}`)).size, 3); // apart from each other

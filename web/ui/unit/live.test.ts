@@ -161,7 +161,7 @@ test("a break that is soon over is not worth a word, and nothing is lost in it",
   assert.equal(again, 0);
 });
 
-test("a stream that hangs while the service answers is opened anew", async () => {
+test("a stream that hangs while the service answers is opened again", async () => {
   listening();
   await later(1000);
   const before = asked.length;
@@ -187,7 +187,7 @@ test("a service that answers and has no stream for the page is not away", async 
   assert.equal(connection.get()?.why, "200 streams are open.");
   const then = pageNow();
   await later(50_000);
-  assert.ok(pageNow() > then + 40_000); // the page is read anew, so its ages go on
+  assert.ok(pageNow() > then + 40_000); // the page is read again, so its ages go on
   assert.ok(again >= 1 && again <= 3, `${again} times`);
   assert.ok(asked.length < 20, `${asked.length} tries`);
 });

@@ -42,7 +42,7 @@ export class Boundary extends Component<Props, { failed?: { error: unknown } }> 
     this.leave = undefined;
   }
 
-  /** again shows it anew, with what the service says now: what was read before may be what it failed at. */
+  /** again shows it again, with what the service says now: what was read before may be what it failed at. */
   again = () => {
     client.removeQueries({ type: "inactive" });
     this.setState({ failed: undefined });
@@ -60,7 +60,7 @@ export class Boundary extends Component<Props, { failed?: { error: unknown } }> 
 }
 
 const advice: Record<Props["of"], string> = {
-  interface: "Try again, or load the page anew. The service itself goes on.",
+  interface: "Try again, or load the page again. The service itself goes on.",
   page: "The other pages can be used. If it fails again, tell whoever looks after the service what stands here.",
   part: "The rest of the page can be used.",
   dialog: "Nothing was done.",
@@ -92,7 +92,7 @@ function Said({
           </Button>
           {of === "interface" && (
             <Button size="xs" variant="default" onClick={() => location.reload()}>
-              Load the page anew
+              Load the page again
             </Button>
           )}
           {onClose && (

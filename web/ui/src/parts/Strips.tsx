@@ -50,7 +50,7 @@ function Broken({ lost }: { lost: Lost }) {
     <Strip icon={<IconPlugConnectedX size={18} />}>
       {lost.why === undefined
         ? `Not connected since ${since}. Shown is what was so then; it goes on by itself when the service is back.`
-        : `Changes do not arrive since ${since}: ${lost.why} Everything is read anew now and then.`}
+        : `Changes do not arrive since ${since}: ${lost.why} Everything is read again now and then.`}
     </Strip>
   );
 }

@@ -31,7 +31,7 @@ export function MakeKey({ made, onMade }: { made: string; onMade: (key: string) 
           <Copy value={made} label="Copy the key" />
         </Group>
         <Text size="sm" c="dimmed">
-          It is shown this once. Keep it where your programs find it; a lost one is revoked and made anew under
+          It is shown this once. Keep it where your programs find it; a lost one is revoked and rebuilt under
           Parameters.
         </Text>
       </Stack>

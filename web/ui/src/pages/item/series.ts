@@ -106,6 +106,6 @@ export const isText = (v: ExplainedValue, types: Map<number, string | undefined>
 
 export const indicatorsOf = (why?: Explanation) => why?.indicators ?? [];
 
-/** pace is how often a range that ends now is read anew: often when little of it is shown. */
+/** pace is how often a range that ends now is read again: often when little of it is shown. */
 export const pace = (range: Range) =>
   range.span === undefined ? (false as const) : Math.min(15_000, Math.max(4_000, (range.span / 400) * 500));

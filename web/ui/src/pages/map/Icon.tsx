@@ -73,7 +73,7 @@ interface Props {
   detail: 0 | 1 | 2 | 3;
 }
 
-/** Icon is drawn anew only when something of it changed: there may be thousands, and changes every moment. */
+/** Icon is drawn again only when something of it changed: there may be thousands, and changes every moment. */
 export const Icon = memo(function Icon(p: Props) {
   const { item } = p;
   const kind = isShortcut(item) ? "shortcut" : (item.kind as Kind);

@@ -20,7 +20,7 @@ async function load(view: string, resource: string | undefined, signal: AbortSig
 
 const treeKey = (view: string, resource?: string) => ["tree", view, resource ?? ""];
 
-/** useTree reads a view and listens. `again` reads it anew. */
+/** useTree reads a view and listens. `again` reads it again. */
 export function useTree(view: string, resource?: string) {
   const client = useQueryClient();
   const key = treeKey(view, resource);
@@ -123,7 +123,7 @@ function recount(i: TreeItem, from: string, to: Status): TreeItem {
   return { ...i, counts };
 }
 
-/** patch puts changes into a view. What did not change stays the same object, so that only what did is drawn anew. */
+/** patch puts changes into a view. What did not change stays the same object, so that only what did is drawn again. */
 export function patch(t: Tree, index: Index, changes: StatusChange[]): Tree {
   let view = t.view;
   let children: TreeItem[] | undefined;

@@ -162,8 +162,8 @@ function Editor({ name, was }: { name: string; was?: Class }) {
         )}
         <Text size="sm" c="dimmed">
           {many > 0
-            ? `The status of ${many === 1 ? "1 object" : `${many.toLocaleString()} objects`} is worked out anew at once.`
-            : "Nothing is evaluated anew: no object has this class yet."}
+            ? `The status of ${many === 1 ? "1 object" : `${many.toLocaleString()} objects`} is worked out again at once.`
+            : "Nothing is evaluated again: no object has this class yet."}
         </Text>
       </Group>
       {removing && <Remove name={name} objects={many} onClose={() => setRemoving(false)} />}
@@ -179,7 +179,7 @@ function visible(wrong: Faults, told: Faults, tried: boolean): Faults {
 function saved(name: string, result: string, objects: number): string {
   if (result === "unchanged") return `Class ${name} is as it was.`;
   if (!objects) return `Class ${name} ${result}.`;
-  return `Class ${name} ${result}; ${objects === 1 ? "1 object has" : `${objects.toLocaleString()} objects have`} been evaluated anew.`;
+  return `Class ${name} ${result}; ${objects === 1 ? "1 object has" : `${objects.toLocaleString()} objects have`} been evaluated again.`;
 }
 
 function Remove({ name, objects, onClose }: { name: string; objects: number; onClose: () => void }) {
@@ -202,7 +202,7 @@ function Remove({ name, objects, onClose }: { name: string; objects: number; onC
       <Text size="sm" className="name">
         If <b>{name}</b> is built in or comes from a file, that definition counts again
         {objects > 0 &&
-          `, and ${objects === 1 ? "1 object is" : `${objects.toLocaleString()} objects are`} evaluated anew`}
+          `, and ${objects === 1 ? "1 object is" : `${objects.toLocaleString()} objects are`} evaluated again`}
         . If it is yours alone, the class goes; that is possible while no object has it.
       </Text>
     </Confirm>

@@ -245,7 +245,7 @@ export function Work({
           <Stack>
             <Text size="sm">
               They go with all that is inside them. What they have measured stays, and continues when something of the
-              same name is made again. There is no way back but to provision them anew: export them first if in doubt.
+              same name is made again. There is no way back but to provision them again: export them first if in doubt.
             </Text>
             <Group justify="flex-end">
               <Button variant="default" data-autofocus onClick={() => setSure(false)}>

@@ -2,7 +2,7 @@
 // places that somebody looks at, kept up to date by what the stream tells.
 //
 //	scrolling ─ look ─► which rows are missing ─► one question at a time ─► pages
-//	stream ─── apply ─► rows that are here change in place ─► the order may be another: ask anew, but not too often
+//	stream ─── apply ─► rows that are here change in place ─► the order may be another: ask again, but not too often
 import { type Answer, type Kind, type Status, type StatusRow, sql } from "../../api";
 import { noteOld } from "../../client";
 import type { StatusChange } from "../../live";
@@ -189,7 +189,7 @@ export class Feed {
     this.changed();
   }
 
-  /** refresh asks anew for what is in sight, without taking it away meanwhile. */
+  /** refresh asks again for what is in sight, without taking it away meanwhile. */
   async refresh(): Promise<void> {
     clearTimeout(this.stale);
     this.stale = undefined;
@@ -202,7 +202,7 @@ export class Feed {
     await Promise.all([this.count(), this.load(a, b, true)]);
   }
 
-  /** soon asks anew when it has been calm for long enough. */
+  /** soon asks again when it has been calm for long enough. */
   soon() {
     this.stale ??= setTimeout(() => void this.refresh(), Math.max(0, this.asked + calm - Date.now()));
   }

@@ -8,7 +8,7 @@ import (
 )
 
 // named lists the ids of what has a name and is of a kind, in a resource or in all of them.
-func (e *estate) named(kind, name, res string) (ids []string) {
+func (e *inventory) named(kind, name, res string) (ids []string) {
 	for id, it := range e.items {
 		if it.kind == kind && it.name == name && (res == "" || it.res == res) {
 			ids = append(ids, id)
@@ -18,7 +18,7 @@ func (e *estate) named(kind, name, res string) (ids []string) {
 }
 
 // children lists the ids of what stands directly in something.
-func (e *estate) children(in string) (ids []string) {
+func (e *inventory) children(in string) (ids []string) {
 	for id, it := range e.items {
 		if it.in == in {
 			ids = append(ids, id)
@@ -28,7 +28,7 @@ func (e *estate) children(in string) (ids []string) {
 }
 
 // removal decides a row of a removal. All that is meant is found before any of it goes.
-func (e *estate) removal(c *change, row map[string]string, f *effect) (code string) {
+func (e *inventory) removal(c *change, row map[string]string, f *effect) (code string) {
 	name, view, res := row["name"], row["view"], row["resname"]
 	if res != "" && e.items[res].kind != "resource" {
 		return "unknown_resource"
@@ -61,7 +61,7 @@ func (e *estate) removal(c *change, row map[string]string, f *effect) (code stri
 }
 
 // remove takes an item away with what stands in it, and tells how many that are.
-func (e *estate) remove(id string) (n int) {
+func (e *inventory) remove(id string) (n int) {
 	if _, ok := e.items[id]; !ok {
 		return 0
 	}
@@ -72,7 +72,7 @@ func (e *estate) remove(id string) (n int) {
 	return n + 1
 }
 
-func (e *estate) single(pkg, name, view, res string) (ids []string, code string) {
+func (e *inventory) single(pkg, name, view, res string) (ids []string, code string) {
 	if pkg == "view" && name == "MAIN" {
 		return nil, "not_allowed"
 	}
@@ -93,7 +93,7 @@ func (e *estate) single(pkg, name, view, res string) (ids []string, code string)
 
 // every finds all items of a package in a view; a recursive removal also those in the views inside it, and objects and
 // elements also in resources.
-func (e *estate) every(c *change, view, res string) (ids []string, code string) {
+func (e *inventory) every(c *change, view, res string) (ids []string, code string) {
 	at := view
 	if res != "" {
 		at = inside(res, view)
@@ -128,7 +128,7 @@ func (e *estate) every(c *change, view, res string) (ids []string, code string) 
 }
 
 // listing is all that the program must show, a line for each row of an export and of objectstatus, sorted.
-func (e *estate) listing() (list []string) {
+func (e *inventory) listing() (list []string) {
 	for _, it := range e.items {
 		if it.name != "MAIN" && !e.broken(it) {
 			list = append(list, e.exported(it))
@@ -145,7 +145,7 @@ func (e *estate) listing() (list []string) {
 }
 
 // broken tells whether an element names something that is gone, and is not exported.
-func (e *estate) broken(it item) bool {
+func (e *inventory) broken(it item) bool {
 	for _, column := range []string{"target", "from", "to"} {
 		name := it.cells[column]
 		if _, ok := e.items[name]; name != "" && it.kind == "element" && !ok && (column == "target" || len(e.named("object", name, "")) == 0) {
@@ -155,7 +155,7 @@ func (e *estate) broken(it item) bool {
 	return false
 }
 
-func (e *estate) exported(it item) string {
+func (e *inventory) exported(it item) string {
 	cells := map[string]string{"name": it.name, "view": e.items[it.in].name, "resname": it.res, "class": it.class}
 	pkg := it.pkg
 	if pkg == "" {
@@ -171,7 +171,7 @@ func (e *estate) exported(it item) string {
 }
 
 // row is an item as objectstatus must show it.
-func (e *estate) row(id string) found {
+func (e *inventory) row(id string) found {
 	it := e.items[id]
 	f := found{Name: it.name, Kind: it.kind, Resource: it.res, Class: it.class, Package: it.pkg, Status: e.status(id)}
 	around := e.items[it.in]
@@ -184,7 +184,7 @@ func (e *estate) row(id string) found {
 }
 
 // status is that of an object, or the worst of what stands in a view.
-func (e *estate) status(id string) string {
+func (e *inventory) status(id string) string {
 	if it := e.items[id]; it.kind == "object" {
 		return it.status
 	}

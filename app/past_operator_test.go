@@ -24,7 +24,7 @@ func (m *memory) pass(d time.Duration) {
 	m.must(m.seq.Settle())
 }
 
-// furnish makes an estate with rules: r0 in MAIN, r1 in the view v, a class with thresholds, one that waits and one that
+// furnish makes an inventory with rules: r0 in MAIN, r1 in the view v, a class with thresholds, one that waits and one that
 // holds on, and an interval.
 func (m *memory) furnish() {
 	m.Helper()

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// estate is what a customer must have: a map of items, each of which knows where it stands. It follows the same rules as
+// inventory is what a customer must have: a map of items, each of which knows where it stands. It follows the same rules as
 // the program, in the plainest way: everything is found by looking at everything.
-type estate struct {
+type inventory struct {
 	items map[string]item // by id: a, a/b in resource a, a:b for objects, label=b for elements
 	told  int             // events about what was made, changed or removed
 }
@@ -50,8 +50,8 @@ var (
 	required = map[string]bool{"ip_address_fqdn": true, "from": true, "to": true, "picture": true, "target": true}
 )
 
-func newEstate() *estate {
-	return &estate{items: map[string]item{"MAIN": {kind: "view", name: "MAIN"}}}
+func newEstate() *inventory {
+	return &inventory{items: map[string]item{"MAIN": {kind: "view", name: "MAIN"}}}
 }
 
 // effect is what a request comes to.
@@ -68,9 +68,9 @@ func (e effect) String() string {
 		e.rows, e.accepted, e.created, e.updated, e.unchanged, e.removed, e.codes)
 }
 
-// change gives the estate after a request, and what the request is told.
-func (e *estate) change(c *change) (*estate, effect) {
-	after := &estate{maps.Clone(e.items), e.told}
+// change gives the inventory after a request, and what the request is told.
+func (e *inventory) change(c *change) (*inventory, effect) {
+	after := &inventory{maps.Clone(e.items), e.told}
 	f := effect{rows: len(c.rows)}
 	for i, row := range c.rows {
 		before := f
@@ -106,7 +106,7 @@ func (e *effect) events() int {
 	return e.changed
 }
 
-func (e *estate) decide(c *change, row map[string]string, f *effect) (code string) {
+func (e *inventory) decide(c *change, row map[string]string, f *effect) (code string) {
 	if c.method == "DELETE" {
 		return e.removal(c, row, f)
 	}
@@ -133,7 +133,7 @@ func inside(resource, name string) string {
 	return resource + "/" + name
 }
 
-func (e *estate) resource(pkg string, row map[string]string, f *effect) (code string) {
+func (e *inventory) resource(pkg string, row map[string]string, f *effect) (code string) {
 	name, parent := row["name"], row["view"]
 	have, ok := e.items[name]
 	if ok && have.pkg != pkg {
@@ -164,7 +164,7 @@ func (e *estate) resource(pkg string, row map[string]string, f *effect) (code st
 	return ""
 }
 
-func (e *estate) view(row map[string]string, f *effect) (code string) {
+func (e *inventory) view(row map[string]string, f *effect) (code string) {
 	name, res, parent := row["name"], row["resname"], row["view"]
 	switch {
 	case res != "" && e.items[res].kind != "resource":
@@ -204,7 +204,7 @@ func (e *estate) view(row map[string]string, f *effect) (code string) {
 	return ""
 }
 
-func (e *estate) element(pkg string, row map[string]string, f *effect) (code string) {
+func (e *inventory) element(pkg string, row map[string]string, f *effect) (code string) {
 	id, parent := pkg+"="+row["name"], row["view"]
 	if in := e.items[parent]; parent != "" && in.kind != "view" && in.kind != "resource" {
 		return "unknown_view"
@@ -234,7 +234,7 @@ func (e *estate) element(pkg string, row map[string]string, f *effect) (code str
 	return ""
 }
 
-func (e *estate) object(row map[string]string, f *effect) (code string) {
+func (e *inventory) object(row map[string]string, f *effect) (code string) {
 	id, code := e.find(row["name"], row["resname"], "missing_value")
 	if code != "" {
 		return code
@@ -264,7 +264,7 @@ func (e *estate) object(row map[string]string, f *effect) (code string) {
 }
 
 // find gives the id of an object, which may not exist when its resource is named.
-func (e *estate) find(name, res, none string) (id, code string) {
+func (e *inventory) find(name, res, none string) (id, code string) {
 	if res != "" {
 		if e.items[res].kind != "resource" {
 			return "", "unknown_resource"
@@ -281,7 +281,7 @@ func (e *estate) find(name, res, none string) (id, code string) {
 }
 
 // data lets a data row happen to its object, or n=yes.
-func (e *estate) data(row map[string]string) (code string) {
+func (e *inventory) data(row map[string]string) (code string) {
 	id, code := e.find(row["object"], row["resname"], "unknown_object")
 	if code != "" {
 		return code
@@ -299,7 +299,7 @@ func (e *estate) data(row map[string]string) (code string) {
 }
 
 // update changes what a row says differently about an item that exists; an empty parent or class says nothing.
-func (e *estate) update(id, pkg, parent, class string, row map[string]string, f *effect) (code string) {
+func (e *inventory) update(id, pkg, parent, class string, row map[string]string, f *effect) (code string) {
 	have := e.items[id]
 	cells, code := answers(pkg, row, have.cells)
 	if code != "" {

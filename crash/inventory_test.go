@@ -54,15 +54,15 @@ func TestEstate(t *testing.T) {
 	t.Logf("%d kills, %d before ready", g.killed, g.early)
 }
 
-// architect builds the estate of a customer, one request after the other.
+// architect builds the inventory of a customer, one request after the other.
 type architect struct {
 	*client
 	name  string
 	rng   *rand.Rand
 	fail  func(format string, args ...any)
 	point func()
-	model *estate
-	maybe *estate // what it is if the request without an answer has happened; nil when there is none
+	model *inventory
+	maybe *inventory // what it is if the request without an answer has happened; nil when there is none
 	open  *change // that request
 
 	requests, lost, kept int
@@ -226,7 +226,7 @@ func (a *architect) export(pkg string) (list []string, err error) {
 	return list, nil
 }
 
-// change is a request that changes the estate.
+// change is a request that changes the inventory.
 type change struct {
 	method, pkg string // the package is empty for data rows, and cv or d for a legacy path
 	header      []string

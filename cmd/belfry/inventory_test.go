@@ -19,7 +19,7 @@ import (
 var estatePackages = []string{"view", "custom", "vault", "object", "label", "link", "picture", "shortcut"}
 
 // addVault adds a package that has secrets, a required answer and a part, and runs nothing: what a collector finds would
-// change the estate by itself.
+// change the inventory by itself.
 func (p *service) addVault() {
 	p.t.Helper()
 	dir := filepath.Join(p.data, "packages")
@@ -68,10 +68,10 @@ func TestRandomEstate(t *testing.T) {
 		t.Logf("round %d: refused rows by code: %v", round, codes)
 		p.checkRoundTrip(t)
 		p.checkRollup(t)
-		before := p.estate(t)
+		before := p.inventory(t)
 		p.crash()
-		if diff := cmp.Diff(before, p.estate(t)); diff != "" {
-			t.Fatalf("the kill changed the estate:\n%s", diff)
+		if diff := cmp.Diff(before, p.inventory(t)); diff != "" {
+			t.Fatalf("the kill changed the inventory:\n%s", diff)
 		}
 		p.checkRollup(t)
 	}
@@ -191,8 +191,8 @@ func (g *generator) provisioning(pkg string) string {
 	})
 }
 
-// estate is all that exists, as text.
-func (p *service) estate(t *testing.T) string {
+// inventory is all that exists, as text.
+func (p *service) inventory(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	for _, pkg := range estatePackages {
@@ -216,7 +216,7 @@ func (p *service) estate(t *testing.T) string {
 // checkRoundTrip sends every export back.
 func (p *service) checkRoundTrip(t *testing.T) {
 	t.Helper()
-	before := p.estate(t)
+	before := p.inventory(t)
 	for _, pkg := range estatePackages {
 		_, text := p.request("GET", "/api/provisioning/"+pkg, nil)
 		status, r := p.report("/api/provisioning/"+pkg, strings.NewReader(string(text)))
@@ -224,8 +224,8 @@ func (p *service) checkRoundTrip(t *testing.T) {
 			t.Errorf("the export of %s was not taken back unchanged: %d %+v\n%s", pkg, status, r, text)
 		}
 	}
-	if diff := cmp.Diff(before, p.estate(t)); diff != "" {
-		t.Errorf("the exports changed the estate:\n%s", diff)
+	if diff := cmp.Diff(before, p.inventory(t)); diff != "" {
+		t.Errorf("the exports changed the inventory:\n%s", diff)
 	}
 }
 
