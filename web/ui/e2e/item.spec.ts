@@ -163,6 +163,29 @@ test("a note that somebody else has changed meanwhile is not lost", async ({ pag
   await expect(dialog.getByRole("alert")).toContainText("theirs");
   await dialog.getByRole("button", { name: "Put it before mine" }).click();
   await expect(dialog.getByRole("textbox", { name: "Note" })).toHaveValue("theirs\nmine");
+
+  // However long the other note is, what is written and the buttons stay in sight.
+  const long = `${"W".repeat(300)}\n${"line\n".repeat(600)}`;
+  await service.json("POST", "/api/ackmanagenote/objects", { items: ["disk"], resname: "noted", note: long });
+  await expect(dialog.getByRole("alert")).toContainText("WWW");
+  const box = await dialog.getByRole("alert").boundingBox();
+  expect(box?.height).toBeLessThan(400);
+  await expect(dialog.getByRole("button", { name: "Note", exact: true })).toBeInViewport();
+  const wide = await dialog.getByRole("alert").evaluate((e) => e.scrollWidth - e.clientWidth);
+  expect(wide).toBeLessThanOrEqual(0);
+});
+
+test("a form keeps what was typed when its item is removed", async ({ page, service }) => {
+  await room(service, "leaving", [10, 20]);
+  await logIn(page, service, object("leaving"));
+  await page.getByRole("button", { name: "Note" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Note" }).fill("a long story");
+  await service.call("DELETE", "/api/provisioning/object", "name,view,resname\ndisk,leaving,leaving\n");
+  await expect(page.getByText("This object has been removed")).toBeVisible();
+  await expect(page.getByText("It did not work")).toHaveCount(0);
+  await expect(page.getByText("could not be read since")).toHaveCount(0);
+  await expect(dialog.getByRole("textbox", { name: "Note" })).toHaveValue("a long story");
 });
 
 test("texts are shown as stretches and changes", async ({ page, service }) => {

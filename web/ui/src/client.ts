@@ -75,5 +75,9 @@ export const old = {
 
 client.getQueryCache().subscribe(({ query: q }) => {
   const { status, data, dataUpdatedAt: since, error } = q.state;
-  noteOld(q.queryHash, q.isActive() && status === "error" && data !== undefined ? { since, error } : undefined);
+  const gone = error instanceof ApiError && error.status === 404; // the page of the item says so
+  noteOld(
+    q.queryHash,
+    q.isActive() && status === "error" && !gone && data !== undefined ? { since, error } : undefined,
+  );
 });

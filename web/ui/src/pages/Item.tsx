@@ -1,10 +1,10 @@
 // The page of one item: an object with its values over time, or a view or resource with what stands in it.
-import { Anchor, Stack } from "@mantine/core";
+import { Anchor } from "@mantine/core";
 import { useThrottledCallback } from "@mantine/hooks";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { ApiError, type EventRow, explain, type Kind, type StatusRow, sql } from "../api";
+import { ApiError, type EventRow, type Explanation, explain, type Kind, type StatusRow, sql } from "../api";
 import { link } from "../links";
 import { useLive } from "../live";
 import { ActionButtons } from "../parts/Actions";
@@ -57,7 +57,8 @@ function OneItem({ item }: { item: Named }) {
   const why = useQuery({
     queryKey: ["explain", ...at],
     queryFn: () => explain(item.kind, item.name, item.resource),
-    refetchInterval: 10_000,
+    // Of an item that is gone only its row is asked for, which says whether it is back.
+    refetchInterval: row.data?.rows.length === 0 ? false : 10_000,
   });
   // A view may change many times a second; nobody reads that fast.
   const again = useThrottledCallback(() => {
@@ -82,23 +83,48 @@ function OneItem({ item }: { item: Named }) {
     return () => clearInterval(repeat);
   }, [every]);
 
-  if (row.isPending) return <Waiting />;
+  // A form that is open when the item is removed keeps what was typed.
+  const [seen, setSeen] = useState<StatusRow>();
   const found = row.data?.rows[0];
-  if (!found) {
-    const retry = () => void Promise.all([row.refetch(), why.refetch()]);
-    return <NotFound item={item} error={row.error ?? why.error} retry={retry} />;
-  }
+  if (found && found !== seen) setSeen(found);
+
+  if (row.isPending) return <Waiting />;
+  const retry = () => void Promise.all([row.refetch(), why.refetch()]);
+  const shown = found ?? seen;
   return (
-    <Page title={item.name} before={<Way row={found} />} tools={<ActionButtons items={[found]} onDone={again} />}>
-      <Header row={found} why={why.data} />
+    <Page
+      title={item.name}
+      before={found && <Way row={found} />}
+      tools={shown && <ActionButtons items={[shown]} onDone={again} />}
+    >
+      {found ? (
+        <Parts item={item} row={found} why={why} again={again} />
+      ) : (
+        <NotFound item={item} error={row.error ?? why.error} retry={retry} removed={!!seen} />
+      )}
+    </Page>
+  );
+}
+
+interface PartsProps {
+  item: Named;
+  row: StatusRow;
+  why: UseQueryResult<Explanation>;
+  again: () => void;
+}
+
+function Parts({ item, row, why, again }: PartsProps) {
+  return (
+    <>
+      <Header row={row} why={why.data} />
       {!!why.data?.management.windows?.length && (
         <Card title="Maintenance windows">
           <ItemWindows item={item} windows={why.data.management.windows} onDone={again} />
         </Card>
       )}
       {why.error && !why.data && <Failure error={why.error} retry={() => why.refetch()} />}
-      {item.kind === "object" ? <ObjectParts row={found} why={why.data} /> : <Branch row={found} why={why.data} />}
-    </Page>
+      {item.kind === "object" ? <ObjectParts row={row} why={why.data} /> : <Branch row={row} why={why.data} />}
+    </>
   );
 }
 
@@ -114,30 +140,27 @@ function told(e: EventRow, i: Named): boolean {
   return [e.object, e.resource, e.view].some((n) => n !== undefined && (n === i.name || n === i.resource));
 }
 
-function NotFound({ item, error, retry }: { item: Named; error: unknown; retry: () => void }) {
+interface NotFoundProps {
+  item: Named;
+  error: unknown;
+  retry: () => void;
+  removed: boolean; // it was there when the page was opened
+}
+
+function NotFound({ item, error, retry, removed }: NotFoundProps) {
   const gone = !error || (error instanceof ApiError && error.status === 404);
-  if (!gone)
-    return (
-      <Page title={item.name}>
-        <Failure error={error} retry={retry} />
-      </Page>
-    );
+  if (!gone) return <Failure error={error} retry={retry} />;
   return (
-    <Page title={item.name}>
-      <Stack>
-        <Failure error={error ?? new Error(`There is no ${item.kind} of this name.`)} />
-        <Empty title={`There is no such ${item.kind} any more, or there never was`}>
-          It may have been removed or be written otherwise.{" "}
-          <Anchor component={Link} href={link.status({ text: item.name, kind: "all" })} underline="always">
-            Look for the name
-          </Anchor>
-          , or see{" "}
-          <Anchor component={Link} href={link.events({ [item.kind]: item.name, range: "30d" })} underline="always">
-            its events
-          </Anchor>
-          : history outlives what it is about.
-        </Empty>
-      </Stack>
-    </Page>
+    <Empty title={removed ? `This ${item.kind} has been removed` : `There is no ${item.kind} of this name`}>
+      {removed ? "Changes to it are refused. " : "It may have been removed, or have another name. "}
+      <Anchor component={Link} href={link.status({ text: item.name, kind: "all" })} underline="always">
+        Look for the name
+      </Anchor>
+      , or see{" "}
+      <Anchor component={Link} href={link.events({ [item.kind]: item.name, range: "30d" })} underline="always">
+        its events
+      </Anchor>
+      : history outlives what it is about.
+    </Empty>
   );
 }

@@ -2,11 +2,11 @@
 import { Button, Group, Modal, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type Key, keys, type Level } from "../../api";
+import { Notice } from "../../parts/Notice";
 import { Failure } from "../../parts/Page";
 import { zone } from "../../parts/Time";
 import { Copied, CopyButton } from "./Copy";
 import { queryLine, sendLines } from "./curl";
-import { Notice } from "./Notice";
 
 export const levels: { level: Level; label: string; about: string }[] = [
   { level: "read", label: "Read", about: "Asks: queries, statuses, the tree, classes, packages. Changes nothing." },

@@ -1,7 +1,7 @@
 // A password that is shown this once.
 import { Button, Group, Stack, Text } from "@mantine/core";
+import { Notice } from "../../parts/Notice";
 import { CopyButton } from "./Copy";
-import { Notice } from "./Notice";
 
 export function Secret({ name, password, onClose }: { name: string; password: string; onClose: () => void }) {
   return (

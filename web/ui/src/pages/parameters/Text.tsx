@@ -3,8 +3,8 @@ import { Box, Group, SegmentedControl, Stack, Tabs, Textarea } from "@mantine/co
 import { type ReactNode, useState } from "react";
 import { useSearchParams } from "wouter";
 import type { Definition } from "../../api";
+import { Notice } from "../../parts/Notice";
 import { messageOf } from "../../parts/Page";
-import { Notice } from "./Notice";
 import { yaml } from "./yaml";
 
 export type Language = "yaml" | "json";

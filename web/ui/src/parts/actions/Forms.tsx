@@ -1,6 +1,5 @@
 // The forms of the operations. Each keeps what is typed in itself and hands on what the service is to be told.
 import {
-  Alert,
   Box,
   Button,
   Checkbox,
@@ -20,6 +19,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type ActWish, explain, sql } from "../../api";
 import { pageNow } from "../../clock";
 import { useLive } from "../../live";
+import { Notice } from "../Notice";
 import { zone as browserZone } from "../Time";
 import { ItemWindows } from "../windows/ItemWindows";
 import { ends } from "./ends";
@@ -251,8 +251,15 @@ export function NoteForm({ items, onChange }: FormProps) {
   return (
     <Stack gap="xs">
       {now !== was && (!now || !note.includes(now)) && (
-        <Alert color="yellow" title="Somebody has changed the note meanwhile" role="alert">
-          <Text size="sm" style={{ whiteSpace: "pre-wrap" }}>
+        <Notice title="Somebody has changed the note meanwhile">
+          {/* A note may have thousands of characters and lines; the form below it stays in sight. */}
+          <Text
+            size="sm"
+            className="name"
+            mah="9rem"
+            style={{ whiteSpace: "pre-wrap", overflowY: "auto" }}
+            tabIndex={now.length > 200 ? 0 : undefined}
+          >
             {now ? `It says now: ${now}` : "It is empty now."}
           </Text>
           <Text size="sm">What you save replaces it.</Text>
@@ -266,7 +273,7 @@ export function NoteForm({ items, onChange }: FormProps) {
               Put it before mine
             </Button>
           )}
-        </Alert>
+        </Notice>
       )}
       <Textarea
         label="Note"
