@@ -47,15 +47,15 @@ func (s *Store) AppendSome(ctx context.Context, enough func() bool, batches ...*
 	}
 	defer s.unlockWrite()
 	left, err = s.append(ctx, batches, enough)
-	if shortOfMemory(err) {
+	if outOfMemory(err) {
 		left, err = nil, s.appendAlone(ctx, batches, err)
 	}
 	if err == nil {
 		s.arrivals.note(without(batches, left))
 		return left, nil
 	}
-	if s.broken(ctx) {
-		err = errors.Join(err, s.revive(ctx))
+	if s.engineBroken(ctx) {
+		err = errors.Join(err, s.restartEngine(ctx))
 	}
 	return nil, err
 }
@@ -68,8 +68,8 @@ func without(batches, left []*belfry.Batch) []*belfry.Batch {
 }
 
 func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func() bool) (left []*belfry.Batch, err error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 		return nil, fmt.Errorf("store items: %w", err)
 	}
 	if len(loads) > 0 { // names of items need no folder
-		if err := s.files.atHome(); err != nil {
+		if err := s.files.checkFolder(); err != nil {
 			return nil, err
 		}
 	}
@@ -118,9 +118,9 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 // undelivered leaves out what files have from calls before this one that did not come to their end: to look into each of them again
 // could take all the time there is.
 func (s *Store) undelivered(loads []*load) []*load {
-	if losses := s.files.losses(); losses != s.lossesThen {
+	if losses := s.files.losses(); losses != s.lossesSeen {
 		clear(s.delivered) // a file may have lost what it had
-		s.lossesThen = losses
+		s.lossesSeen = losses
 	}
 	return slices.DeleteFunc(loads, func(l *load) bool {
 		pos := s.delivered[l.key()]
@@ -145,10 +145,10 @@ func batchesOf(batches []*belfry.Batch, loads []*load) (some []*belfry.Batch) {
 	return some
 }
 
-// broken tells whether the engine as a whole has given up.
-func (s *Store) broken(ctx context.Context) bool {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// engineBroken tells whether the engine as a whole has given up.
+func (s *Store) engineBroken(ctx context.Context) bool {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if s.closed || ctx.Err() != nil {
 		return false
 	}
@@ -265,7 +265,7 @@ func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 		return err
 	}
 	defer func() { s.files.finish([]*file{f}, err) }()
-	if err := s.files.present(f); err != nil {
+	if err := s.files.checkPresent(f); err != nil {
 		return err
 	}
 	pieces := slices.DeleteFunc(slices.Clone(l.pieces), func(p piece) bool { return p.batch.Pos <= f.pos })
@@ -344,8 +344,8 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	if err != nil {
 		return err
 	}
-	s.files.writing(f)
-	defer s.files.writing(f)
+	s.files.countWrite(f)
+	defer s.files.countWrite(f)
 	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -354,10 +354,10 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 		err = s.files.sign(ctx, s.writer, f)
 	}
 	if err == nil {
-		err = s.findFill(ctx, f)
+		err = s.loadFill(ctx, f)
 	}
 	if err == nil {
-		err = s.fill(f, cols, pieces)
+		err = s.appendRows(f, cols, pieces)
 	}
 	pos := pieces[len(pieces)-1].batch.Pos
 	if err == nil {
@@ -371,14 +371,14 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 		_ = s.writer.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
 		return err
 	}
-	s.grew(f, pieces)
+	s.noteGrowth(f, pieces)
 	s.noteRows(f, pos, pieces)
 	return s.files.wrote(f, pos, kinds)
 }
 
-// grew has token filters made when a file has more full blocks.
-func (s *Store) grew(f *file, pieces []piece) {
-	if s.cfg.unlisted || len(index.TextColumns(f.collection)) == 0 {
+// noteGrowth has token filters made when a file has more full blocks.
+func (s *Store) noteGrowth(f *file, pieces []piece) {
+	if s.cfg.noTokenFilters || len(index.TextColumns(f.collection)) == 0 {
 		return
 	}
 	for _, p := range pieces {
@@ -415,20 +415,20 @@ func extend(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column) 
 	return kinds, nil
 }
 
-// fill appends the rows of the pieces.
-func (s *Store) fill(f *file, cols []duckdb.Column, pieces []piece) error {
+// appendRows appends the rows of the pieces.
+func (s *Store) appendRows(f *file, cols []duckdb.Column, pieces []piece) error {
 	a, err := s.writer.NewAppender(f.alias, "rows", cols)
 	if err != nil {
 		return err
 	}
-	w := rowWriter{Appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, apart: make([]bool, len(cols)), unpadded: s.cfg.unpadded}
+	w := rowWriter{Appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, overflow: make([]bool, len(cols)), noPadding: s.cfg.noPadding}
 	for _, p := range pieces {
 		if err := w.write(p); err != nil {
 			a.Discard()
 			return err
 		}
 	}
-	if err := w.endTexts(); err != nil {
+	if err := w.padAtEnd(); err != nil {
 		a.Discard()
 		return err
 	}

@@ -34,7 +34,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if err != nil {
 		return err
 	}
-	f.know(kinds)
+	f.setColumns(kinds)
 	fs.noteLog(f)
 	f.log.found = f.log.info != nil
 	if f.dirty, err = uncheckpointed(f); err != nil {
@@ -80,15 +80,15 @@ func firstTime(ctx context.Context, c *duckdb.Conn, alias string) (t belfry.Time
 	return belfry.Time(r.Int(0)), true, nil
 }
 
-// judgeAttach takes a file out of use if it could not be attached because it is damaged or gone, or cannot be read. What
+// diagnoseAttach takes a file out of use if it could not be attached because it is damaged or gone, or cannot be read. What
 // only the engine says is asked for a second time, and believed if another file can be attached meanwhile. The mutex is held.
-func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
+func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		if fs.home() == nil { // the folder of the store is a trouble of the whole store
-			fs.setAside(f, goneWhy)
+		if fs.checkFolderLocked() == nil { // the folder of the store is a trouble of the whole store
+			fs.setAside(f, reasonDeleted)
 		}
 		return
 	}
@@ -96,7 +96,7 @@ func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
 	if why == "" && (isStoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
-	if _, err := fs.draw(ctx, []duckdb.Column{{Name: timestampColumn, Kind: duckdb.Int}}); err != nil {
+	if _, err := fs.buildTemplate(ctx, []duckdb.Column{{Name: timestampColumn, Kind: duckdb.Int}}); err != nil {
 		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
 		return
 	}
@@ -130,8 +130,8 @@ func uncheckpointed(f *file) (int64, error) {
 // ref is how statements call the table of rows of a file, which the caller holds.
 func (f *file) ref() string { return f.alias + ".main.rows" }
 
-// know takes note of the columns of the file.
-func (f *file) know(kinds map[string]duckdb.Kind) {
+// setColumns takes note of the columns of the file.
+func (f *file) setColumns(kinds map[string]duckdb.Kind) {
 	t := query.Table{Ref: f.ref(), Columns: make(map[string]bool, len(kinds)), From: f.From, To: f.To - 1}
 	for name := range kinds {
 		t.Columns[name] = true
@@ -185,7 +185,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 				switch {
 				case err == nil:
 					f.stampItems()
-				case shortOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
+				case outOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
 					fs.log.Warn("a log is left for the next start, as there is too little memory for a checkpoint", "file", f.path, "err", err)
 				default:
 					errs = append(errs, err)

@@ -10,7 +10,7 @@ import (
 
 // noteRows and invalidateRows pass a commit on to the tracker of the file's collection, if it has summaries.
 func (s *Store) noteRows(f *file, pos belfry.Position, pieces []piece) {
-	if d := s.sums[f.collection.Name]; d != nil {
+	if d := s.trackers[f.collection.Name]; d != nil {
 		d.NoteRows(f.From, pos, f.pos == 0, countPieces(f.From, pieces))
 	}
 }
@@ -33,7 +33,7 @@ func countPieces(day belfry.Time, pieces []piece) *summary.HourCounts {
 }
 
 func (s *Store) invalidateRows(f *file) {
-	if d := s.sums[f.collection.Name]; d != nil {
+	if d := s.trackers[f.collection.Name]; d != nil {
 		d.Invalidate(f.From)
 	}
 }

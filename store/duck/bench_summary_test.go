@@ -32,7 +32,7 @@ func BenchmarkSummarise(b *testing.B) {
 		}
 		return time.Since(begun)
 	}
-	d := s.sums["objectdata"]
+	d := s.trackers["objectdata"]
 	hour := d.Raw.PeriodOf(rows[0].Times[0]).From
 	var made, alone, beside time.Duration
 	commits := 0
@@ -43,7 +43,7 @@ func BenchmarkSummarise(b *testing.B) {
 			begun := time.Now()
 			q, err := s.engine.Connect()
 			if err == nil {
-				err = s.make(b.Context(), q, d, &summary.Work{To: d.Hour, Spans: []belfry.Span{{From: hour, To: hour + belfry.Hour}}, Rows: batches * benchRows})
+				err = s.buildSummaries(b.Context(), q, d, &summary.Work{To: d.Hour, Spans: []belfry.Span{{From: hour, To: hour + belfry.Hour}}, Rows: batches * benchRows})
 				q.Close()
 			}
 			if err != nil {

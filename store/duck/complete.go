@@ -22,7 +22,7 @@ func (s *Store) complete(p *query.Plan) error {
 	if latestOnly(p) {
 		return nil // that depends on how far it has to go back
 	}
-	d := s.sums[p.Collection.Name]
+	d := s.trackers[p.Collection.Name]
 	from, to := p.From, p.To
 	if d != nil && p.Period != "" && to < endOfTime { // a summary is of the span in which it begins
 		from, to = from-from%belfry.Day, to+query.PeriodLength(p.Period)-1

@@ -34,10 +34,10 @@ const (
 )
 
 var (
-	badBlock  = regexp.MustCompile(`computed checksum (\d+) does not match stored checksum (\d+) in block at location (\d+)`)
-	cutOff    = regexp.MustCompile(`Could not read enough bytes from file "[^"]*": attempted to read (\d+) bytes from location (\d+)`)
-	badLog    = regexp.MustCompile(`(?s)replaying WAL file.*(Corrupt WAL file|Serialization Error|Failed to deserialize|INTERNAL Error)`)
-	passingIO = []string{"Too many open files", "Cannot allocate", "No space left", "Input/output error", "Permission denied", "Resource temporarily", "Disk quota", "Read-only file system"}
+	badBlock    = regexp.MustCompile(`computed checksum (\d+) does not match stored checksum (\d+) in block at location (\d+)`)
+	truncated   = regexp.MustCompile(`Could not read enough bytes from file "[^"]*": attempted to read (\d+) bytes from location (\d+)`)
+	badLog      = regexp.MustCompile(`(?s)replaying WAL file.*(Corrupt WAL file|Serialization Error|Failed to deserialize|INTERNAL Error)`)
+	transientIO = []string{"Too many open files", "Cannot allocate", "No space left", "Input/output error", "Permission denied", "Resource temporarily", "Disk quota", "Read-only file system"}
 )
 
 // damageIn tells what is wrong with a file, given an error of the engine that met it while it used the file, and maybe
@@ -50,7 +50,7 @@ func damageIn(path string, err error) string {
 		at, _ := strconv.ParseInt(m[3], 10, 64)
 		return checkBlock(path, at, computed, stored)
 	}
-	if m := cutOff.FindStringSubmatch(text); m != nil && strings.Contains(text, `"`+path+`"`) {
+	if m := truncated.FindStringSubmatch(text); m != nil && strings.Contains(text, `"`+path+`"`) {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		at, _ := strconv.ParseInt(m[2], 10, 64)
 		if info, err := os.Stat(path); err == nil && info.Size() < at+n {
@@ -77,13 +77,13 @@ func damageAtOpen(path string, err error) string {
 		return why
 	}
 	text := err.Error()
-	for _, words := range passingIO {
+	for _, words := range transientIO {
 		if strings.Contains(text, words) {
 			return ""
 		}
 	}
 	switch {
-	case shortOfMemory(err):
+	case outOfMemory(err):
 		return ""
 	case badLog.MatchString(text):
 		return "its log cannot be read"

@@ -14,8 +14,8 @@ import (
 // Drop implements store.Store. A file that a query is reading goes when the query is done. A list of what is kept that is damaged
 // is replaced first; with t of 0 that is all it does.
 func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error {
-	if d := s.sums[c.Name]; d != nil {
-		if err := s.settleAhead(ctx, d, c.PeriodOf(t).From); err != nil {
+	if d := s.trackers[c.Name]; d != nil {
+		if err := s.finishSummariesEarly(ctx, d, c.PeriodOf(t).From); err != nil {
 			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
 		}
 	}
@@ -28,18 +28,18 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 		return fmt.Errorf("drop rows of %s: it is not a historical collection", c.Name)
 	}
 	mark := c.PeriodOf(t).From
-	if err := s.settleKept(c, mark, t); err != nil {
+	if err := s.rebuildKept(c, mark, t); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
 	if mark <= s.mark(c.Name) {
 		return nil
 	}
-	if d := s.sums[c.Name]; d != nil { // nobody adds rows any more, as we hold write
-		if err := s.settle(ctx, d, mark); err != nil {
+	if d := s.trackers[c.Name]; d != nil { // nobody adds rows any more, as we hold write
+		if err := s.finishSummaries(ctx, d, mark); err != nil {
 			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
 		}
 	}
-	if err := s.files.atHome(); err != nil {
+	if err := s.files.checkFolder(); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
 	goes := func(p belfry.Span) bool { return p.To <= mark && !s.kept.until(c, p, t) }
@@ -97,7 +97,7 @@ func (fs *files) drop(c *catalog.Collection, goes func(belfry.Span) bool) error 
 	errs := fs.dropLost(c, goes)
 	for _, f := range gone {
 		f.doomed = true
-		fs.held -= f.items.list.Size()
+		fs.itemListBytes -= f.items.list.Size()
 		f.items.list = nil
 		if f.refs == 0 {
 			errs = append(errs, fs.remove(f))
@@ -132,7 +132,7 @@ func (fs *files) dropLost(c *catalog.Collection, goes func(belfry.Span) bool) (e
 		errs = append(errs, l.unlink())
 	}
 	fs.lost[c.Name] = left
-	fs.changed()
+	fs.onChange()
 	return errs
 }
 

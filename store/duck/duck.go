@@ -110,13 +110,13 @@ type Config struct {
 	// Then a file of names that has come to that position lacks some. nil: that is not known.
 	RemovedAfter func(pos belfry.Position) bool
 
-	logLimit int64 // size at which a file's log is checkpointed; 64 MB
-	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
-	unlisted bool  // no token filters are made
-	unpadded bool  // rows are stored without padding, so that they need more memory
+	logLimit       int64 // size at which a file's log is checkpointed; 64 MB
+	summaryRows    int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
+	noTokenFilters bool  // no token filters are made
+	noPadding      bool  // rows are stored without padding, so that they need more memory
 }
 
-func (c *Config) fill() error {
+func (c *Config) setDefaults() error {
 	c.MemoryLimit = cmp.Or(c.MemoryLimit, 256<<20)
 	c.MemoryMost = cmp.Or(c.MemoryMost, memoryGrowth*c.MemoryLimit)
 	c.Answer = cmp.Or(c.Answer, answerBytes)
@@ -128,7 +128,7 @@ func (c *Config) fill() error {
 	c.Quick = cmp.Or(c.Quick, c.Behind)
 	c.Workers = cmp.Or(c.Workers, c.Behind)
 	c.logLimit = cmp.Or(c.logLimit, min(64<<20, c.MemoryLimit/4))
-	c.summed = cmp.Or(c.summed, 1<<20)
+	c.summaryRows = cmp.Or(c.summaryRows, 1<<20)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
@@ -161,36 +161,36 @@ type Store struct {
 
 	// Of whoever holds write.
 	delivered  map[loadKey]belfry.Position // positions up to which files have what the last calls of AppendSome brought, while rows of them are left
-	lossesThen int                         // files that were lost when delivered was last looked at
+	lossesSeen int                         // files that were lost when delivered was last looked at
 
-	// life is held for reading by whoever uses the engine and for writing by who replaces it.
-	life   sync.RWMutex
-	engine *duckdb.Engine
-	files  *files
-	memory int64 // that the engine may have
+	// engineMu is held for reading by whoever uses the engine and for writing by who replaces it.
+	engineMu sync.RWMutex
+	engine   *duckdb.Engine
+	files    *files
+	memory   int64 // that the engine may have
 
-	write    chan struct{} // held by Append and Drop, one at a time
-	writer   *duckdb.Conn
-	marks    atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
-	badMarks atomic.Pointer[map[string]string]      // collections whose watermark is damaged, and how; the same
-	kept     keptPeriods
-	items    dimension
-	indexer  indexBuilder
-	sums     map[string]*summary.Tracker // collections with summaries; never changed
+	write        chan struct{} // held by Append and Drop, one at a time
+	writer       *duckdb.Conn
+	watermarks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
+	damagedMarks atomic.Pointer[map[string]string]      // collections whose watermark is damaged, and how; the same
+	kept         keptPeriods
+	items        dimension
+	indexer      indexBuilder
+	trackers     map[string]*summary.Tracker // collections with summaries; never changed
 
-	arrivals arrivals
-	unread   atomic.Int64 // bytes of answers that are held for clients
-	skipped  atomic.Uint64
-	expired  atomic.Uint64
-	closed   bool
+	arrivals    arrivals
+	unreadBytes atomic.Int64 // bytes of answers that are held for clients
+	skipped     atomic.Uint64
+	expired     atomic.Uint64
+	closed      bool
 }
 
 // Open opens the store in cfg.Dir, which is made when it does not exist.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	if err := cfg.fill(); err != nil {
+	if err := cfg.setDefaults(); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{most: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
+	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{limit: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
@@ -207,17 +207,17 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	var all []*catalog.Collection
-	all, s.sums = collections(s.cfg.Catalog)
+	all, s.trackers = collections(s.cfg.Catalog)
 	s.loadKept(all)
 	var err error
 	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
 		return err
 	}
-	if s.files.most = s.cfg.Files; s.cfg.Files > 0 {
-		s.files.keep = min(maxAttached, s.cfg.Files/2)
+	if s.files.maxFiles = s.cfg.Files; s.cfg.Files > 0 {
+		s.files.maxIdle = min(maxAttached, s.cfg.Files/2)
 	}
 	s.files.instance = s.cfg.Instance
-	s.files.changed, s.files.onLoss, s.files.told = s.cfg.Changed, s.lostRows, s.cfg.Told
+	s.files.onChange, s.files.onLoss, s.files.onRepair = s.cfg.Changed, s.lostRows, s.cfg.Told
 	return s.start(ctx)
 }
 
@@ -237,7 +237,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err := duckdb.AddSearch(s.writer); err != nil {
 		return err
 	}
-	if err := lock(ctx, s.writer, s.cfg.Dir); err != nil {
+	if err := lockDown(ctx, s.writer, s.cfg.Dir); err != nil {
 		return err
 	}
 	if s.files.conn, err = s.engine.Connect(); err != nil {
@@ -297,9 +297,9 @@ func (s *Store) settings() []duckdb.Setting {
 	}
 }
 
-// lock shuts the engine in: it reaches the files in dir and nothing else, and no statement can change that. The order
+// lockDown shuts the engine in: it reaches the files in dir and nothing else, and no statement can change that. The order
 // of the settings is the engine's wish.
-func lock(ctx context.Context, c *duckdb.Conn, dir string) error {
+func lockDown(ctx context.Context, c *duckdb.Conn, dir string) error {
 	for _, text := range []string{
 		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: we decide when to checkpoint
 		"SET allowed_directories = [" + quoteText(dir+string(filepath.Separator)) + "]",
@@ -335,8 +335,8 @@ func (s *Store) Close() error {
 	s.indexer.close()
 	s.write <- struct{}{}
 	defer func() { <-s.write }()
-	s.life.Lock()
-	defer s.life.Unlock()
+	s.engineMu.Lock()
+	defer s.engineMu.Unlock()
 	if s.closed {
 		return nil
 	}
@@ -353,17 +353,17 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// revive replaces an engine that has broken down. The files know their positions, so nothing is lost but the items,
+// restartEngine replaces an engine that has broken down. The files know their positions, so nothing is lost but the items,
 // which are asked for again.
-func (s *Store) revive(ctx context.Context) error {
-	s.life.Lock()
-	defer s.life.Unlock()
+func (s *Store) restartEngine(ctx context.Context) error {
+	s.engineMu.Lock()
+	defer s.engineMu.Unlock()
 	if s.closed {
 		return errClosed
 	}
 	s.cfg.Log.Warn("engine broke down, starting it anew")
 	s.files.forget()
-	for _, d := range s.sums {
+	for _, d := range s.trackers {
 		d.Forget()
 	}
 	s.stop()

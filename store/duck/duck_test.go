@@ -215,7 +215,7 @@ func TestRevive(t *testing.T) {
 	if got := read(t, s, plan); got != "old 0" {
 		t.Errorf("before: %q", got)
 	}
-	if err := s.revive(t.Context()); err != nil {
+	if err := s.restartEngine(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, s, rowsOf(1, 0), rowsOf(2, 1))
@@ -230,9 +230,9 @@ func TestAnswerAnew(t *testing.T) {
 	defer s.Close()
 	mustAppend(t, s, rowsOf(1, 0), rowsOf(2, 1))
 	for range 2 {
-		s.life.Lock()
+		s.engineMu.Lock()
 		s.stop()
-		s.life.Unlock()
+		s.engineMu.Unlock()
 		if got := count(t, s); got != 2 {
 			t.Errorf("%d rows, want 2", got)
 		}

@@ -28,7 +28,7 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 		return nil
 	}
 	all := s.cfg.Catalog.Kept()
-	for _, d := range s.sums {
+	for _, d := range s.trackers {
 		all = append(all, d.Hour, d.Day)
 	}
 	var errs []error
@@ -55,15 +55,15 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 const eraseTries = 3
 
 func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p belfry.Span, customers []belfry.CustomerID) error {
-	if d := s.summing(c); d != nil { // files of summaries have another writer, and need not keep that of rows away
+	if d := s.trackerFor(c); d != nil { // files of summaries have another writer, and need not keep that of rows away
 		release, err := d.Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
 	}
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return err
 	}
@@ -80,9 +80,9 @@ func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p belfry.Spa
 	}
 }
 
-// summing is the collection whose summaries are kept under c; nil when there is none.
-func (s *Store) summing(c *catalog.Collection) *summary.Tracker {
-	for _, d := range s.sums {
+// trackerFor is the collection whose summaries are kept under c; nil when there is none.
+func (s *Store) trackerFor(c *catalog.Collection) *summary.Tracker {
+	for _, d := range s.trackers {
 		if d.Hour.Name == c.Name || d.Day.Name == c.Name {
 			return d
 		}
@@ -103,7 +103,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 		}
 	}()
 	if exclusive {
-		release, err := s.takeWrite(ctx, c)
+		release, err := s.lockWriteFor(ctx, c)
 		if err != nil {
 			return false, err
 		}
@@ -118,12 +118,12 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 	if err != nil {
 		return false, err
 	}
-	copied := f.path + unfinished
+	copied := f.path + tempSuffix
 	if err := s.copyWithout(ctx, q, f, copied, among); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
 	if !exclusive {
-		release, err := s.takeWrite(ctx, c)
+		release, err := s.lockWriteFor(ctx, c)
 		if err != nil {
 			return false, errors.Join(err, unlink(copied))
 		}
@@ -141,16 +141,16 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 		return false, errors.Join(err, unlink(copied))
 	}
 	s.invalidateRows(f)
-	if d := s.summing(c); d != nil {
+	if d := s.trackerFor(c); d != nil {
 		d.ForgetMade(f.attached())
 	}
 	return true, nil
 }
 
-// takeWrite waits for the right to write rows of a collection. Who writes summaries has that right already, and must not
+// lockWriteFor waits for the right to write rows of a collection. Who writes summaries has that right already, and must not
 // wait for another: a Drop has the other and waits for this one.
-func (s *Store) takeWrite(ctx context.Context, c *catalog.Collection) (release func(), err error) {
-	if s.summing(c) != nil {
+func (s *Store) lockWriteFor(ctx context.Context, c *catalog.Collection) (release func(), err error) {
+	if s.trackerFor(c) != nil {
 		return func() {}, nil
 	}
 	return s.unlockWrite, s.lockWrite(ctx)
@@ -181,7 +181,7 @@ func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, 
 	if s.cfg.Instance != "" {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(s.cfg.Instance)+" AS id")
 	}
-	if s.summing(f.collection) != nil {
+	if s.trackerFor(f.collection) != nil {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+
 			alias+".main.rows AS r LEFT JOIN "+f.attached().Made()+" AS m USING (timestamp) GROUP BY timestamp")
 	}
@@ -238,7 +238,7 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 			return err
 		}
 	}
-	fs.held -= f.items.list.Size()
+	fs.itemListBytes -= f.items.list.Size()
 	f.items, f.writes, f.grown = itemIndex{}, f.writes+2, 0
 	f.filters.forget()
 	if err := os.Rename(path, f.path); err != nil {

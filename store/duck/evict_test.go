@@ -21,7 +21,7 @@ func TestAppendEvicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20, unpadded: true})
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20, noPadding: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestAppendEvicts(t *testing.T) {
 	waitMemory(t, s, 50<<20)
 	mustAppend(t, s, lines(1, 1, 2000, 2000, 30_000))
 	// The query may find its memory gone before it is told to go.
-	if err := <-ended; context.Cause(inner) != errEvicted && !shortOfMemory(err) {
+	if err := <-ended; context.Cause(inner) != errEvicted && !outOfMemory(err) {
 		t.Errorf("the query ended with %v, because %v", err, context.Cause(inner))
 	}
 	if s.memoryNow() != s.cfg.MemoryLimit {

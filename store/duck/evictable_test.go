@@ -90,7 +90,7 @@ func TestHungryQueries(t *testing.T) {
 }
 
 func (s *Store) memoryNow() int64 {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	return s.memory
 }

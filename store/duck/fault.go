@@ -11,7 +11,7 @@ import (
 // Faults lists what is wrong with the store at this moment, apart from incomplete days. Rows are stored and queried all
 // the same.
 func (s *Store) Faults() (list []store.Fault) {
-	bad := *s.badMarks.Load()
+	bad := *s.damagedMarks.Load()
 	for _, name := range slices.Sorted(maps.Keys(bad)) {
 		list = append(list, store.Fault{ID: "watermark " + name, Message: "the watermark of " + name + ", " + filepath.Join(s.cfg.Dir, name, markFile) + ", is damaged: " + bad[name] +
 			"; no rows are deleted because of it, and the next run of retention replaces it. Where rows are kept for ever, remove the file"})

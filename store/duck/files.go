@@ -25,19 +25,19 @@ const maxAttached = 512
 // files knows every file of the store, and which of them are attached to the engine. A file can be attached only once,
 // so this is the one place where it happens.
 type files struct {
-	dir      string
-	instance string       // that the folder belongs to; empty: that is not known
-	homeInfo os.FileInfo  // of the file that says so, when it was last read
-	conn     *duckdb.Conn // for ATTACH and DETACH, under mu
+	dir          string
+	instance     string       // that the folder belongs to; empty: that is not known
+	instanceInfo os.FileInfo  // of the file that says so, when it was last read
+	conn         *duckdb.Conn // for ATTACH and DETACH, under mu
 
-	mu       sync.Mutex
-	freed    *sync.Cond         // a file that had to be detached has been
-	byName   map[string][]*file // by collection, oldest period first
-	attached int
-	keep     int    // how many files stay attached while no one uses them
-	most     int    // how many queries may attach; 0: any number
-	clock    uint64 // counts uses
-	held     int    // bytes of filters of items in memory
+	mu            sync.Mutex
+	freed         *sync.Cond         // a file that had to be detached has been
+	byName        map[string][]*file // by collection, oldest period first
+	attached      int
+	maxIdle       int    // how many files stay attached while no one uses them
+	maxFiles      int    // how many queries may attach; 0: any number
+	clock         uint64 // counts uses
+	itemListBytes int    // bytes of filters of items in memory
 
 	collections []*catalog.Collection
 	kept        map[string]uint64 // versions of the lists of what is kept, as the start has found them
@@ -48,13 +48,13 @@ type files struct {
 	lossCount int                // how often a day was found incomplete
 	now       func() time.Time
 	log       *slog.Logger
-	changed   func()            // told when lost changes; must not block
-	told      func(info string) // Config.Told
+	onChange  func()            // told when lost changes; must not block
+	onRepair  func(info string) // Config.Told
 	onLoss    func(*file)       // told of a file that lost rows
 
 	// The last file that was made, as it was before its first row. Files of other periods that begin with the same
 	// columns are copies of it: rows of a year that come in late need some hundred files at once.
-	image struct {
+	template struct {
 		cols []duckdb.Column
 		data []byte
 	}
@@ -93,7 +93,7 @@ type file struct {
 // listFiles finds the files in dir and removes those that dropped names: a Drop of them was interrupted. Files of periods
 // that are not stored any more are not missed.
 func listFiles(dir string, collections []*catalog.Collection, kept map[string]uint64, stores, dropped func(*catalog.Collection, belfry.Span) bool, log *slog.Logger) (*files, error) {
-	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, told: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
+	fs := &files{dir: dir, byName: map[string][]*file{}, maxIdle: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, onChange: func() {}, onRepair: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
 	fs.freed = sync.NewCond(&fs.mu)
 	var late []*file
 	for _, c := range collections {
@@ -102,7 +102,7 @@ func listFiles(dir string, collections []*catalog.Collection, kept map[string]ui
 			return nil, err
 		}
 		for _, e := range entries {
-			if strings.Contains(e.Name(), unfinished) { // with what the engine keeps beside it
+			if strings.Contains(e.Name(), tempSuffix) { // with what the engine keeps beside it
 				if err := os.Remove(filepath.Join(dir, c.Name, e.Name())); err != nil {
 					return nil, err
 				}
@@ -129,18 +129,18 @@ func listFiles(dir string, collections []*catalog.Collection, kept map[string]ui
 			fs.insert(f)
 		}
 	}
-	if err := fs.tellMissing(fs.checkManifest(collections, late, stores)); err != nil { // who needs the day tries again
+	if err := fs.loseMissing(fs.checkManifest(collections, late, stores)); err != nil { // who needs the day tries again
 		fs.log.Error("it could not be noted that files of rows are gone", "err", err)
 	}
-	return fs, fs.takeLate(late)
+	return fs, fs.addLate(late)
 }
 
-// tellMissing says that the days of files that are gone are incomplete.
-func (fs *files) tellMissing(missing []*file) error {
+// loseMissing says that the days of files that are gone are incomplete.
+func (fs *files) loseMissing(missing []*file) error {
 	var errs []error
 	for _, f := range missing {
 		fs.log.Error("a file of rows is gone", "file", f.path)
-		fs.loseFile(f, goneWhy)
+		fs.loseFile(f, reasonDeleted)
 		errs = append(errs, fs.moveAside(f))
 	}
 	return errors.Join(errs...)
@@ -222,7 +222,7 @@ func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) 
 		if f == nil || f.doomed {
 			continue
 		}
-		err := fs.roomFor(f)
+		err := fs.checkFileLimit(f)
 		if err == nil {
 			err = fs.use(ctx, f)
 		}
@@ -243,13 +243,13 @@ func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) 
 	return got, nil
 }
 
-// roomFor tells whether a query may attach one more file. Those who write always may: descriptors are kept for them, and for
+// checkFileLimit tells whether a query may attach one more file. Those who write always may: descriptors are kept for them, and for
 // files with rows in their logs, which stay attached.
-func (fs *files) roomFor(f *file) error {
-	if f.alias != "" || fs.most == 0 || fs.attached < fs.most {
+func (fs *files) checkFileLimit(f *file) error {
+	if f.alias != "" || fs.maxFiles == 0 || fs.attached < fs.maxFiles {
 		return nil
 	}
-	fs.trim(fs.most - 1)
+	fs.trim(fs.maxFiles - 1)
 	attached := fs.attached
 	for _, list := range fs.byName {
 		for _, f := range list {
@@ -258,10 +258,10 @@ func (fs *files) roomFor(f *file) error {
 			}
 		}
 	}
-	if attached < fs.most {
+	if attached < fs.maxFiles {
 		return nil
 	}
-	return belfry.Errorf(belfry.Overloaded, "queries need more than the %d files of rows that may be open at a time; ask for a shorter span, or raise the limit of open files of the service (ulimit -n)", fs.most)
+	return belfry.Errorf(belfry.Overloaded, "queries need more than the %d files of rows that may be open at a time; ask for a shorter span, or raise the limit of open files of the service (ulimit -n)", fs.maxFiles)
 }
 
 // periods lists the periods of the collection with moments of the span, oldest first.
@@ -281,7 +281,7 @@ func (fs *files) periods(c *catalog.Collection, from, to belfry.Time) []belfry.S
 func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p belfry.Span, cols []duckdb.Column) (*file, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.awaitAside(ctx, c, p); err != nil {
+	if err := fs.waitMovedAside(ctx, c, p); err != nil {
 		return nil, err
 	}
 	_, f := fs.find(c, p)
@@ -312,9 +312,9 @@ func (fs *files) use(ctx context.Context, f *file) error {
 		fs.freed.Wait()
 	}
 	if f.alias == "" {
-		fs.trim(fs.keep - 1)
+		fs.trim(fs.maxIdle - 1)
 		if err := fs.attach(ctx, f); err != nil {
-			fs.judgeAttach(ctx, f, err)
+			fs.diagnoseAttach(ctx, f, err)
 			return fmt.Errorf("attach %s: %w", f.path, err)
 		}
 	}
@@ -324,8 +324,8 @@ func (fs *files) use(ctx context.Context, f *file) error {
 	return nil
 }
 
-// hold counts one more user of a file that is known already; false when it has been dropped.
-func (fs *files) hold(ctx context.Context, f *file) (bool, error) {
+// acquireOne counts one more user of a file that is known already; false when it has been dropped.
+func (fs *files) acquireOne(ctx context.Context, f *file) (bool, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if f.doomed {
@@ -357,7 +357,7 @@ func (fs *files) releaseLocked(list []*file) {
 			fs.detach(f)
 		}
 	}
-	fs.trim(fs.keep)
+	fs.trim(fs.maxIdle)
 }
 
 // markStale says that the file must be attached again before it is used.
@@ -393,7 +393,7 @@ func (fs *files) wrote(f *file, pos belfry.Position, kinds map[string]duckdb.Kin
 	defer fs.mu.Unlock()
 	f.pos = pos
 	if kinds != nil {
-		f.know(kinds)
+		f.setColumns(kinds)
 	}
 	fresh := f.dirty == 0
 	var err error

@@ -59,8 +59,8 @@ func confirm(ctx context.Context, c *duckdb.Conn, f *file, list []index.Block) (
 	return list, nil
 }
 
-// damaged says that the filter of a block could not be read: it and those after it are made anew.
-func (t *filters) damaged(block int) {
+// dropFrom says that the filter of a block could not be read: it and those after it are made anew.
+func (t *filters) dropFrom(block int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.blocks = slices.Clone(t.blocks[:min(block, len(t.blocks))])

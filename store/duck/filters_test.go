@@ -59,7 +59,7 @@ func fillAll(t *testing.T, s *Store, f *file, c *duckdb.Conn) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = s.work(t.Context(), indexJob{file: f}, index.NewSet()); err != nil {
+		if more, err = s.runIndexJob(t.Context(), indexJob{file: f}, index.NewSet()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -328,7 +328,7 @@ func TestFiltersOfOldDays(t *testing.T) {
 	if err := s.Drop(t.Context(), f.collection, crashDay0+belfry.Day); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := s.work(t.Context(), indexJob{file: f}, index.NewSet()); more || err != nil {
+	if more, err := s.runIndexJob(t.Context(), indexJob{file: f}, index.NewSet()); more || err != nil {
 		t.Errorf("filters of a day that is gone: %v, %v", more, err)
 	}
 	if _, err := os.Stat(f.path + index.Suffix); !os.IsNotExist(err) {

@@ -88,7 +88,7 @@ func (s *Store) runIndexer(ctx context.Context) {
 			}
 			continue
 		}
-		more, err := s.work(ctx, job, set)
+		more, err := s.runIndexJob(ctx, job, set)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			s.cfg.Log.Warn("filters not made, queries read more rows than they need", "file", job.file.path, "err", err)
@@ -98,14 +98,14 @@ func (s *Store) runIndexer(ctx context.Context) {
 	}
 }
 
-// work does a job, or a part of it, and tells whether there is more to do.
-func (s *Store) work(ctx context.Context, j indexJob, set *index.Set) (more bool, err error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// runIndexJob does a job, or a part of it, and tells whether there is more to do.
+func (s *Store) runIndexJob(ctx context.Context, j indexJob, set *index.Set) (more bool, err error) {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return false, err
 	}
-	if held, err := s.files.hold(ctx, j.file); err != nil || !held {
+	if held, err := s.files.acquireOne(ctx, j.file); err != nil || !held {
 		return false, err
 	}
 	defer func() { s.files.finish([]*file{j.file}, err) }()
@@ -115,13 +115,13 @@ func (s *Store) work(ctx context.Context, j indexJob, set *index.Set) (more bool
 	}
 	defer c.Close()
 	if j.items {
-		return false, s.listItems(ctx, c, j.file, set)
+		return false, s.buildItemFilter(ctx, c, j.file, set)
 	}
-	return s.fillSome(ctx, c, j.file, set)
+	return s.buildTokenFilters(ctx, c, j.file, set)
 }
 
-// fillSome makes the next few filters of words of a file, which the caller holds.
-func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) (more bool, err error) {
+// buildTokenFilters makes the next few filters of words of a file, which the caller holds.
+func (s *Store) buildTokenFilters(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) (more bool, err error) {
 	old, err := s.blocksOf(ctx, c, f)
 	if err != nil {
 		return false, err
@@ -136,7 +136,7 @@ func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *inde
 		return false, nil
 	}
 	built, err := index.Build(ctx, c, f.ref(), s.files.texts(f), set, from, end)
-	if len(built) == 0 && shortOfMemory(err) { // texts so long that a filter would not help
+	if len(built) == 0 && outOfMemory(err) { // texts so long that a filter would not help
 		built, err = index.Build(ctx, c, f.ref(), nil, set, from, from+1)
 	}
 	if len(built) == 0 {
@@ -170,8 +170,8 @@ func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
 			continue
 		}
 		begun := time.Now()
-		_, err := s.work(ctx, indexJob{file: f, items: true}, set)
-		if err != nil && ctx.Err() == nil && s.gaveUp(f) {
+		_, err := s.runIndexJob(ctx, indexJob{file: f, items: true}, set)
+		if err != nil && ctx.Err() == nil && s.markFailed(f) {
 			s.cfg.Log.Warn("a list of items was not made, queries read more files than they need", "file", f.path, "err", err)
 		}
 		select {
@@ -208,11 +208,11 @@ func (s *Store) quietFiles() []*file {
 	return list
 }
 
-// gaveUp says that the items of a file could not be listed, and tells whether that is the fault of the file. It is not
+// markFailed says that the items of a file could not be listed, and tells whether that is the fault of the file. It is not
 // when the engine is down.
-func (s *Store) gaveUp(f *file) bool {
-	s.life.RLock()
-	defer s.life.RUnlock()
+func (s *Store) markFailed(f *file) bool {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if s.usable() != nil {
 		return false
 	}

@@ -67,7 +67,7 @@ func (d *dimension) apply(ctx context.Context, c *duckdb.Conn, batches []*belfry
 	if err != nil || len(pieces) == 0 {
 		return err
 	}
-	live, gone := divideRemoved(pieces)
+	live, gone := splitRemoved(pieces)
 	if len(gone) > 0 {
 		if err := d.removed.add(ctx, c, gone); err != nil {
 			return err

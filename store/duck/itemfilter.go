@@ -53,10 +53,10 @@ type itemIndex struct {
 	failed bool // to be made then; the indexer waits until it is requested
 }
 
-// listItems makes the filter of the items of a file, which the caller holds, unless someone writes to it meanwhile: rows
+// buildItemFilter makes the filter of the items of a file, which the caller holds, unless someone writes to it meanwhile: rows
 // may be in its log before they can be read.
-func (s *Store) listItems(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) error {
-	before := s.files.writesTo(f)
+func (s *Store) buildItemFilter(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) error {
+	before := s.files.writeCount(f)
 	if before%2 != 0 {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (s *Store) listItems(ctx context.Context, c *duckdb.Conn, f *file, set *ind
 		return fmt.Errorf("list items: %w", err)
 	}
 	want, err := itemFormatOf(f)
-	if err != nil || s.files.writesTo(f) != before {
+	if err != nil || s.files.writeCount(f) != before {
 		return err
 	}
 	blocks, err := index.Write(f.path+itemSuffix, want, nil, []index.Built{index.BuildList(set)})
@@ -82,15 +82,15 @@ func (s *Store) listItems(ctx context.Context, c *duckdb.Conn, f *file, set *ind
 	return err
 }
 
-// writesTo counts the beginnings and the ends of transactions that write to the file.
-func (fs *files) writesTo(f *file) int {
+// writeCount counts the beginnings and the ends of transactions that write to the file.
+func (fs *files) writeCount(f *file) int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return f.writes
 }
 
-// writing counts a beginning or an end.
-func (fs *files) writing(f *file) {
+// countWrite counts a beginning or an end.
+func (fs *files) countWrite(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.writes++
@@ -100,7 +100,7 @@ func (fs *files) writing(f *file) {
 func (fs *files) noteItems(f *file, b index.Block, writes int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.held -= f.items.list.Size()
+	fs.itemListBytes -= f.items.list.Size()
 	f.items.block, f.items.list, f.items.known, f.items.writes = b, nil, true, writes
 }
 
@@ -111,9 +111,9 @@ const maxHeld = 1 << 20
 func (fs *files) holdList(f *file, list *index.List, writes int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if list != nil && f.items.writes == writes && f.items.known && f.items.list == nil && fs.held+list.Size() <= maxHeld && !f.doomed {
+	if list != nil && f.items.writes == writes && f.items.known && f.items.list == nil && fs.itemListBytes+list.Size() <= maxHeld && !f.doomed {
 		f.items.list = list
-		fs.held += list.Size()
+		fs.itemListBytes += list.Size()
 	}
 }
 
@@ -177,7 +177,7 @@ func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 		}
 		return true
 	}
-	if s.files.writesTo(f) != writes { // then it may have been another filter that was read
+	if s.files.writeCount(f) != writes { // then it may have been another filter that was read
 		return true
 	}
 	s.files.holdList(f, r.List(), writes)

@@ -55,7 +55,7 @@ func TestItemFilters(t *testing.T) {
 	fill := func() {
 		t.Helper()
 		for job, ok := s.indexer.next(); ok; job, ok = s.indexer.next() {
-			if _, err := s.work(t.Context(), job, index.NewSet()); err != nil {
+			if _, err := s.runIndexJob(t.Context(), job, index.NewSet()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -133,7 +133,7 @@ func BenchmarkLastOfItem(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	ask("µs-without")
 	for job, ok := s.indexer.next(); ok; job, ok = s.indexer.next() {
-		if _, err := s.work(b.Context(), job, index.NewSet()); err != nil {
+		if _, err := s.runIndexJob(b.Context(), job, index.NewSet()); err != nil {
 			b.Fatal(err)
 		}
 	}

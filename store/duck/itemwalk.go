@@ -14,7 +14,7 @@ type itemWalk struct {
 	plan   *query.Plan
 	rest   []belfry.Span // not yet looked at, the next one first
 	newest belfry.Span
-	sought bool // by item
+	byItem bool // by item
 	found  []belfry.Span
 }
 
@@ -24,7 +24,7 @@ func (s *Store) walk(p *query.Plan, periods []belfry.Span) *itemWalk {
 	if n := len(periods); n > 0 {
 		w.newest = periods[n-1]
 	}
-	w.sought = p.ItemsKnown && len(p.Items) > 0 && len(p.Items) <= maxSought && len(periods) >= leastFiltered
+	w.byItem = p.ItemsKnown && len(p.Items) > 0 && len(p.Items) <= maxSought && len(periods) >= leastFiltered
 	if len(p.Order) == 0 || p.Order[0].Desc {
 		slices.Reverse(w.rest)
 	}
@@ -54,7 +54,7 @@ func (w *itemWalk) reached(enough bool) belfry.Time {
 // mayHave tells whether the period may have a row of the answer. The newest is always asked: its filter would be old as
 // soon as it is made.
 func (w *itemWalk) mayHave(p belfry.Span) bool {
-	if !w.sought || p == w.newest {
+	if !w.byItem || p == w.newest {
 		return true
 	}
 	f := w.store.files.list(w.plan.Collection, []belfry.Span{p})[0]

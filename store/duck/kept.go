@@ -199,10 +199,10 @@ func (k *keptPeriods) isHeld(c *catalog.Collection) bool {
 	return held
 }
 
-// settleKept writes a new list for a collection that is held, and ends that. Any file below the watermark may have rows
+// rebuildKept writes a new list for a collection that is held, and ends that. Any file below the watermark may have rows
 // that came lately, so all of them are kept as long as rows that come now. Without a watermark these are the files that
 // a Drop up to mark would delete. The clock is right and write is held.
-func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
+func (s *Store) rebuildKept(c *catalog.Collection, mark, t belfry.Time) error {
 	below := s.mark(c.Name)
 	if below == 0 {
 		below = mark
@@ -210,10 +210,10 @@ func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
 	if !s.kept.isHeld(c) || below == 0 {
 		return nil
 	}
-	if err := s.files.atHome(); err != nil {
+	if err := s.files.checkFolder(); err != nil {
 		return err
 	}
-	version, err := s.kept.settle(s.cfg.Dir, c, s.files.before(c, below), max(t, belfry.At(s.files.now()))+belfry.Day)
+	version, err := s.kept.rebuild(s.cfg.Dir, c, s.files.before(c, below), max(t, belfry.At(s.files.now()))+belfry.Day)
 	if err == nil {
 		err = s.files.noteKept(c, version)
 	}
@@ -224,7 +224,7 @@ func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
 	return nil
 }
 
-func (k *keptPeriods) settle(dir string, c *catalog.Collection, periods []belfry.Span, until belfry.Time) (version uint64, err error) {
+func (k *keptPeriods) rebuild(dir string, c *catalog.Collection, periods []belfry.Span, until belfry.Time) (version uint64, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	next := maps.Clone(k.list)

@@ -68,7 +68,7 @@ func TestDamagedKept(t *testing.T) {
 			must(t, os.Rename(path, path+"2"))
 			must(t, os.Symlink(path+"2", path))
 		}},
-		{"too large", text(strings.Repeat("x", keptMost+1))},
+		{"too large", text(strings.Repeat("x", maxKeptBytes+1))},
 		{"missing with the manifest", func(t *testing.T, path string) {
 			t.Helper()
 			remove(t, path)

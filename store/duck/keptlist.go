@@ -26,8 +26,8 @@ import (
 // this instance and its version is not older than the manifest says.
 const keptFile = "kept"
 
-// keptMost is the size in bytes from which on a file is no list: one of each day of a century has less.
-const keptMost = 4 << 20
+// maxKeptBytes is the size in bytes from which on a file is no list: one of each day of a century has less.
+const maxKeptBytes = 4 << 20
 
 // keptList is the list of a collection as a start finds it.
 type keptList struct {
@@ -58,7 +58,7 @@ func readKept(dir string, c *catalog.Collection, instance string, noted uint64) 
 		return bad("there is a link in its place")
 	case !info.Mode().IsRegular():
 		return bad("there is something else than a file in its place")
-	case info.Size() > keptMost:
+	case info.Size() > maxKeptBytes:
 		return bad("it has %d bytes, which is too much", info.Size())
 	}
 	text, err := os.ReadFile(path)

@@ -147,7 +147,7 @@ func (fs *files) checkLog(f *file, committed bool) {
 	}
 	f.log.lost = true
 	fs.log.Error("the log of a file of rows was deleted or replaced", "file", f.path+".wal")
-	fs.changed()
+	fs.onChange()
 }
 
 // Durable tells whether all rows that Append has stored are in files that a restart would read, and notes how far the
@@ -178,7 +178,7 @@ func (s *Store) SyncNotes() error {
 // and tries files again that could not be read.
 func (s *Store) Mend(ctx context.Context) error {
 	err := s.files.probe()
-	if err != nil || !s.files.needMending() {
+	if err != nil || !s.files.needsRepair() {
 		return err
 	}
 	release, err := s.beginWrite(ctx)
@@ -186,11 +186,11 @@ func (s *Store) Mend(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	return s.mend(ctx)
+	return s.repair(ctx)
 }
 
-// needMending tells whether there is something for Mend to do.
-func (fs *files) needMending() bool {
+// needsRepair tells whether there is something for Mend to do.
+func (fs *files) needsRepair() bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, list := range fs.byName {
@@ -203,8 +203,8 @@ func (fs *files) needMending() bool {
 	return len(fs.readyAgain()) > 0
 }
 
-// mend is Mend for who holds write and life.
-func (s *Store) mend(ctx context.Context) error {
+// repair is Mend for who holds write and life.
+func (s *Store) repair(ctx context.Context) error {
 	var errs []error
 	for _, f := range s.files.lostLogs() {
 		err := s.files.checkpoint(ctx, s.writer, f)
@@ -236,7 +236,7 @@ func (fs *files) lostLogs() (found []*file) {
 // checkpointOverfull checkpoints files until few enough have rows in their logs alone.
 func (s *Store) checkpointOverfull(ctx context.Context) error {
 	for {
-		f := s.files.overfull(min(maxUncheckpointed, s.files.keep), s.cfg.MemoryLimit/3)
+		f := s.files.overfull(min(maxUncheckpointed, s.files.maxIdle), s.cfg.MemoryLimit/3)
 		if f == nil {
 			return nil
 		}

@@ -189,7 +189,7 @@ func TestCheckpointDuringCommit(t *testing.T) {
 		s.files.mu.Lock()
 		s.files.committed(f, nil)
 		s.files.mu.Unlock()
-		if lost := s.files.needMending(); lost != test.lost {
+		if lost := s.files.needsRepair(); lost != test.lost {
 			t.Errorf("%s: the commit calls the log lost: %t", test.name, lost)
 		}
 		must(t, s.Mend(t.Context()))

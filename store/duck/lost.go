@@ -112,7 +112,7 @@ func (fs *files) losses() int {
 func (fs *files) lose(l *loss) {
 	fs.lossCount++
 	fs.lost[l.collection.Name] = append(fs.lost[l.collection.Name], l)
-	fs.changed()
+	fs.onChange()
 }
 
 // setAside takes a file out of use because it is damaged, or gone. It moves when nobody uses it any more. The mutex is held.
@@ -121,7 +121,7 @@ func (fs *files) setAside(f *file, why string) {
 		return
 	}
 	fs.log.Error("a file of rows is damaged and set aside", "file", f.path, "why", why)
-	fs.takeOut(f)
+	fs.unlist(f)
 	fs.loseFile(f, why)
 	if f.refs == 0 {
 		if err := fs.remove(f); err != nil {
@@ -173,7 +173,7 @@ func (fs *files) moveAside(f *file) error {
 	}
 	l.leaving = nil
 	fs.freed.Broadcast()
-	fs.changed()
+	fs.onChange()
 	return fs.manifest.remove(f.key())
 }
 
@@ -201,8 +201,8 @@ func (fs *files) loseRows(f *file, had belfry.Position) error {
 	return fs.manifest.note(map[string]uint64{f.key(): uint64(f.pos)}, 0)
 }
 
-// awaitAside waits until a damaged file of the period has moved away, so that its name is free. The mutex is held.
-func (fs *files) awaitAside(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
+// waitMovedAside waits until a damaged file of the period has moved away, so that its name is free. The mutex is held.
+func (fs *files) waitMovedAside(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
 	stop := context.AfterFunc(ctx, fs.freed.Broadcast)
 	defer stop()
 	for {
@@ -269,19 +269,19 @@ func (fs *files) unrestored() (list []*loss) {
 // Watch looks for what happened to files behind our back: files that were deleted or replaced, and markers that an
 // operator has removed. It also brings the manifest up to date.
 func (s *Store) Watch() error {
-	s.lookAfterMarks()
+	s.checkWatermarks()
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.home(); err != nil {
+	if err := fs.checkFolderLocked(); err != nil {
 		return err
 	}
-	if err := fs.lookAfterManifest(); err != nil {
+	if err := fs.repairManifest(); err != nil {
 		return err
 	}
 	for _, list := range fs.byName {
 		for _, f := range slices.Clone(list) {
-			fs.lookAfter(f)
+			fs.checkFile(f)
 			fs.checkLog(f, false)
 		}
 	}
@@ -307,12 +307,12 @@ func (fs *files) forgetLoss(l *loss) {
 	fs.removeLoss(l)
 }
 
-// lookAfter looks whether a file is still there, and still the one that is attached. The mutex is held.
-func (fs *files) lookAfter(f *file) {
+// checkFile looks whether a file is still there, and still the one that is attached. The mutex is held.
+func (fs *files) checkFile(f *file) {
 	info, err := os.Stat(f.path)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && fs.home() == nil:
-		fs.setAside(f, goneWhy)
+	case errors.Is(err, os.ErrNotExist) && fs.checkFolderLocked() == nil:
+		fs.setAside(f, reasonDeleted)
 	case err == nil && f.alias != "" && !f.stale && !os.SameFile(info, f.inode):
 		f.stale = true
 		fs.onLoss(f) // it may have other rows
@@ -322,4 +322,4 @@ func (fs *files) lookAfter(f *file) {
 	}
 }
 
-const goneWhy = "was deleted"
+const reasonDeleted = "was deleted"

@@ -36,27 +36,27 @@ import (
 // Everything that is in it is also in memory. So a manifest that is deleted or changed while the store is open is written
 // anew. One that cannot be written is tried again with each Watch; one that cannot be read is not touched.
 type manifest struct {
-	path     string
-	out      *os.File
-	size     int64
-	info     os.FileInfo       // the file as we have written it; nil before that
-	pos      map[string]uint64 // by file, as collection/name
-	moved    belfry.Position   // 0: not known
-	due      bool              // it has to be written anew
-	replaced bool              // somebody has deleted or replaced it, which nobody has been told
-	fault    error             // it cannot be read
+	path         string
+	out          *os.File
+	size         int64
+	info         os.FileInfo       // the file as we have written it; nil before that
+	pos          map[string]uint64 // by file, as collection/name
+	moved        belfry.Position   // 0: not known
+	needsRewrite bool              // it has to be written anew
+	replaced     bool              // somebody has deleted or replaced it, which nobody has been told
+	fault        error             // it cannot be read
 
-	there bool // what reading it has found
-	lines int
-	least int // lines that there must be
-	bad   int // lines that could not be read
+	exists   bool // what reading it has found
+	lines    int
+	minLines int // lines that there must be
+	badLines int // lines that could not be read
 }
 
 const (
-	manifestFile = "manifest"
-	manifestMost = 1 << 20 // bytes, above which it is written anew
-	manifestGone = "gone"
-	manifestHead = "manifest"
+	manifestFile     = "manifest"
+	maxManifestBytes = 1 << 20 // bytes, above which it is written anew
+	manifestGone     = "gone"
+	manifestHead     = "manifest"
 	// manifestMoved is no name of a file: those have a slash.
 	manifestMoved = "moved"
 )
@@ -72,7 +72,7 @@ func readManifest(dir string) *manifest {
 		m.fault = fmt.Errorf("read the list of files of rows: %w", err)
 		return m
 	}
-	m.there = err == nil
+	m.exists = err == nil
 	for line := range bytes.Lines(text) {
 		if line[len(line)-1] == '\n' { // the last line may be cut off by a crash; nothing followed from it
 			m.read(string(line[:len(line)-1]))
@@ -84,7 +84,7 @@ func readManifest(dir string) *manifest {
 func (m *manifest) read(line string) {
 	at := strings.LastIndexByte(line, ' ')
 	if at < 0 || line[at+1:] != lineSum(line[:at]) {
-		m.bad++
+		m.badLines++
 		return
 	}
 	m.lines++
@@ -96,9 +96,9 @@ func (m *manifest) read(line string) {
 	pos, err := strconv.ParseUint(value, 10, 64)
 	switch {
 	case err != nil:
-		m.bad++
+		m.badLines++
 	case key == manifestHead:
-		m.least = int(pos) + 1 // with this one
+		m.minLines = int(pos) + 1 // with this one
 	case key == manifestMoved:
 		m.moved = belfry.Position(pos)
 	default:
@@ -111,12 +111,12 @@ func (m *manifest) damage() string {
 	switch {
 	case m.fault != nil:
 		return ""
-	case !m.there:
+	case !m.exists:
 		return "was missing"
-	case m.bad > 0:
-		return fmt.Sprintf("had %d damaged lines", m.bad)
-	case m.lines == 0 || m.lines < m.least:
-		return fmt.Sprintf("had %d lines instead of %d or more", m.lines, max(m.least, 1))
+	case m.badLines > 0:
+		return fmt.Sprintf("had %d damaged lines", m.badLines)
+	case m.lines == 0 || m.lines < m.minLines:
+		return fmt.Sprintf("had %d lines instead of %d or more", m.lines, max(m.minLines, 1))
 	}
 	return ""
 }
@@ -138,7 +138,7 @@ func (m *manifest) rewrite() error {
 		return m.fault
 	}
 	m.close()
-	m.due = true
+	m.needsRewrite = true
 	if err := writeSynced(m.path, []byte(m.text())); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (m *manifest) open() (err error) {
 	if m.info, err = m.out.Stat(); err != nil {
 		return err
 	}
-	m.due, m.size = false, m.info.Size()
+	m.needsRewrite, m.size = false, m.info.Size()
 	return nil
 }
 
@@ -213,7 +213,7 @@ func (m *manifest) note(reached map[string]uint64, moved belfry.Position) error 
 
 // sync makes durable what has been noted.
 func (m *manifest) sync() error {
-	if m.due {
+	if m.needsRewrite {
 		return m.rewrite()
 	}
 	if m.fault != nil {
@@ -226,7 +226,7 @@ func (m *manifest) append(lines string, durable bool) error {
 	if m.fault != nil {
 		return m.fault
 	}
-	if m.due || m.size > manifestMost {
+	if m.needsRewrite || m.size > maxManifestBytes {
 		return m.rewrite() // which has these lines, too
 	}
 	if !m.intact() {
@@ -277,8 +277,8 @@ func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, 
 		m.moved = max(m.moved, fs.manifest.moved)
 	}
 	fs.manifest = m
-	if why := m.damage(); why != "" && fs.any() {
-		fs.noteManifest(why)
+	if why := m.damage(); why != "" && fs.hasFiles() {
+		fs.noteManifestLoss(why)
 	}
 	for name, version := range fs.kept {
 		key := name + "/" + keptFile
@@ -322,8 +322,8 @@ func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, 
 	return missing
 }
 
-// any tells whether there are day files.
-func (fs *files) any() bool {
+// hasFiles tells whether there are day files.
+func (fs *files) hasFiles() bool {
 	for _, list := range fs.byName {
 		if len(list) > 0 {
 			return true
@@ -332,9 +332,9 @@ func (fs *files) any() bool {
 	return false
 }
 
-// noteManifest leaves a note that the manifest was lost, which keeps a fault open until an operator removes it: day files
+// noteManifestLoss leaves a note that the manifest was lost, which keeps a fault open until an operator removes it: day files
 // that went before the service could list the files anew are not missed.
-func (fs *files) noteManifest(why string) {
+func (fs *files) noteManifestLoss(why string) {
 	fs.log.Error("the list of files of rows was lost or damaged", "file", filepath.Join(fs.dir, manifestFile), "why", why)
 	note := fs.freeMarker(filepath.Join(fs.dir, manifestFile)+missingMark, fs.now().UTC())
 	if err := writeSynced(note, []byte("The list of files of rows "+why+". Removing this note says that the day files have been compared with a backup.\n")); err != nil {
@@ -348,18 +348,18 @@ func manifestNotes(dir string) []string {
 	return notes
 }
 
-// lookAfterManifest writes a manifest anew that has been deleted or changed, and reads one that could not be read before. The
+// repairManifest writes a manifest anew that has been deleted or changed, and reads one that could not be read before. The
 // mutex is held.
-func (fs *files) lookAfterManifest() error {
+func (fs *files) repairManifest() error {
 	m := fs.manifest
 	switch {
 	case m.fault != nil:
 		if again := readManifest(fs.dir); again.fault != nil {
 			return again.fault
 		}
-		return fs.tellMissing(fs.checkManifest(fs.collections, nil, fs.stores))
-	case m.due || !m.intact():
-		m.replaced = m.replaced || !m.due
+		return fs.loseMissing(fs.checkManifest(fs.collections, nil, fs.stores))
+	case m.needsRewrite || !m.intact():
+		m.replaced = m.replaced || !m.needsRewrite
 		if err := m.rewrite(); err != nil {
 			return err
 		}
@@ -367,7 +367,7 @@ func (fs *files) lookAfterManifest() error {
 	if m.replaced {
 		m.replaced = false
 		fs.log.Error("the list of files of rows was deleted or replaced, and is written anew", "file", m.path)
-		fs.told("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been written anew from memory, and nothing is missing")
+		fs.onRepair("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been written anew from memory, and nothing is missing")
 	}
 	return nil
 }

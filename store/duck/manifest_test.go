@@ -17,9 +17,9 @@ import (
 func TestManifestCannotBeWritten(t *testing.T) {
 	dir := makeDays(t)
 	path := filepath.Join(dir, manifestFile)
-	mkdir(t, path+unfinished)
+	mkdir(t, path+tempSuffix)
 	s := openWith(t, dir)
-	s.files.told = func(info string) { t.Error(info) } // nobody has deleted it
+	s.files.onRepair = func(info string) { t.Error(info) } // nobody has deleted it
 	if s.Watch() == nil {
 		t.Error("the store does not say that its manifest cannot be written")
 	}
@@ -30,7 +30,7 @@ func TestManifestCannotBeWritten(t *testing.T) {
 	if err := s.Append(t.Context(), rowsOf(10, 5)); err == nil {
 		t.Error("a file was made that is not listed")
 	}
-	remove(t, path+unfinished)
+	remove(t, path+tempSuffix)
 	must(t, s.Watch())
 	must(t, s.Append(t.Context(), rowsOf(10, 5)))
 	must(t, s.Close())
@@ -111,7 +111,7 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 	path := filepath.Join(dir, manifestFile)
 	s := openWith(t, dir)
 	told := 0
-	s.files.told = func(string) { told++ }
+	s.files.onRepair = func(string) { told++ }
 	must(t, s.Append(t.Context(), rowsOf(9, 1)))
 	must(t, s.Watch())
 	want, err := os.ReadFile(path)

@@ -18,8 +18,8 @@ const memoryGrowth = 16
 // errFile marks an error that kept a file from being opened, whoever wanted to use it.
 var errFile = errors.New("open file")
 
-// shortOfMemory recognises the engine's words for it.
-func shortOfMemory(err error) bool {
+// outOfMemory recognises the engine's words for it.
+func outOfMemory(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -35,16 +35,16 @@ func shortOfMemory(err error) bool {
 	return false
 }
 
-// grow gives the engine twice the memory; false when that has been done often enough. The caller holds write.
-func (s *Store) grow(ctx context.Context) bool {
+// growMemory gives the engine twice the memory; false when that has been done often enough. The caller holds write.
+func (s *Store) growMemory(ctx context.Context) bool {
 	if ctx.Err() != nil || s.memory >= s.cfg.MemoryMost {
 		return false
 	}
-	s.life.Lock()
+	s.engineMu.Lock()
 	s.memory = min(2*s.memory, s.cfg.MemoryMost)
-	s.life.Unlock()
+	s.engineMu.Unlock()
 	s.cfg.Log.Warn("rows are too long for the memory of the engine, it gets twice as much", "memory", s.memory)
-	if err := s.revive(ctx); err != nil {
+	if err := s.restartEngine(ctx); err != nil {
 		s.cfg.Log.Warn("engine not started anew", "err", err)
 		return false
 	}
@@ -62,7 +62,7 @@ func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err er
 	open, _ := s.queries.clear(ctx, false)
 	defer open()
 	rows, err := s.withConn(ctx, p, limit)
-	for errors.Is(err, errFile) && shortOfMemory(err) && s.grow(ctx) {
+	for errors.Is(err, errFile) && outOfMemory(err) && s.growMemory(ctx) {
 		rows, err = s.withConn(ctx, p, limit)
 	}
 	return rows, err
@@ -78,7 +78,7 @@ func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err er
 	}
 	all := func() bool { return false }
 	_, err = s.append(ctx, batches, all)
-	for shortOfMemory(err) && s.grow(ctx) {
+	for outOfMemory(err) && s.growMemory(ctx) {
 		_, err = s.append(ctx, batches, all)
 	}
 	return err

@@ -124,7 +124,7 @@ func TestSummariesOfAllLostRows(t *testing.T) {
 // TestSummariesWithoutOrigin: a file of summaries that does not say what they were made of is set aside, and they are made anew.
 func TestSummariesWithoutOrigin(t *testing.T) {
 	s, dir := summedDay(t)
-	c := s.sums["objectdata"].Hour
+	c := s.trackers["objectdata"].Hour
 	used, err := s.files.acquire(t.Context(), c, 0, endOfTime)
 	must(t, err)
 	must(t, s.writer.Exec(t.Context(), "ALTER TABLE "+used[0].attached().Made()+" DROP COLUMN origin"))

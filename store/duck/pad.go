@@ -18,9 +18,9 @@ import (
 // on customer, time or item is true for it, and every query has one on the customer. Statements without a condition have to leave
 // these rows out. A real row never has an empty text.
 const (
-	vectorRows  = 2048
-	vectorBytes = 4 << 20
-	apartBytes  = 4096
+	vectorRows    = 2048
+	vectorBytes   = 4 << 20
+	overflowBytes = 4096
 )
 
 // vectorFill is how full the last vector of a file is. The zero value is that of a file of which that is not known.
@@ -30,8 +30,8 @@ type vectorFill struct {
 	bytes int // of texts, but for those that were there when the file was attached
 }
 
-// findFill finds out how many rows the last vector of a file has, unless that is known.
-func (s *Store) findFill(ctx context.Context, f *file) error {
+// loadFill finds out how many rows the last vector of a file has, unless that is known.
+func (s *Store) loadFill(ctx context.Context, f *file) error {
 	if f.fill.alias == f.alias {
 		return nil
 	}
@@ -74,22 +74,22 @@ func (p piece) textBytes(at, n int) (bytes, longest int) {
 	return bytes, longest
 }
 
-// next says how many of the n rows from at can be written in one go, and pads before them where that is needed: all, unless texts
+// nextRows says how many of the n rows from at can be written in one go, and pads before them where that is needed: all, unless texts
 // are long.
-func (w *rowWriter) next(p piece, at, n int) (int, error) {
+func (w *rowWriter) nextRows(p piece, at, n int) (int, error) {
 	n = min(n, vectorRows-w.fill.rows)
-	if w.unpadded {
+	if w.noPadding {
 		return n, nil
 	}
 	bytes, longest := p.textBytes(at, n)
-	if longest >= apartBytes || w.anyApart() || !w.fill.fits(bytes) {
+	if longest >= overflowBytes || w.anyOverflow() || !w.fill.fits(bytes) {
 		n = 1
 		if bytes, _ = p.textBytes(at, 1); !w.fill.fits(bytes) {
 			if err := w.pad(vectorRows - w.fill.rows); err != nil {
 				return 0, err
 			}
 		}
-		if err := w.padApart(p, at); err != nil {
+		if err := w.padAfterOverflow(p, at); err != nil {
 			return 0, err
 		}
 	}
@@ -97,10 +97,10 @@ func (w *rowWriter) next(p piece, at, n int) (int, error) {
 	return n, nil
 }
 
-func (w *rowWriter) anyApart() bool { return slices.Contains(w.apart, true) }
+func (w *rowWriter) anyOverflow() bool { return slices.Contains(w.overflow, true) }
 
-// padApart writes a row of padding if the row at has no text in a column in which the row before has a long one.
-func (w *rowWriter) padApart(p piece, at int) error {
+// padAfterOverflow writes a row of padding if the row at has no text in a column in which the row before has a long one.
+func (w *rowWriter) padAfterOverflow(p piece, at int) error {
 	if p.rows != nil {
 		at = p.rows[at]
 	}
@@ -110,23 +110,23 @@ func (w *rowWriter) padApart(p piece, at int) error {
 		}
 		return 0
 	}
-	for i := range w.apart {
-		if w.apart[i] && size(i) == 0 {
+	for i := range w.overflow {
+		if w.overflow[i] && size(i) == 0 {
 			if err := w.pad(1); err != nil {
 				return err
 			}
 			break
 		}
 	}
-	for i := range w.apart {
-		w.apart[i] = size(i) >= apartBytes
+	for i := range w.overflow {
+		w.overflow[i] = size(i) >= overflowBytes
 	}
 	return nil
 }
 
-// endTexts writes a row of padding if the last row has a long text: it is not known what follows.
-func (w *rowWriter) endTexts() error {
-	if !w.anyApart() {
+// padAtEnd writes a row of padding if the last row has a long text: it is not known what follows.
+func (w *rowWriter) padAtEnd() error {
+	if !w.anyOverflow() {
 		return nil
 	}
 	return w.pad(1)
@@ -134,7 +134,7 @@ func (w *rowWriter) endTexts() error {
 
 // pad writes rows of padding.
 func (w *rowWriter) pad(rows int) error {
-	clear(w.apart)
+	clear(w.overflow)
 	for rows > 0 {
 		n := min(w.Room(), rows)
 		for i := range w.Columns {

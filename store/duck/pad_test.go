@@ -17,7 +17,7 @@ func openSmall(t *testing.T, dir string, memory int64) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: memory, MemoryMost: memory, unlisted: true})
+	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: memory, MemoryMost: memory, noTokenFilters: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestPadding(t *testing.T) {
 	s := openSmall(t, t.TempDir(), 0)
 	rows, pos := 0, belfry.Position(0)
 	for range 2 {
-		for _, some := range []struct{ rows, size int }{{1500, 10}, {1200, apartBytes - 1}, {1100, apartBytes}, {70, 100_000}, {1, 10}, {2, 2_500_000}, {2, 5_000_000}, {1500, 10}, {7, 40_000}} {
+		for _, some := range []struct{ rows, size int }{{1500, 10}, {1200, overflowBytes - 1}, {1100, overflowBytes}, {70, 100_000}, {1, 10}, {2, 2_500_000}, {2, 5_000_000}, {1500, 10}, {7, 40_000}} {
 			pos++
 			mustAppend(t, s, longTexts(1, pos, some.rows, 3, some.size))
 			rows += some.rows
@@ -102,7 +102,7 @@ func TestPadding(t *testing.T) {
 		t.Errorf("%d vectors have more than %d bytes", n, vectorBytes)
 	}
 	for _, col := range []string{"s1", "s2", "s3"} {
-		after := fmt.Sprintf("SELECT count(*) FROM (SELECT %s IS NULL AS absent, strlen(lag(%[1]s) OVER (ORDER BY rowid)) AS before FROM %s) WHERE absent AND before >= %d", col, f.ref(), apartBytes)
+		after := fmt.Sprintf("SELECT count(*) FROM (SELECT %s IS NULL AS absent, strlen(lag(%[1]s) OVER (ORDER BY rowid)) AS before FROM %s) WHERE absent AND before >= %d", col, f.ref(), overflowBytes)
 		if n := one(after); n > 0 {
 			t.Errorf("%s is NULL right after a long text in %d rows", col, n)
 		}

@@ -46,7 +46,7 @@ type pages struct {
 func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
 	if p.Open() && p.Limit >= firstPage {
 		var err error
-		if p, err = s.fixed(ctx, p); err != nil {
+		if p, err = s.fixColumns(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
 func (g *pages) fetch(p *query.Plan, n int) (err error) {
 	for {
 		g.page, err = g.store.withSlot(g.ctx, p.Page(n), g.store.pageBytes())
-		if err == nil || n == 1 || !shortOfMemory(err) || g.ctx.Err() != nil {
+		if err == nil || n == 1 || !outOfMemory(err) || g.ctx.Err() != nil {
 			break
 		}
 		n = max(1, n/pageGrowth)
@@ -142,10 +142,10 @@ func (s *Store) acquireComplete(ctx context.Context, p *query.Plan) ([]*file, er
 	}
 }
 
-// fixed finds the columns that the files of a plan have, so that each of its pages has the same.
-func (s *Store) fixed(ctx context.Context, p *query.Plan) (*query.Plan, error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// fixColumns finds the columns that the files of a plan have, so that each of its pages has the same.
+func (s *Store) fixColumns(ctx context.Context, p *query.Plan) (*query.Plan, error) {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n index.T
 	defer r.Close()
 	match = r.Matching(n, p.From, p.To)
 	if block, damaged := r.Damaged(); damaged {
-		f.filters.damaged(block)
+		f.filters.dropFrom(block)
 		s.indexer.request(f)
 	}
 	return match, true

@@ -10,8 +10,8 @@ import (
 // Reached returns the highest position of which the store has rows, by the newest file of each collection. A file that
 // cannot be read says nothing.
 func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return 0, fmt.Errorf("read positions of rows: %w", err)
 	}

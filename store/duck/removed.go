@@ -40,21 +40,21 @@ type removedNames struct {
 }
 
 const (
-	memoryOnly      = ":memory:"
-	removedFile     = "removed.duckdb"
-	removedDatabase = "removed"
-	removedTable    = removedDatabase + ".main.item"
-	shownTable      = itemDatabase + ".main.shown"
-	batchColumn     = "batch"
-	foldRemoved     = 20_000 // rows in the log of the file
+	memoryOnly        = ":memory:"
+	removedFile       = "removed.duckdb"
+	removedDatabase   = "removed"
+	removedTable      = removedDatabase + ".main.item"
+	shownTable        = itemDatabase + ".main.shown"
+	batchColumn       = "batch"
+	checkpointRemoved = 20_000 // rows in the log of the file
 )
 
 func removedColumns() []duckdb.Column {
 	return append(itemColumns(), duckdb.Column{Name: batchColumn, Kind: duckdb.ID})
 }
 
-// divideRemoved tells the items that exist from those that were removed.
-func divideRemoved(pieces []piece) (live, gone []piece) {
+// splitRemoved tells the items that exist from those that were removed.
+func splitRemoved(pieces []piece) (live, gone []piece) {
 	for _, p := range pieces {
 		times := p.batch.Column(belfry.RemovedColumn)
 		if times == nil {
@@ -91,7 +91,7 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 		}
 		r.log.Warn("the names of removed items cannot be read and are made anew", "file", r.path, "err", err)
 		_ = c.Exec(ctx, "DETACH "+removedDatabase) // it may not have come so far
-		if err := r.remake(ctx, c); err != nil {
+		if err := r.recreate(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -114,8 +114,8 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 	return err
 }
 
-// remake makes the file anew, or does without.
-func (r *removedNames) remake(ctx context.Context, c *duckdb.Conn) error {
+// recreate makes the file anew, or does without.
+func (r *removedNames) recreate(ctx context.Context, c *duckdb.Conn) error {
 	err := unlink(r.path)
 	if err == nil {
 		err = r.attach(ctx, c)
@@ -138,7 +138,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 			return err
 		}
 	}
-	mark, err := lookAtNames(ctx, c, removedDatabase)
+	mark, err := inspectNames(ctx, c, removedDatabase)
 	if err != nil {
 		return err
 	}
@@ -180,8 +180,8 @@ var (
 	errBehind = fmt.Errorf("%w as a whole: the metadata have more, so it is an older copy", errNames)
 )
 
-// lookAtNames gives the mark of an attached file; nil when the file has no tables yet. If it has some, those of the names must be among them.
-func lookAtNames(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
+// inspectNames gives the mark of an attached file; nil when the file has no tables yet. If it has some, those of the names must be among them.
+func inspectNames(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
 	text := "SELECT count(*) FROM duckdb_tables() WHERE database_name = '" + alias + "'"
 	tables, err := c.Number(ctx, text)
 	if err != nil || tables == 0 {
@@ -225,7 +225,7 @@ func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []piece) 
 		r.mark = next
 		err = r.writeMark()
 	}
-	if r.added += len(ids); err == nil && r.added >= foldRemoved {
+	if r.added += len(ids); err == nil && r.added >= checkpointRemoved {
 		err = r.checkpoint(ctx, c)
 	}
 	return err
@@ -288,7 +288,7 @@ func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 		return fmt.Errorf("forget removed items: %w", err)
 	}
 	s.items.removed.added += len(ids)
-	if s.items.removed.added < foldRemoved {
+	if s.items.removed.added < checkpointRemoved {
 		return nil
 	}
 	return s.items.removed.checkpoint(ctx, s.writer)
@@ -300,8 +300,8 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 		return err
 	}
 	defer s.unlockWrite()
-	s.life.Lock() // no query reads the file meanwhile
-	defer s.life.Unlock()
+	s.engineMu.Lock() // no query reads the file meanwhile
+	defer s.engineMu.Unlock()
 	if err := s.usable(); err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 	if path == memoryOnly {
 		return s.writer.Exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
 	}
-	copied := path + unfinished
+	copied := path + tempSuffix
 	if err := unlink(copied); err != nil { // of an attempt that a crash ended
 		return err
 	}

@@ -131,12 +131,12 @@ func (fs *files) restoredFrom(l *loss, whole bool) {
 	fs.forgetLoss(l)
 }
 
-// present makes sure that a file which is about to be written to has not been deleted under us. A log that was cut must be
+// checkPresent makes sure that a file which is about to be written to has not been deleted under us. A log that was cut must be
 // noticed before it grows again.
-func (fs *files) present(f *file) error {
+func (fs *files) checkPresent(f *file) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.lookAfter(f)
+	fs.checkFile(f)
 	fs.checkLog(f, false)
 	if f.doomed || f.stale {
 		return errLost
@@ -147,7 +147,7 @@ func (fs *files) present(f *file) error {
 // lostRows tells the summaries that what they know of a file is not so any more.
 func (s *Store) lostRows(f *file) {
 	s.invalidateRows(f)
-	if d := s.summing(f.collection); d != nil {
+	if d := s.trackerFor(f.collection); d != nil {
 		d.ForgetMade(f.attached())
 	}
 }

@@ -8,11 +8,11 @@ import (
 // rowWriter writes batches through an appender. Columns that a batch does not have are absent in its rows.
 type rowWriter struct {
 	*duckdb.Appender
-	from  []*belfry.Column // where the appender's columns are in the batch; nil: absent
-	fill  vectorFill       // of the file, with what has been written
-	apart []bool           // columns whose last text was a long one
+	from     []*belfry.Column // where the appender's columns are in the batch; nil: absent
+	fill     vectorFill       // of the file, with what has been written
+	overflow []bool           // columns whose last text was a long one
 
-	unpadded bool // see Config
+	noPadding bool // see Config
 
 	// For parts of a batch, the values are gathered first.
 	times   []belfry.Time
@@ -27,13 +27,13 @@ func (w *rowWriter) write(p piece) error {
 	}
 	for at, n := 0, 0; at < p.len(); at += n {
 		var err error
-		if n, err = w.next(p, at, min(w.Room(), p.len()-at)); err != nil {
+		if n, err = w.nextRows(p, at, min(w.Room(), p.len()-at)); err != nil {
 			return err
 		}
 		if p.rows == nil {
-			w.block(p.batch, at, n)
+			w.writeRange(p.batch, at, n)
 		} else {
-			w.scattered(p.batch, p.rows[at:at+n])
+			w.writeRows(p.batch, p.rows[at:at+n])
 		}
 		if err := w.Advance(n); err != nil {
 			return err
@@ -51,8 +51,8 @@ func (w *rowWriter) source(b *belfry.Batch, i int) *belfry.Column {
 	return b.Column(name)
 }
 
-// block writes n rows from at.
-func (w *rowWriter) block(b *belfry.Batch, at, n int) {
+// writeRange writes n rows from at.
+func (w *rowWriter) writeRange(b *belfry.Batch, at, n int) {
 	for i, c := range w.from {
 		switch {
 		case w.Columns[i].Name == customerColumn:
@@ -73,8 +73,8 @@ func (w *rowWriter) block(b *belfry.Batch, at, n int) {
 	}
 }
 
-// scattered writes the given rows.
-func (w *rowWriter) scattered(b *belfry.Batch, rows []int) {
+// writeRows writes the given rows.
+func (w *rowWriter) writeRows(b *belfry.Batch, rows []int) {
 	for i, c := range w.from {
 		switch {
 		case w.Columns[i].Name == customerColumn:

@@ -27,7 +27,7 @@ import (
 // has no pages: a client that reads slowly holds neither files nor engine. ctx must last until the rows are closed.
 func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if p.Recent() && p.Grouping == nil && p.Period == "" {
-		q, err := s.among(ctx, p)
+		q, err := s.locateRecent(ctx, p)
 		if err != nil {
 			return nil, s.explain(ctx, p, err)
 		}
@@ -92,25 +92,25 @@ func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, 
 		panic(out.fault)
 	case out.err != nil && context.Cause(inner) == errEvicted:
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
-	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
+	case errors.Is(out.err, errFile) && outOfMemory(out.err):
 		return s.retryAlone(ctx, p, limit, out.err)
 	case errors.Is(out.err, errDown) || duckdb.IsKind(out.err, duckdb.FatalError, duckdb.InternalError):
-		out.rows, out.err = s.retryRevived(ctx, p, limit, out.err)
+		out.rows, out.err = s.retryAfterRestart(ctx, p, limit, out.err)
 	}
 	if out.err != nil {
 		return nil, out.err
 	}
-	return out.rows, s.bookAnswer(out.rows)
+	return out.rows, s.reserveAnswer(out.rows)
 }
 
-// retryRevived runs a plan once more after the engine has failed. It fails for all queries when something else goes badly
+// retryAfterRestart runs a plan once more after the engine has failed. It fails for all queries when something else goes badly
 // wrong, such as a write to a file of summaries. The writer restarts it; if it has not, that is done here.
-func (s *Store) retryRevived(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
+func (s *Store) retryAfterRestart(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
 	if s.lockWrite(ctx) != nil {
 		return nil, err
 	}
-	if s.broken(ctx) {
-		if failed := s.revive(ctx); failed != nil {
+	if s.engineBroken(ctx) {
+		if failed := s.restartEngine(ctx); failed != nil {
 			s.unlockWrite()
 			return nil, errors.Join(err, failed)
 		}
@@ -119,22 +119,22 @@ func (s *Store) retryRevived(ctx context.Context, p *query.Plan, limit int, err 
 	return s.withConn(ctx, p, limit)
 }
 
-// bookAnswer counts the memory of an answer until it is closed, or refuses it when clients have left too much unread.
-func (s *Store) bookAnswer(r *rows) error {
+// reserveAnswer counts the memory of an answer until it is closed, or refuses it when clients have left too much unread.
+func (s *Store) reserveAnswer(r *rows) error {
 	bytes := int64(r.result.Bytes)
-	if s.unread.Add(bytes) > s.cfg.Answers {
-		s.unread.Add(-bytes)
+	if s.unreadBytes.Add(bytes) > s.cfg.Answers {
+		s.unreadBytes.Add(-bytes)
 		return belfry.Errorf(belfry.Overloaded, "answers that clients have not read yet take %d MiB, as much as they may; try again shortly", s.cfg.Answers>>20)
 	}
-	r.release = sync.OnceFunc(func() { s.unread.Add(-bytes) })
+	r.release = sync.OnceFunc(func() { s.unreadBytes.Add(-bytes) })
 	return nil
 }
 
 // withConn runs the plan on a connection of its own. If a file was lost meanwhile it runs again, as the answer may lack a day that it
 // does not name.
 func (s *Store) withConn(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *Store) withConn(ctx context.Context, p *query.Plan, limit int) (*rows, 
 // and takes more only while there are too few rows: the others cannot have any that come before.
 func (s *Store) selectFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ *rows, err error) {
 	if p.Recent() {
-		if p, err = s.recent(ctx, c, p); err != nil {
+		if p, err = s.narrowToRecent(ctx, c, p); err != nil {
 			return nil, err
 		}
 	}
@@ -265,7 +265,7 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 		return ctx.Err()
 	case errors.Is(err, errLarge):
 		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, s.cfg.Answer>>20)
-	case shortOfMemory(err):
+	case outOfMemory(err):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
 	case duckdb.IsKind(err, duckdb.OutOfRangeError):
 		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)

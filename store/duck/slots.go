@@ -12,7 +12,7 @@ import (
 // running may use a few slots more than there are, so that whoever fills the slots with long statements does not keep
 // the others out. Customers that wait take turns.
 type slots struct {
-	most  int // statements of all customers
+	limit int // statements of all customers
 	extra int // beyond most, for customers with none running
 
 	mu      sync.Mutex
@@ -40,7 +40,7 @@ func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
 		s.by[c] = q
 	}
 	if len(q.waiting) == 0 && s.fits(q) && (len(s.turns) == 0 || q.running == 0) {
-		s.take(q)
+		s.acquire(q)
 		s.mu.Unlock()
 		return nil
 	}
@@ -58,7 +58,7 @@ func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
 	defer s.mu.Unlock()
 	i := slices.Index(q.waiting, turn)
 	if i < 0 { // it was given a slot at the same moment
-		s.give(q)
+		s.release(q)
 		return ctx.Err()
 	}
 	if q.waiting = slices.Delete(q.waiting, i, i+1); len(q.waiting) == 0 {
@@ -71,7 +71,7 @@ func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
 func (s *slots) leave(c belfry.CustomerID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.give(s.by[c])
+	s.release(s.by[c])
 }
 
 // count is how many statements run.
@@ -82,16 +82,16 @@ func (s *slots) count() int {
 }
 
 func (s *slots) fits(q *slotQueue) bool {
-	return s.running < s.most || q.running == 0 && s.running < s.most+s.extra
+	return s.running < s.limit || q.running == 0 && s.running < s.limit+s.extra
 }
 
-func (s *slots) take(q *slotQueue) {
+func (s *slots) acquire(q *slotQueue) {
 	s.running++
 	q.running++
 }
 
-// give frees a slot and hands over what is free: to a customer with nothing running first, else by turns.
-func (s *slots) give(q *slotQueue) {
+// release frees a slot and hands over what is free: to a customer with nothing running first, else by turns.
+func (s *slots) release(q *slotQueue) {
 	s.running--
 	q.running--
 	for {
@@ -104,7 +104,7 @@ func (s *slots) give(q *slotQueue) {
 		}
 		o := s.turns[next]
 		s.turns = slices.Delete(s.turns, next, next+1)
-		s.take(o)
+		s.acquire(o)
 		close(o.waiting[0])
 		if o.waiting = o.waiting[1:]; len(o.waiting) > 0 {
 			s.turns = append(s.turns, o)

@@ -12,7 +12,7 @@ import (
 // wait get their turns.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := slots{most: 2, extra: 2}
+		s := slots{limit: 2, extra: 2}
 		var order []belfry.CustomerID
 		enter := func(c belfry.CustomerID) {
 			go func() {
@@ -66,7 +66,7 @@ func TestSlots(t *testing.T) {
 // TestSlotsGivenUp: a wait that ends leaves nothing behind.
 func TestSlotsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := slots{most: 1}
+		s := slots{limit: 1}
 		if err := s.enter(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // hours or days that are not up to date. It tells whether there may be more to do. Writers and queries go on meanwhile;
 // how long to rest between pieces is for the caller to say.
 func (s *Store) Summarise(ctx context.Context, before belfry.Time) (more bool, err error) {
-	for _, d := range s.sums {
+	for _, d := range s.trackers {
 		if more, err = s.summarise(ctx, d, before); more || err != nil {
 			return more, err
 		}
@@ -31,8 +31,8 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 		return false, err
 	}
 	defer release()
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return false, err
 	}
@@ -41,11 +41,11 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 		return false, err
 	}
 	defer q.Close()
-	w, more, err := s.find(ctx, q, d, before)
+	w, more, err := s.findWork(ctx, q, d, before)
 	if err != nil || w == nil {
 		return more, err
 	}
-	err = s.make(ctx, q, d, w)
+	err = s.buildSummaries(ctx, q, d, w)
 	if err != nil && ctx.Err() == nil {
 		for _, p := range w.Spans {
 			d.Fail(w.To, p.From)
@@ -57,8 +57,8 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 	return true, err
 }
 
-// make brings hours or days up to date.
-func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w *summary.Work) (err error) {
+// buildSummaries brings hours or days up to date.
+func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w *summary.Work) (err error) {
 	from := d.Raw
 	if w.To == d.Day {
 		from = d.Hour
@@ -82,7 +82,7 @@ func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w 
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
 	known := s.files.tables(used)
-	rows, err := s.replace(ctx, q, f, spans, s.source(d, w.To, used, known, spans), 1+w.Rows/s.cfg.summed, func() (map[belfry.Time]summary.Origin, error) {
+	rows, err := s.replaceSummaries(ctx, q, f, spans, s.summarySource(d, w.To, used, known, spans), 1+w.Rows/s.cfg.summaryRows, func() (map[belfry.Time]summary.Origin, error) {
 		if err := unchanged(ctx, q, used, known); err != nil {
 			return nil, err
 		}
@@ -119,8 +119,8 @@ func coveredBy(files []*file, spans []belfry.Span) []belfry.Span {
 	})
 }
 
-// source is a table with the summaries of the spans, made from files of rows or of hours.
-func (s *Store) source(d *summary.Tracker, to *catalog.Collection, used []*file, known []query.Table, spans []belfry.Span) summary.Table {
+// summarySource is a table with the summaries of the spans, made from files of rows or of hours.
+func (s *Store) summarySource(d *summary.Tracker, to *catalog.Collection, used []*file, known []query.Table, spans []belfry.Span) summary.Table {
 	var list []summary.Table
 	for i, t := range known {
 		in := summary.Join(summary.Within(spans, used[i].Span))
@@ -136,9 +136,9 @@ func (s *Store) source(d *summary.Tracker, to *catalog.Collection, used []*file,
 	return summary.HoursOfRows(list)
 }
 
-// replace writes the summaries of spans anew, and what they were made of, in one transaction. What gives their origins may
+// replaceSummaries writes the summaries of spans anew, and what they were made of, in one transaction. What gives their origins may
 // still refuse it.
-func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
+func (s *Store) replaceSummaries(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
 	if err := q.Exec(ctx, "BEGIN"); err != nil {
 		return nil, err
 	}
@@ -180,19 +180,19 @@ func unchanged(ctx context.Context, q *duckdb.Conn, used []*file, known []query.
 	return nil
 }
 
-// settleAhead settles while others may write, so that little is left to do when they may not.
-func (s *Store) settleAhead(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// finishSummariesEarly settles while others may write, so that little is left to do when they may not.
+func (s *Store) finishSummariesEarly(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return err
 	}
-	return s.settle(ctx, d, t)
+	return s.finishSummaries(ctx, d, t)
 }
 
-// settle brings up to date what the rows before t say, so that they can go. When nobody writes meanwhile, the second
+// finishSummaries brings up to date what the rows before t say, so that they can go. When nobody writes meanwhile, the second
 // round makes the days, and that is the end of it; where somebody does, what remains is told.
-func (s *Store) settle(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
+func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
 	release, err := d.Acquire(ctx)
 	if err != nil {
 		return err
@@ -204,12 +204,12 @@ func (s *Store) settle(ctx context.Context, d *summary.Tracker, t belfry.Time) e
 	}
 	defer q.Close()
 	for range 25 {
-		list, err := s.unsettled(ctx, q, d, t)
+		list, err := s.unfinishedSummaries(ctx, q, d, t)
 		if err != nil || len(list) == 0 {
 			return err
 		}
 		for _, w := range list {
-			if err := s.make(ctx, q, d, w); err != nil {
+			if err := s.buildSummaries(ctx, q, d, w); err != nil {
 				return err
 			}
 		}
@@ -217,9 +217,9 @@ func (s *Store) settle(ctx context.Context, d *summary.Tracker, t belfry.Time) e
 	return errors.New("rows come in faster than they can be summed up")
 }
 
-// unsettled is the work on the days before t.
-func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, t belfry.Time) ([]*summary.Work, error) {
-	list := summary.Queue{Limit: s.cfg.summed}
+// unfinishedSummaries is the work on the days before t.
+func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, t belfry.Time) ([]*summary.Work, error) {
+	list := summary.Queue{Limit: s.cfg.summaryRows}
 	for _, p := range s.files.periods(d.Raw, 0, t-1) {
 		if p.To > t {
 			break
@@ -227,7 +227,7 @@ func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summary.Tracke
 		if s.files.isLost(d.Raw, p) {
 			continue
 		}
-		st, err := s.lookAt(ctx, q, d, p)
+		st, err := s.dayState(ctx, q, d, p)
 		if err != nil {
 			return nil, err
 		}
@@ -239,7 +239,7 @@ func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summary.Tracke
 
 // DropSummaries forgets the summaries of c older than t, by whole months. Those of rows that are still there stay.
 func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p string, t belfry.Time) error {
-	d := s.sums[c.Name]
+	d := s.trackers[c.Name]
 	if d == nil {
 		return fmt.Errorf("drop summaries of %s: it has none", c.Name)
 	}
@@ -254,18 +254,18 @@ func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p stri
 	return nil
 }
 
-// find looks for the oldest work. A day that cannot be looked at keeps nobody from the others; the error is told when
+// findWork looks for the oldest work. A day that cannot be looked at keeps nobody from the others; the error is told when
 // there is nothing else to do. The time that it takes is bounded by the rows it counts, so work may be nil although
 // there is more to do.
-func (s *Store) find(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, before belfry.Time) (w *summary.Work, more bool, err error) {
-	list := summary.Queue{Limit: s.cfg.summed}
+func (s *Store) findWork(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, before belfry.Time) (w *summary.Work, more bool, err error) {
+	list := summary.Queue{Limit: s.cfg.summaryRows}
 	behind, counted := 0, int64(0)
 	for _, p := range s.files.periods(d.Raw, 0, before-1) {
 		if d.Attempts(d.Raw, p.From) > 0 || s.files.isLost(d.Raw, p) {
 			continue
 		}
 		known := d.Counted(p)
-		st, bad := s.lookAt(ctx, q, d, p)
+		st, bad := s.dayState(ctx, q, d, p)
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
@@ -275,7 +275,7 @@ func (s *Store) find(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, be
 			continue
 		}
 		if !known && st.Known {
-			if counted += st.Rows.Sum(); counted > s.cfg.summed {
+			if counted += st.Rows.Sum(); counted > s.cfg.summaryRows {
 				return nil, true, nil
 			}
 		}
@@ -291,8 +291,8 @@ func (s *Store) find(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, be
 	return w, true, nil
 }
 
-// lookAt tells the state of a day. A day whose rows have been dropped meanwhile needs nothing.
-func (s *Store) lookAt(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, p belfry.Span) (st summary.State, err error) {
+// dayState tells the state of a day. A day whose rows have been dropped meanwhile needs nothing.
+func (s *Store) dayState(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, p belfry.Span) (st summary.State, err error) {
 	if d.Counted(p) { // so there is no need to attach the file
 		if st, err = s.stateOf(ctx, q, d, p, nil); err != nil || st.Known {
 			return st, err

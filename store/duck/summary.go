@@ -65,7 +65,7 @@ func (s *Store) readMade(ctx context.Context, q *duckdb.Conn, c *catalog.Collect
 // SummariesBehind is how many hours that are over wait for Summarise, as far as is known.
 func (s *Store) SummariesBehind() int {
 	n := 0
-	for _, d := range s.sums {
+	for _, d := range s.trackers {
 		n += d.Behind()
 	}
 	return n

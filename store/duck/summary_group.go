@@ -22,7 +22,7 @@ func (s *Store) fromSummaries(p *query.Plan) (string, bool) {
 func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan, by string) (_ *rows, err error) {
 	of := *p
 	of.Period = by
-	sp := summaryPlan{&of, s.sums[p.Collection.Name]}
+	sp := summaryPlan{&of, s.trackers[p.Collection.Name]}
 	var used summaryFiles
 	defer func() { s.files.finish(used.all(), err) }()
 	span := belfry.Span{From: p.From, To: min(p.To, endOfTime) + 1}

@@ -18,7 +18,7 @@ type summaryPlan struct {
 
 // selectSummaries answers a plan about summaries. As selectFiles does, it begins with few days where the order allows it.
 func (s *Store) selectSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*rows, error) {
-	sp := summaryPlan{p, s.sums[p.Collection.Name]}
+	sp := summaryPlan{p, s.trackers[p.Collection.Name]}
 	days := s.summaryDays(sp)
 	for n := firstTry(p, len(days)); ; n = min(8*n, len(days)) {
 		r, err := retryInvalidated(func() (*rows, error) { return s.querySummaries(ctx, c, sp, atEnd(p, days, n)) })

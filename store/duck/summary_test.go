@@ -43,7 +43,7 @@ func newWorld(t *testing.T, seed uint64) *summaryWorld {
 func (w *summaryWorld) open() {
 	w.s = open(w.t, w.dir)
 	if w.most > 0 {
-		w.s.cfg.summed = w.most
+		w.s.cfg.summaryRows = w.most
 	}
 }
 
@@ -283,7 +283,7 @@ func TestSummaries(t *testing.T) {
 			w := newWorld(t, uint64(seed))
 			if seed > 0 { // so that an hour takes several statements, and a day several pieces of work
 				w.most = int64(3 * seed)
-				w.s.cfg.summed = w.most
+				w.s.cfg.summaryRows = w.most
 			}
 			for range steps {
 				w.step()
@@ -325,7 +325,7 @@ func (w *summaryWorld) states() []summary.State {
 		w.t.Fatal(err)
 	}
 	defer q.Close()
-	d := w.s.sums["objectdata"]
+	d := w.s.trackers["objectdata"]
 	used, err := w.s.files.acquire(w.t.Context(), d.Raw, 0, endOfTime)
 	if err != nil {
 		w.t.Fatal(err)

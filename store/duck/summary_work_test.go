@@ -70,7 +70,7 @@ func daysMade(t *testing.T, s *Store) (list []int) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	counts, err := s.madeOf(t.Context(), q, s.sums["objectdata"], s.sums["objectdata"].Day, crashDay0)
+	counts, err := s.madeOf(t.Context(), q, s.trackers["objectdata"], s.trackers["objectdata"].Day, crashDay0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ var cannotRead = regexp.MustCompile(`(?:Cannot open|Could not read from) file "(
 var storeWide = []string{"Too many open files", "Cannot allocate", "No space left", "Resource temporarily", "Disk quota", "Read-only file system"}
 
 func isStoreWide(err error) bool {
-	return shortOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
+	return outOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
 		slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN}, func(e error) bool { return errors.Is(err, e) })
 }
 
@@ -104,25 +104,25 @@ func (fs *files) setUnreadable(f *file, why string) {
 		return
 	}
 	fs.log.Error("a file of rows cannot be read", "file", f.path, "why", why)
-	fs.takeOut(f)
+	fs.unlist(f)
 	f.doomed = true
-	f.loss = fs.loseForNow(f, why)
+	f.loss = fs.addUnreadable(f, why)
 	fs.onLoss(f)
 	if f.refs == 0 {
 		fs.detach(f)
 	}
 }
 
-// takeOut removes a file from the list. The mutex is held.
-func (fs *files) takeOut(f *file) {
+// unlist removes a file from the list. The mutex is held.
+func (fs *files) unlist(f *file) {
 	if i, known := fs.find(f.collection, f.Span); known == f {
 		fs.byName[f.collection.Name] = slices.Delete(slices.Clone(fs.byName[f.collection.Name]), i, i+1)
 	}
-	fs.held -= f.items.list.Size()
+	fs.itemListBytes -= f.items.list.Size()
 	f.items.list = nil
 }
 
-func (fs *files) loseForNow(f *file, why string) *loss {
+func (fs *files) addUnreadable(f *file, why string) *loss {
 	l := &loss{
 		Span: f.Span, collection: f.collection, marker: f.path, since: fs.now().UTC().Truncate(time.Second), why: why, restored: true,
 		unreadable: &unreadable{next: fs.now().Add(firstRetry), wait: firstRetry},
@@ -155,14 +155,14 @@ func (fs *files) unreadableDays() (paths []string) {
 	return paths
 }
 
-// takeLate lists the second files that a start has found. Where the file of the day is not there any more, the second one
+// addLate lists the second files that a start has found. Where the file of the day is not there any more, the second one
 // takes its place; who compares the files with the manifest has told about it.
-func (fs *files) takeLate(found []*file) error {
+func (fs *files) addLate(found []*file) error {
 	for _, late := range found {
 		_, f := fs.find(late.collection, late.Span)
 		if f != nil {
-			fs.takeOut(f)
-			l := fs.loseForNow(f, "rows that came while it could not be read wait in a second file")
+			fs.unlist(f)
+			l := fs.addUnreadable(f, "rows that came while it could not be read wait in a second file")
 			l.unreadable.next = fs.now()
 			fs.insert(late)
 			continue
@@ -205,7 +205,7 @@ func (fs *files) probe() error {
 		case err == nil:
 			fs.readable(l)
 		case errors.Is(err, os.ErrNotExist):
-			errs = append(errs, fs.goneForGood(l))
+			errs = append(errs, fs.markDeleted(l))
 		default:
 			fs.stillUnreadable(l, causeOf(err).Error())
 		}
@@ -226,7 +226,7 @@ func (s *Store) retryUnreadable(ctx context.Context) error {
 	s.files.mu.Unlock()
 	var errs []error
 	for _, l := range ready {
-		if err := s.reunite(ctx, l); err != nil {
+		if err := s.reopenFile(ctx, l); err != nil {
 			s.files.stillUnreadable(l, reasonAtOpen(l.marker, err))
 			errs = append(errs, fmt.Errorf("use %s again: %w", l.marker, err))
 		}
@@ -257,23 +257,23 @@ func (fs *files) stillUnreadable(l *loss, why string) {
 	l.unreadable.next = fs.now().Add(l.unreadable.wait)
 }
 
-// goneForGood says that a file that could not be read has been deleted. The file with the rows that came meanwhile goes on
+// markDeleted says that a file that could not be read has been deleted. The file with the rows that came meanwhile goes on
 // as it is; the next start gives it the name of the day.
-func (fs *files) goneForGood(l *loss) error {
+func (fs *files) markDeleted(l *loss) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.home(); err != nil {
+	if err := fs.checkFolderLocked(); err != nil {
 		return err
 	}
 	fs.log.Error("a file of rows is gone", "file", l.marker)
 	now := fs.now().UTC().Truncate(time.Second)
 	note := fs.freeMarker(l.marker+missingMark, now)
-	if err := writeNote(note, goneWhy); err != nil {
+	if err := writeNote(note, reasonDeleted); err != nil {
 		return err
 	}
 	key := l.collection.Name + "/" + filepath.Base(l.marker)
-	l.marker, l.why, l.unreadable, l.restored = note, goneWhy, nil, false
-	fs.changed()
+	l.marker, l.why, l.unreadable, l.restored = note, reasonDeleted, nil, false
+	fs.onChange()
 	return fs.manifest.remove(key)
 }
 
@@ -295,10 +295,10 @@ func readThrough(path string) error {
 	return nil
 }
 
-// reunite uses a file again that could not be read, and puts the rows into it that came meanwhile. The caller holds write
+// reopenFile uses a file again that could not be read, and puts the rows into it that came meanwhile. The caller holds write
 // and life.
-func (s *Store) reunite(ctx context.Context, l *loss) error {
-	d := s.summing(l.collection)
+func (s *Store) reopenFile(ctx context.Context, l *loss) error {
+	d := s.trackerFor(l.collection)
 	if d != nil {
 		release, err := d.Acquire(ctx)
 		if err != nil {
@@ -321,7 +321,7 @@ func (s *Store) reunite(ctx context.Context, l *loss) error {
 		d.ForgetMade(f.attached())
 	}
 	s.cfg.Log.Info("a file of rows can be read again", "file", f.path)
-	return s.files.comeBack(l, f, late)
+	return s.files.replaceLate(l, f, late)
 }
 
 // openBoth attaches the file of a day that could not be read, and the second file if there is one.
@@ -331,7 +331,7 @@ func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err erro
 	f = &file{Span: l.Span, collection: l.collection, path: l.marker}
 	if err := fs.attach(ctx, f); err != nil {
 		if why := damageAtOpen(f.path, err); why != "" && !errors.Is(err, errLost) {
-			fs.becomeDamaged(l, f, why)
+			fs.markDamaged(l, f, why)
 			return nil, nil, errLost
 		}
 		return nil, nil, err
@@ -347,8 +347,8 @@ func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err erro
 	return f, late, nil
 }
 
-// becomeDamaged sets a file aside that can be read again, but is damaged. The mutex is held.
-func (fs *files) becomeDamaged(l *loss, f *file, why string) {
+// markDamaged sets a file aside that can be read again, but is damaged. The mutex is held.
+func (fs *files) markDamaged(l *loss, f *file, why string) {
 	fs.removeLoss(l)
 	l.unreadable = nil
 	fs.loseFile(f, why)
@@ -364,13 +364,13 @@ func (fs *files) closeBoth(f, late *file) {
 	fs.detach(f)
 }
 
-// comeBack puts the file in the place of the second one, which goes when nobody reads it any more.
-func (fs *files) comeBack(l *loss, f, late *file) error {
+// replaceLate puts the file in the place of the second one, which goes when nobody reads it any more.
+func (fs *files) replaceLate(l *loss, f, late *file) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.removeLoss(l)
 	if late != nil {
-		fs.takeOut(late)
+		fs.unlist(late)
 		late.doomed = true
 		fs.releaseLocked([]*file{late})
 	}
@@ -382,7 +382,7 @@ func (fs *files) comeBack(l *loss, f, late *file) error {
 // removeLoss takes a day off the list of incomplete ones. The mutex is held.
 func (fs *files) removeLoss(l *loss) {
 	fs.lost[l.collection.Name] = slices.DeleteFunc(slices.Clone(fs.lost[l.collection.Name]), func(o *loss) bool { return o == l })
-	fs.changed()
+	fs.onChange()
 }
 
 // merge puts the rows of late into f, in one transaction. Summaries that were made meanwhile replace those of the same time.
@@ -392,8 +392,8 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 		cols = append(cols, duckdb.Column{Name: name, Kind: k})
 	}
 	slices.SortFunc(cols, func(a, b duckdb.Column) int { return strings.Compare(a.Name, b.Name) })
-	s.files.writing(f)
-	defer s.files.writing(f)
+	s.files.countWrite(f)
+	defer s.files.countWrite(f)
 	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // Verify reads all files of a store that nobody has open, and lists what is damaged or missing. It moves and deletes
 // nothing.
 func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
-	if err := cfg.fill(); err != nil {
+	if err := cfg.setDefaults(); err != nil {
 		return store.Verified{}, err
 	}
 	v := verifying{
@@ -58,7 +58,7 @@ func (v *verifying) open(ctx context.Context) (err error) {
 		v.engine.Close()
 		return err
 	}
-	if err := lock(ctx, v.conn, v.dir); err != nil {
+	if err := lockDown(ctx, v.conn, v.dir); err != nil {
 		v.close()
 		return err
 	}
@@ -243,7 +243,7 @@ func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Sp
 // examine tells what is wrong with a file, and what to do.
 func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy string, _ error) {
 	err := v.attachAndRead(ctx, f)
-	for shortOfMemory(err) && ctx.Err() == nil {
+	for outOfMemory(err) && ctx.Err() == nil {
 		more, failed := v.grow(ctx)
 		if failed != nil {
 			return "", "", failed
@@ -323,7 +323,7 @@ func (v *verifying) removedNames(ctx context.Context) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case shortOfMemory(err):
+	case outOfMemory(err):
 		v.Unread = append(v.Unread, store.Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
 	case errors.Is(err, errNames):
 		add("damaged: "+err.Error(), remedy)
@@ -344,7 +344,7 @@ func (v *verifying) readNames(ctx context.Context, path string) (remedy string, 
 		return remedyNames, err
 	}
 	defer func() { err = errors.Join(err, v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
-	mark, err := lookAtNames(ctx, v.conn, alias)
+	mark, err := inspectNames(ctx, v.conn, alias)
 	if err == nil && mark != nil {
 		err = mark.check(v.dir, v.instance)
 	}

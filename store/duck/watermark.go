@@ -88,8 +88,8 @@ func (s *Store) loadMarks(all []*catalog.Collection) {
 			marks[c.Name] = w.at
 		}
 	}
-	s.marks.Store(&marks)
-	s.badMarks.Store(&damaged)
+	s.watermarks.Store(&marks)
+	s.damagedMarks.Store(&damaged)
 }
 
 // oldestFile is the start of the oldest period of a collection that has a file and counts.
@@ -111,40 +111,40 @@ func (s *Store) dropped(c *catalog.Collection, p belfry.Span) bool {
 }
 
 // mark is the watermark of a collection; 0 when there is none, or it is damaged.
-func (s *Store) mark(collection string) belfry.Time { return (*s.marks.Load())[collection] }
+func (s *Store) mark(collection string) belfry.Time { return (*s.watermarks.Load())[collection] }
 
 // setMark replaces a watermark, durably.
 func (s *Store) setMark(c *catalog.Collection, mark belfry.Time) error {
 	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
 		return err
 	}
-	marks := maps.Clone(*s.marks.Load())
+	marks := maps.Clone(*s.watermarks.Load())
 	marks[c.Name] = mark
-	s.marks.Store(&marks)
-	s.forgetBadMark(c.Name)
+	s.watermarks.Store(&marks)
+	s.clearDamagedMark(c.Name)
 	return nil
 }
 
-func (s *Store) forgetBadMark(collection string) {
+func (s *Store) clearDamagedMark(collection string) {
 	for {
-		old := s.badMarks.Load()
+		old := s.damagedMarks.Load()
 		if _, bad := (*old)[collection]; !bad {
 			return
 		}
 		left := maps.Clone(*old)
 		delete(left, collection)
-		if s.badMarks.CompareAndSwap(old, &left) {
+		if s.damagedMarks.CompareAndSwap(old, &left) {
 			s.cfg.Changed()
 			return
 		}
 	}
 }
 
-// lookAfterMarks ends the faults of damaged watermarks that an operator has removed.
-func (s *Store) lookAfterMarks() {
-	for name := range *s.badMarks.Load() {
+// checkWatermarks ends the faults of damaged watermarks that an operator has removed.
+func (s *Store) checkWatermarks() {
+	for name := range *s.damagedMarks.Load() {
 		if _, err := os.Lstat(filepath.Join(s.cfg.Dir, name, markFile)); errors.Is(err, os.ErrNotExist) {
-			s.forgetBadMark(name)
+			s.clearDamagedMark(name)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (s *Store) lookAfterMarks() {
 // not stored again. While the watermark is damaged it is the oldest period that has a file, so that nobody counts on rows
 // that are gone.
 func (s *Store) Oldest(collection string) belfry.Time {
-	if _, bad := (*s.badMarks.Load())[collection]; !bad {
+	if _, bad := (*s.damagedMarks.Load())[collection]; !bad {
 		return s.mark(collection)
 	}
 	s.files.mu.Lock()

@@ -19,9 +19,9 @@ func (s *Store) beginWrite(ctx context.Context) (release func(), err error) {
 	if err := s.lockWrite(ctx); err != nil {
 		return nil, err
 	}
-	s.life.RLock()
+	s.engineMu.RLock()
 	release = func() {
-		s.life.RUnlock()
+		s.engineMu.RUnlock()
 		s.unlockWrite()
 	}
 	if err := s.usable(); err != nil {
