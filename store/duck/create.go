@@ -14,11 +14,11 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// tempSuffix ends the name of a file that is being made.
+// tempSuffix is the suffix of a file that is being written.
 const tempSuffix = ".new"
 
-// create makes a file without rows. It gets its name when both tables are safely in it, so that whatever happens
-// meanwhile a file with a proper name can be attached.
+// create creates a file without rows. It gets its name once both tables are durable, so a file with a proper name can
+// always be attached.
 func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) error {
 	if !slices.Equal(fs.template.cols, cols) {
 		data, err := fs.buildTemplate(ctx, cols)
@@ -42,7 +42,7 @@ func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) erro
 	return writeSynced(f.path, fs.template.data)
 }
 
-// buildTemplate makes the image of a file with both tables and no rows.
+// buildTemplate returns the bytes of a database file with both tables and no rows.
 func (fs *files) buildTemplate(ctx context.Context, cols []duckdb.Column) ([]byte, error) {
 	path := filepath.Join(fs.dir, "image"+fileSuffix)
 	if err := unlink(path); err != nil {
@@ -80,7 +80,7 @@ func (fs *files) writeTemplate(ctx context.Context, path string, cols []duckdb.C
 	return errors.Join(err, fs.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias))
 }
 
-// writeSynced makes a file durable: all of it under its name, or nothing.
+// writeSynced writes a file durably and atomically: all of it under its name, or nothing.
 func writeSynced(path string, data []byte) error {
 	temp := path + tempSuffix
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
@@ -97,7 +97,7 @@ func writeSynced(path string, data []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes the names in a folder durable.
+// syncDir makes the entries of a folder durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

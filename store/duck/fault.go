@@ -8,8 +8,7 @@ import (
 	"belfry/store"
 )
 
-// Faults lists what is wrong with the store at this moment, apart from incomplete days. Rows are stored and queried all
-// the same.
+// Faults lists what is wrong with the store now, apart from incomplete days. Rows are stored and queried regardless.
 func (s *Store) Faults() (list []store.Fault) {
 	bad := *s.damagedMarks.Load()
 	for _, name := range slices.Sorted(maps.Keys(bad)) {

@@ -10,9 +10,9 @@ import (
 	"belfry/store/duck/index"
 )
 
-// indexBuilder makes token filters in the background: of blocks that have become full, and of those that a search found to have
-// none. It reads the rows back from the files, which costs about a sixth of what it took to store them, and so works for any
-// rows, however they got there: yesterday, in a replay, before a crash. Until a block has a filter it is simply read.
+// indexBuilder builds filters in the background: of blocks that have become full, and of blocks that a search found
+// without one. It reads the rows back from the files, which costs about a sixth of storing them, and so works for any
+// rows, whether stored yesterday, in a replay or before a crash. A block without a filter is simply read.
 type indexBuilder struct {
 	mu      sync.Mutex
 	waiting []indexJob
@@ -21,13 +21,13 @@ type indexBuilder struct {
 	stopped sync.WaitGroup
 }
 
-// indexJob is a file that lacks filters of words, or the filter of its items.
+// indexJob is a file that lacks token filters or its item filter.
 type indexJob struct {
 	file  *file
 	items bool
 }
 
-// indexStep is how many blocks are made at a time. The engine cannot be replaced meanwhile.
+// indexStep is how many blocks are built at a time. The engine cannot be replaced meanwhile.
 const indexStep = 16
 
 func (s *Store) startIndexer() {
@@ -36,13 +36,13 @@ func (s *Store) startIndexer() {
 	s.indexer.stopped.Go(func() { s.runIndexer(ctx) })
 }
 
-// close ends the indexer; what it has not done it finds again.
+// close stops the indexer. Unfinished work is found again later.
 func (l *indexBuilder) close() {
 	l.stop()
 	l.stopped.Wait()
 }
 
-// request adds a file that lacks filters.
+// request queues a file that lacks token filters.
 func (l *indexBuilder) request(f *file) { l.add(indexJob{file: f}) }
 
 func (l *indexBuilder) add(j indexJob) {
@@ -68,7 +68,7 @@ func (l *indexBuilder) next() (j indexJob, ok bool) {
 	return j, true
 }
 
-// requested reports whether filters are wanted.
+// requested reports whether jobs are waiting.
 func (l *indexBuilder) requested() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Store) runIndexer(ctx context.Context) {
 	}
 }
 
-// runIndexJob does a job, or a part of it, and tells whether there is more to do.
+// runIndexJob runs a job, or a part of it, and reports whether there is more to do.
 func (s *Store) runIndexJob(ctx context.Context, j indexJob, set *index.Set) (more bool, err error) {
 	s.engineMu.RLock()
 	defer s.engineMu.RUnlock()
@@ -120,7 +120,7 @@ func (s *Store) runIndexJob(ctx context.Context, j indexJob, set *index.Set) (mo
 	return s.buildTokenFilters(ctx, c, j.file, set)
 }
 
-// buildTokenFilters makes the next few filters of words of a file, which the caller holds.
+// buildTokenFilters builds the next few token filters of a file, which the caller holds.
 func (s *Store) buildTokenFilters(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) (more bool, err error) {
 	old, err := s.blocksOf(ctx, c, f)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Store) buildTokenFilters(ctx context.Context, c *duckdb.Conn, f *file, 
 		return false, nil
 	}
 	built, err := index.Build(ctx, c, f.ref(), s.files.texts(f), set, from, end)
-	if len(built) == 0 && outOfMemory(err) { // texts so long that a filter would not help
+	if len(built) == 0 && outOfMemory(err) { // the texts are so long that a filter would not help
 		built, err = index.Build(ctx, c, f.ref(), nil, set, from, from+1)
 	}
 	if len(built) == 0 {
@@ -145,7 +145,7 @@ func (s *Store) buildTokenFilters(ctx context.Context, c *duckdb.Conn, f *file, 
 	return from+len(built) < to, f.extendFilters(old, built)
 }
 
-// texts are the columns of the file that are searched by word.
+// texts returns the columns of the file that are searched by word.
 func (fs *files) texts(f *file) []string {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -155,15 +155,15 @@ func (fs *files) texts(f *file) []string {
 	})
 }
 
-// A query for an item should find the filters of old days ready. So when the indexer is idle it goes through the files and lists
-// the items of those that have got rows since, but none for some time.
+// A query for an item should find the filters of old days ready. So when the indexer is idle it goes through the files
+// and lists the items of those that have new rows, but none for some time.
 
 const (
 	quietInterval = 5 * time.Second
-	quietRest     = 3 // how long it rests after each file, as a multiple of what that took
+	quietRest     = 3 // pause after each file, as a multiple of the time it took
 )
 
-// indexQuietFiles makes missing filters of items until another filter is requested.
+// indexQuietFiles builds missing item filters until another filter is requested.
 func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
 	for _, f := range s.quietFiles() {
 		if _, _, _, ok := s.itemBlock(f); ok {
@@ -185,7 +185,8 @@ func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
 	}
 }
 
-// quietFiles are those without new rows since the last time, newest first; the newest of a collection is never quiet.
+// quietFiles returns the files without new rows since the last call that lack an item filter, newest first. The newest
+// file of a collection is never quiet.
 func (s *Store) quietFiles() []*file {
 	var list []*file
 	fs := s.files
@@ -208,8 +209,8 @@ func (s *Store) quietFiles() []*file {
 	return list
 }
 
-// markFailed says that the items of a file could not be listed, and tells whether that is the fault of the file. It is not
-// when the engine is down.
+// markFailed records that the items of a file could not be listed, and reports whether the file is the cause. It is not
+// if the engine is down.
 func (s *Store) markFailed(f *file) bool {
 	s.engineMu.RLock()
 	defer s.engineMu.RUnlock()

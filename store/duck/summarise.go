@@ -13,9 +13,9 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// Summarise does one piece of work on the summaries of what was over before the given moment: it counts rows, or makes
-// hours or days that are not up to date. It tells whether there may be more to do. Writers and queries go on meanwhile;
-// how long to rest between pieces is for the caller to say.
+// Summarise does one piece of work on the summaries of hours and days that ended before the given time: it counts rows,
+// or makes hours or days that are out of date. It reports whether there may be more to do. Writers and queries continue
+// meanwhile; the caller decides how long to pause between pieces.
 func (s *Store) Summarise(ctx context.Context, before belfry.Time) (more bool, err error) {
 	for _, d := range s.trackers {
 		if more, err = s.summarise(ctx, d, before); more || err != nil {
@@ -57,19 +57,18 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 	return true, err
 }
 
-// buildSummaries brings hours or days up to date.
 func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w *summary.Work) (err error) {
 	from := d.Raw
 	if w.To == d.Day {
 		from = d.Hour
 	}
-	tallies := d.Tallies(w.Spans) // before the files, so that they are not of others
+	tallies := d.Tallies(w.Spans) // before the files are acquired, so that they cannot belong to later ones
 	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.Spans)))
 	if err != nil {
 		return err
 	}
 	defer func() { s.files.finish(used, err) }()
-	spans := coveredBy(used, w.Spans) // the rows of the others have been dropped, and their summaries are all there is
+	spans := coveredBy(used, w.Spans) // the rows of other spans have been dropped; their summaries are all that is left
 	spans = slices.DeleteFunc(spans, func(sp belfry.Span) bool { return s.files.isLost(d.Raw, d.Raw.PeriodOf(sp.From)) })
 	if len(spans) == 0 {
 		return nil
@@ -89,7 +88,7 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 		return summary.Origins(ctx, q, attachedFiles(used), spans, w.To == d.Day)
 	})
 	if errors.Is(err, errNewColumn) {
-		return nil // the work is still due, and will be found again
+		return nil // the work is still due and is found again
 	}
 	if err != nil {
 		d.ForgetMade(f.attached())
@@ -101,7 +100,7 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 	return nil
 }
 
-// periodsOf are the periods of files in which the spans are, each once. Spans are in the order of time.
+// periodsOf returns the periods of files that contain the spans, each once. Spans are in order of time.
 func periodsOf(c *catalog.Collection, spans []belfry.Span) []belfry.Span {
 	var list []belfry.Span
 	for _, sp := range spans {
@@ -112,14 +111,14 @@ func periodsOf(c *catalog.Collection, spans []belfry.Span) []belfry.Span {
 	return list
 }
 
-// coveredBy are the spans of which there is a file.
+// coveredBy returns the spans for which there is a file.
 func coveredBy(files []*file, spans []belfry.Span) []belfry.Span {
 	return slices.DeleteFunc(slices.Clone(spans), func(sp belfry.Span) bool {
 		return !slices.ContainsFunc(files, func(f *file) bool { return f.Contains(sp.From) })
 	})
 }
 
-// summarySource is a table with the summaries of the spans, made from files of rows or of hours.
+// summarySource returns a table with the summaries of the spans, made from files of rows or of hours.
 func (s *Store) summarySource(d *summary.Tracker, to *catalog.Collection, used []*file, known []query.Table, spans []belfry.Span) summary.Table {
 	var list []summary.Table
 	for i, t := range known {
@@ -136,8 +135,8 @@ func (s *Store) summarySource(d *summary.Tracker, to *catalog.Collection, used [
 	return summary.HoursOfRows(list)
 }
 
-// replaceSummaries writes the summaries of spans anew, and what they were made of, in one transaction. What gives their origins may
-// still refuse it.
+// replaceSummaries replaces the summaries of spans, and what they were made of, in one transaction. An error of origins
+// ends it.
 func (s *Store) replaceSummaries(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
 	if err := q.Exec(ctx, "BEGIN"); err != nil {
 		return nil, err
@@ -155,32 +154,33 @@ func (s *Store) replaceSummaries(ctx context.Context, q *duckdb.Conn, f *file, s
 		err = s.files.commit(ctx, q, f)
 	}
 	if err != nil {
-		_ = q.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		_ = q.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
 		return nil, err
 	}
 	return rows, s.files.wrote(f, f.pos, kinds)
 }
 
-// errNewColumn says that rows came in with a column that a statement does not know.
+// errNewColumn means that rows with a column arrived that a statement does not know.
 var errNewColumn = errors.New("a new column")
 
-// unchanged tells whether the files have the columns that statements were written for. A file gets a new one with the first
-// rows that need it. When these come in after a statement was written and before it runs, they would be counted in,
-// and what is in the new column be missing for good. A transaction sees columns as it saw the rows.
+// unchanged returns an error unless the files have the columns that statements were written for. A file gets a new
+// column with the first rows that need it. If these arrive after a statement was written and before it runs, they would
+// be counted, and the values in the new column would be missing for good. A transaction sees columns as it saw the
+// rows.
 func unchanged(ctx context.Context, q *duckdb.Conn, used []*file, known []query.Table) error {
 	for i, f := range used {
 		kinds, err := readKinds(ctx, q, f.alias)
 		if err != nil {
 			return err
 		}
-		if len(kinds) != len(known[i].Columns) { // none ever goes
+		if len(kinds) != len(known[i].Columns) { // columns are never removed
 			return errNewColumn
 		}
 	}
 	return nil
 }
 
-// finishSummariesEarly settles while others may write, so that little is left to do when they may not.
+// finishSummariesEarly runs finishSummaries while others may write, so that little is left to do when they may not.
 func (s *Store) finishSummariesEarly(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
 	s.engineMu.RLock()
 	defer s.engineMu.RUnlock()
@@ -190,8 +190,8 @@ func (s *Store) finishSummariesEarly(ctx context.Context, d *summary.Tracker, t 
 	return s.finishSummaries(ctx, d, t)
 }
 
-// finishSummaries brings up to date what the rows before t say, so that they can go. When nobody writes meanwhile, the second
-// round makes the days, and that is the end of it; where somebody does, what remains is told.
+// finishSummaries brings the summaries of rows before t up to date, so that the rows can be dropped. Without writes
+// meanwhile, the second round makes the days and is the last; with them, it returns an error if work remains.
 func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
 	release, err := d.Acquire(ctx)
 	if err != nil {
@@ -217,7 +217,7 @@ func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfr
 	return errors.New("rows come in faster than they can be summed up")
 }
 
-// unfinishedSummaries is the work on the days before t.
+// unfinishedSummaries returns the work on the days before t.
 func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, t belfry.Time) ([]*summary.Work, error) {
 	list := summary.Queue{Limit: s.cfg.summaryRows}
 	for _, p := range s.files.periods(d.Raw, 0, t-1) {
@@ -237,7 +237,7 @@ func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summ
 	return slices.Concat(list.Hours, list.Days), nil
 }
 
-// DropSummaries forgets the summaries of c older than t, by whole months. Those of rows that are still there stay.
+// DropSummaries drops the summaries of c older than t, by whole months, but keeps those of rows that still exist.
 func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p string, t belfry.Time) error {
 	d := s.trackers[c.Name]
 	if d == nil {
@@ -254,9 +254,9 @@ func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p stri
 	return nil
 }
 
-// findWork looks for the oldest work. A day that cannot be looked at keeps nobody from the others; the error is told when
-// there is nothing else to do. The time that it takes is bounded by the rows it counts, so work may be nil although
-// there is more to do.
+// findWork returns the oldest work. A day whose state cannot be read does not block the others; its error is returned
+// if there is nothing else to do. The time is bounded by the rows it counts, so work may be nil although there is more
+// to do.
 func (s *Store) findWork(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, before belfry.Time) (w *summary.Work, more bool, err error) {
 	list := summary.Queue{Limit: s.cfg.summaryRows}
 	behind, counted := 0, int64(0)
@@ -265,13 +265,13 @@ func (s *Store) findWork(ctx context.Context, q *duckdb.Conn, d *summary.Tracker
 			continue
 		}
 		known := d.Counted(p)
-		st, bad := s.dayState(ctx, q, d, p)
+		st, dayErr := s.dayState(ctx, q, d, p)
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
-		if bad != nil {
+		if dayErr != nil {
 			d.Fail(d.Raw, p.From)
-			err = bad
+			err = dayErr
 			continue
 		}
 		if !known && st.Known {
@@ -291,9 +291,9 @@ func (s *Store) findWork(ctx context.Context, q *duckdb.Conn, d *summary.Tracker
 	return w, true, nil
 }
 
-// dayState tells the state of a day. A day whose rows have been dropped meanwhile needs nothing.
+// dayState returns the state of a day. A day whose rows have been dropped meanwhile needs nothing.
 func (s *Store) dayState(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, p belfry.Span) (st summary.State, err error) {
-	if d.Counted(p) { // so there is no need to attach the file
+	if d.Counted(p) { // no need to attach the file
 		if st, err = s.stateOf(ctx, q, d, p, nil); err != nil || st.Known {
 			return st, err
 		}

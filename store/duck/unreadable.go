@@ -19,15 +19,16 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// A file that is there but cannot be read, because the disk answers with an error, the service has no permission, or another
-// program has locked it, makes its day incomplete like a damaged one. But it may be whole, so it keeps its name and nothing
-// is done to it. Rows that come for the day go into a second file:
+// A file that exists but cannot be read, because of a disk error, missing permissions or a lock of another program,
+// makes its day incomplete like a damaged one. But it may be whole, so it keeps its name and is not touched. New rows
+// of the day go into a second, late file:
 //
 //	objectdata/2026-11-13.duckdb        cannot be read
 //	objectdata/2026-11-13.duckdb.late   rows that came since
 //
-// It is tried again every few seconds, and at the next start. When it can be read, the rows of the second file are put into
-// it, and the day is complete. A crash in between does no harm: rows that are in both files are known by their ids.
+// The file is tried again every few seconds, and at the next start. Once it can be read, the rows of the late file are
+// merged into it, and the day is complete. A crash in between does no harm: rows that are in both files are recognised
+// by their ids.
 const lateSuffix = ".late"
 
 const (
@@ -35,7 +36,7 @@ const (
 	lastRetry  = time.Minute
 )
 
-// unreadable says when to try again a file that could not be read.
+// unreadable is the schedule for retrying a file that could not be read.
 type unreadable struct {
 	next  time.Time
 	wait  time.Duration
@@ -44,7 +45,7 @@ type unreadable struct {
 
 var cannotRead = regexp.MustCompile(`(?:Cannot open|Could not read from) file "([^"]*)": ([^\n]*)`)
 
-// storeWide are troubles that are not those of a single file.
+// storeWide are errors that are not those of a single file.
 var storeWide = []string{"Too many open files", "Cannot allocate", "No space left", "Resource temporarily", "Disk quota", "Read-only file system"}
 
 func isStoreWide(err error) bool {
@@ -52,8 +53,8 @@ func isStoreWide(err error) bool {
 		slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN}, func(e error) bool { return errors.Is(err, e) })
 }
 
-// unreadableIn tells what the system said when the engine could not read a file that it uses; empty when it was about
-// something else.
+// unreadableIn returns the system's error if the engine could not read this file; "" if the error was about something
+// else.
 func unreadableIn(path string, err error) string {
 	if m := cannotRead.FindStringSubmatch(err.Error()); m != nil && (m[1] == path || m[1] == path+".wal") && !isStoreWide(err) {
 		return m[2]
@@ -61,7 +62,7 @@ func unreadableIn(path string, err error) string {
 	return ""
 }
 
-// reasonAtOpen is why a file could not be opened, in words for operators.
+// reasonAtOpen returns why a file could not be opened, in words for operators.
 func reasonAtOpen(path string, err error) string {
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
 		return e.Error()
@@ -94,13 +95,13 @@ func (l *loss) unreadableMessage() string {
 		l.collection.Name, l.name(), l.marker, l.why, remedyFor(l.why), name, lateSuffix)
 }
 
-// setUnreadable takes a file that cannot be read out of use until it can. The mutex is held.
+// setUnreadable takes an unreadable file out of use until it can be read. The mutex is held.
 func (fs *files) setUnreadable(f *file, why string) {
 	if f.doomed {
 		return
 	}
 	if f.late {
-		fs.setAside(f, why) // there is no third place
+		fs.setAside(f, why) // a late file has no late file
 		return
 	}
 	fs.log.Error("a file of rows cannot be read", "file", f.path, "why", why)
@@ -131,7 +132,7 @@ func (fs *files) addUnreadable(f *file, why string) *loss {
 	return l
 }
 
-// unreadableAt finds the day of a file that cannot be read for now. The mutex is held.
+// unreadableAt returns the loss of a period whose file cannot be read for now. The mutex is held.
 func (fs *files) unreadableAt(c *catalog.Collection, p belfry.Span) *loss {
 	for _, l := range fs.lost[c.Name] {
 		if l.From == p.From && l.unreadable != nil {
@@ -141,7 +142,7 @@ func (fs *files) unreadableAt(c *catalog.Collection, p belfry.Span) *loss {
 	return nil
 }
 
-// unreadableDays lists the files that cannot be read for now.
+// unreadableDays returns the paths of the files that cannot be read for now.
 func (fs *files) unreadableDays() (paths []string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -155,8 +156,8 @@ func (fs *files) unreadableDays() (paths []string) {
 	return paths
 }
 
-// addLate lists the second files that a start has found. Where the file of the day is not there any more, the second one
-// takes its place; who compares the files with the manifest has told about it.
+// addLate adds the late files found at the start. If the day file no longer exists, the late file takes its place;
+// checkManifest has reported that loss.
 func (fs *files) addLate(found []*file) error {
 	for _, late := range found {
 		_, f := fs.find(late.collection, late.Span)
@@ -181,7 +182,7 @@ func (fs *files) addLate(found []*file) error {
 	return nil
 }
 
-// tryAgain are the days whose file is due to be tried again. The mutex is held.
+// tryAgain returns the days whose file is due to be tried again. The mutex is held.
 func (fs *files) tryAgain() (list []*loss) {
 	for _, days := range fs.lost {
 		for _, l := range days {
@@ -193,7 +194,7 @@ func (fs *files) tryAgain() (list []*loss) {
 	return list
 }
 
-// probe reads the files again that could not be read and are due. That may take a while, so nobody is kept waiting for it.
+// probe reads the unreadable files that are due. That may take a while, so it does not hold the mutex meanwhile.
 func (fs *files) probe() error {
 	fs.mu.Lock()
 	due := fs.tryAgain()
@@ -219,7 +220,7 @@ func (fs *files) readable(l *loss) {
 	l.unreadable.ready = true
 }
 
-// retryUnreadable uses files again that can be read again. The caller holds write and life.
+// retryUnreadable uses files again that have become readable. The caller holds write and engineMu.
 func (s *Store) retryUnreadable(ctx context.Context) error {
 	s.files.mu.Lock()
 	ready := s.files.readyAgain()
@@ -234,7 +235,7 @@ func (s *Store) retryUnreadable(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// readyAgain are the days whose file can be read again. The mutex is held.
+// readyAgain returns the days whose file can be read again. The mutex is held.
 func (fs *files) readyAgain() (list []*loss) {
 	for _, days := range fs.lost {
 		for _, l := range days {
@@ -249,7 +250,7 @@ func (fs *files) readyAgain() (list []*loss) {
 func (fs *files) stillUnreadable(l *loss, why string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if l.unreadable == nil { // it was damaged after all
+	if l.unreadable == nil { // it turned out to be damaged
 		return
 	}
 	l.why, l.unreadable.ready = why, false
@@ -257,8 +258,8 @@ func (fs *files) stillUnreadable(l *loss, why string) {
 	l.unreadable.next = fs.now().Add(l.unreadable.wait)
 }
 
-// markDeleted says that a file that could not be read has been deleted. The file with the rows that came meanwhile goes on
-// as it is; the next start gives it the name of the day.
+// markDeleted records that an unreadable file has been deleted. The late file continues as it is; the next start gives
+// it the name of the day.
 func (fs *files) markDeleted(l *loss) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -277,7 +278,7 @@ func (fs *files) markDeleted(l *loss) error {
 	return fs.manifest.remove(key)
 }
 
-// readThrough reads a file and its log to their ends, as the service would open them.
+// readThrough reads a file and its log to the end, opened as the service would open them.
 func readThrough(path string) error {
 	for _, p := range []string{path, path + ".wal"} {
 		f, err := os.OpenFile(p, os.O_RDWR, 0)
@@ -295,8 +296,8 @@ func readThrough(path string) error {
 	return nil
 }
 
-// reopenFile uses a file again that could not be read, and puts the rows into it that came meanwhile. The caller holds write
-// and life.
+// reopenFile uses a file again that could not be read, and merges the rows of the late file into it. The caller holds
+// write and engineMu.
 func (s *Store) reopenFile(ctx context.Context, l *loss) error {
 	d := s.trackerFor(l.collection)
 	if d != nil {
@@ -324,7 +325,7 @@ func (s *Store) reopenFile(ctx context.Context, l *loss) error {
 	return s.files.replaceLate(l, f, late)
 }
 
-// openBoth attaches the file of a day that could not be read, and the second file if there is one.
+// openBoth attaches the file of a day that could not be read, and the late file if there is one.
 func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -347,7 +348,7 @@ func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err erro
 	return f, late, nil
 }
 
-// markDamaged sets a file aside that can be read again, but is damaged. The mutex is held.
+// markDamaged sets aside a file that can be read again but is damaged. The mutex is held.
 func (fs *files) markDamaged(l *loss, f *file, why string) {
 	fs.removeLoss(l)
 	l.unreadable = nil
@@ -364,7 +365,7 @@ func (fs *files) closeBoth(f, late *file) {
 	fs.detach(f)
 }
 
-// replaceLate puts the file in the place of the second one, which goes when nobody reads it any more.
+// replaceLate puts the file in the place of the late one, which is removed once no one reads it.
 func (fs *files) replaceLate(l *loss, f, late *file) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -379,13 +380,13 @@ func (fs *files) replaceLate(l *loss, f, late *file) error {
 	return fs.manifest.note(fs.reached(), 0)
 }
 
-// removeLoss takes a day off the list of incomplete ones. The mutex is held.
+// removeLoss removes a day from the list of incomplete ones. The mutex is held.
 func (fs *files) removeLoss(l *loss) {
 	fs.lost[l.collection.Name] = slices.DeleteFunc(slices.Clone(fs.lost[l.collection.Name]), func(o *loss) bool { return o == l })
 	fs.onChange()
 }
 
-// merge puts the rows of late into f, in one transaction. Summaries that were made meanwhile replace those of the same time.
+// merge inserts the rows of late into f, in one transaction. Summaries in late replace those of the same time.
 func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error {
 	var cols []duckdb.Column
 	for name, k := range late.kinds {
@@ -410,7 +411,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
 		}
 	}
-	f.fill = vectorFill{} // it is counted anew
+	f.fill = vectorFill{} // counted again at the next write
 	pos := max(f.pos, late.pos)
 	for _, text := range texts {
 		if err == nil {
@@ -425,7 +426,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 		err = s.files.commit(ctx, s.writer, f)
 	}
 	if err != nil {
-		_ = s.writer.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		_ = s.writer.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
 		return err
 	}
 	return s.files.wrote(f, pos, kinds)
