@@ -73,7 +73,7 @@ func TestPingJobsAreShared(t *testing.T) {
 		}
 		return begun
 	}
-	for id, want := range []int{pingJobsMost, pingJobsMost, pingJobsMost, 1, 1} {
+	for id, want := range []int{pingJobsPerCustomer, pingJobsPerCustomer, pingJobsPerCustomer, 1, 1} {
 		if got := add(belfry.CustomerID(id), 1000); got != want {
 			t.Errorf("customer %d has %d jobs", id, got)
 		}

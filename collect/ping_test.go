@@ -231,7 +231,7 @@ func TestPingsAreSmall(t *testing.T) {
 			if each := (memory() - before) / many; each > most {
 				t.Errorf("%s a ping takes %d bytes", when, each)
 			}
-			if n := runtime.NumGoroutine() - goroutines; n > pingJobsMost+10 {
+			if n := runtime.NumGoroutine() - goroutines; n > pingJobsPerCustomer+10 {
 				t.Errorf("%s there are %d goroutines", when, n)
 			}
 		}

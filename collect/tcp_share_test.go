@@ -39,7 +39,7 @@ func boundPort(c belfry.CustomerID, stats *ReceiverStats, in *inbox) *port {
 func newStreams(e *Env, c belfry.CustomerID, most, share int) *tcpSocket {
 	p := boundPort(c, e.NewStats(), nil)
 	e.connLimit.portOpened(c)
-	return &tcpSocket{env: e, port: p, most: most, share: share, addresses: map[netip.Addr]*connList{}}
+	return &tcpSocket{env: e, port: p, limit: most, share: share, addresses: map[netip.Addr]*connList{}}
 }
 
 // connect adds a connection that has been silent for a while; nil if there is no room.
