@@ -10,8 +10,8 @@ import (
 	"belfry/store/duck/index"
 )
 
-// BenchmarkAppendLogFilters compares a store that makes token filters with one that does not. The two take turns, and
-// the one with filters has to finish them before the other goes on.
+// BenchmarkAppendLogFilters compares a store that builds token filters with one that does not. The two take turns, and
+// the one with filters must finish them before the other continues.
 func BenchmarkAppendLogFilters(b *testing.B) {
 	cat, err := catalog.Load()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// BenchmarkSummarise makes the hour of 100,000 objects with ten rows of five indicators each. Beside it, it tells how
-// long a commit of 50,000 rows to another day takes alone and while an hour is being made.
+// BenchmarkSummarise makes the hour of 100,000 objects with ten rows of five indicators each. It also reports how long
+// a commit of 50,000 rows to another day takes alone and while an hour is being made.
 func BenchmarkSummarise(b *testing.B) {
 	const batches = 20
 	s := open(b, b.TempDir())

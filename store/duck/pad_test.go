@@ -10,7 +10,7 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// openSmall opens a store whose engine has the given memory and gets no more.
+// openSmall opens a store whose engine has a fixed memory limit.
 func openSmall(t *testing.T, dir string, memory int64) *Store {
 	t.Helper()
 	cat, err := catalog.Load()
@@ -75,7 +75,8 @@ func TestLongRowsFit(t *testing.T) {
 	check(openSmall(t, dir, 64<<20))
 }
 
-// TestPadding looks at where rows are in the file: no vector has too much text, and no column is NULL right after a long one.
+// TestPadding checks where rows are in the file: no vector has too much text, and no column is NULL right after a long
+// one.
 func TestPadding(t *testing.T) {
 	s := openSmall(t, t.TempDir(), 0)
 	rows, pos := 0, belfry.Position(0)
@@ -118,8 +119,8 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// TestPaddingIsNoRow: what reads all rows of a file leaves padding out: searches, erasure, summaries, and the count of what
-// retention removes.
+// TestPaddingIsNoRow: everything that reads all rows of a file leaves padding out: searches, erasure, summaries, and
+// the count of rows that retention removes.
 func TestPaddingIsNoRow(t *testing.T) {
 	s := open(t, t.TempDir())
 	t.Cleanup(func() { s.Close() })

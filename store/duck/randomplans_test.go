@@ -10,7 +10,7 @@ import (
 	"belfry/store/storetest"
 )
 
-// With these, make fuzz asks for many more plans than make test does, and keeps a log of them.
+// With these flags, make fuzz runs many more plans than make test, and logs them.
 var (
 	planCount = flag.Int("plans", 0, "random plans of TestRandomPlans; 0 is a few")
 	planLog   = flag.String("planlog", "", "file in which TestRandomPlans records its progress, and from which it resumes")
