@@ -16,7 +16,7 @@ import (
 func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error {
 	if d := s.trackers[c.Name]; d != nil {
 		if err := s.finishSummariesEarly(ctx, d, c.PeriodOf(t).From); err != nil {
-			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
+			return fmt.Errorf("drop rows of %s: summarise them first: %w", c.Name, err)
 		}
 	}
 	release, err := s.beginWrite(ctx)
@@ -36,7 +36,7 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	}
 	if d := s.trackers[c.Name]; d != nil { // no rows can be added now, as we hold write
 		if err := s.finishSummaries(ctx, d, mark); err != nil {
-			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
+			return fmt.Errorf("drop rows of %s: summarise them first: %w", c.Name, err)
 		}
 	}
 	if err := s.files.checkFolder(); err != nil {

@@ -361,14 +361,14 @@ func (s *Store) restartEngine(ctx context.Context) error {
 	if s.closed {
 		return errClosed
 	}
-	s.cfg.Log.Warn("engine broke down, starting it anew")
+	s.cfg.Log.Warn("engine broke down, restarting it")
 	s.files.forget()
 	for _, d := range s.trackers {
 		d.Forget()
 	}
 	s.stop()
 	if err := s.start(ctx); err != nil {
-		return fmt.Errorf("start the engine anew: %w", err)
+		return fmt.Errorf("restart the engine: %w", err)
 	}
 	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.apply(ctx, s.writer, []*belfry.Batch{b}) })
 }

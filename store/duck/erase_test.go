@@ -131,12 +131,12 @@ func TestErase(t *testing.T) {
 			t.Errorf("%s: %v still have words of the customer", when, files)
 		}
 		if n := s.SummariesBehind(); n != 0 {
-			t.Errorf("%s: %d hours are to be summed up again", when, n)
+			t.Errorf("%s: %d hours are to be summarised again", when, n)
 		}
 	}
 	check("erased")
 	summariseAll(t, s)
-	check("summed up")
+	check("summarised")
 	mustAppend(t, s, wordsOf(2, 2, 0), valuesOf(2, 2, 0)) // what a replay offers again is there already
 	check("offered again")
 	if err := s.Erase(t.Context(), []belfry.CustomerID{2, 7}); err != nil { // nothing is left to do

@@ -21,7 +21,7 @@ func (s *Store) Faults() (list []store.Fault) {
 			"; no rows of " + name + " are deleted until the next run of retention has replaced it. Days that retention had left are then kept as long as rows that come now. If it is a folder, move it away"})
 	}
 	for _, note := range manifestNotes(s.cfg.Dir) {
-		list = append(list, store.Fault{ID: "manifest", Message: "the list of files of rows was lost or damaged, so day files that were deleted since are not missed; compare the day files in " +
+		list = append(list, store.Fault{ID: "manifest", Message: "the list of files of rows was lost or damaged, so day files that were deleted since are not noticed; compare the day files in " +
 			s.cfg.Dir + " with a backup, then remove " + note})
 	}
 	return list

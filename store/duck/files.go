@@ -130,7 +130,7 @@ func listFiles(dir string, collections []*catalog.Collection, kept map[string]ui
 		}
 	}
 	if err := fs.loseMissing(fs.checkManifest(collections, late, stores)); err != nil { // retried when the day is needed
-		fs.log.Error("it could not be noted that files of rows are gone", "err", err)
+		fs.log.Error("missing files of rows could not be recorded", "err", err)
 	}
 	return fs, fs.addLate(late)
 }

@@ -91,7 +91,7 @@ func (s *Store) runIndexer(ctx context.Context) {
 		more, err := s.runIndexJob(ctx, job, set)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			s.cfg.Log.Warn("filters not made, queries read more rows than they need", "file", job.file.path, "err", err)
+			s.cfg.Log.Warn("filters not built, queries read more rows than necessary", "file", job.file.path, "err", err)
 		case more:
 			s.indexer.add(job)
 		}
@@ -172,7 +172,7 @@ func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
 		begun := time.Now()
 		_, err := s.runIndexJob(ctx, indexJob{file: f, items: true}, set)
 		if err != nil && ctx.Err() == nil && s.markFailed(f) {
-			s.cfg.Log.Warn("a list of items was not made, queries read more files than they need", "file", f.path, "err", err)
+			s.cfg.Log.Warn("an item filter was not built, queries read more files than necessary", "file", f.path, "err", err)
 		}
 		select {
 		case <-ctx.Done():

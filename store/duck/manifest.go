@@ -367,8 +367,8 @@ func (fs *files) repairManifest() error {
 	}
 	if m.replaced {
 		m.replaced = false
-		fs.log.Error("the list of files of rows was deleted or replaced, and is written anew", "file", m.path)
-		fs.onRepair("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been written anew from memory, and nothing is missing")
+		fs.log.Error("the list of files of rows was deleted or replaced, and is written again", "file", m.path)
+		fs.onRepair("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been written again from memory, and nothing is missing")
 	}
 	return nil
 }

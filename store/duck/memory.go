@@ -45,9 +45,9 @@ func (s *Store) growMemory(ctx context.Context) bool {
 	s.engineMu.Lock()
 	s.memory = min(2*s.memory, s.cfg.MemoryMost)
 	s.engineMu.Unlock()
-	s.cfg.Log.Warn("rows are too long for the memory of the engine, it gets twice as much", "memory", s.memory)
+	s.cfg.Log.Warn("rows are too long for the memory of the engine, doubling its limit", "memory", s.memory)
 	if err := s.restartEngine(ctx); err != nil {
-		s.cfg.Log.Warn("engine not started anew", "err", err)
+		s.cfg.Log.Warn("engine not restarted", "err", err)
 		return false
 	}
 	return true

@@ -59,7 +59,7 @@ func wantHours(t *testing.T, s *Store, when string, pairs ...[2]float64) {
 func wantAlways(t *testing.T, s *Store, dir *string, when string, pairs ...[2]float64) *Store {
 	t.Helper()
 	wantHours(t, s, when, pairs...)
-	for _, then := range []string{", killed", ", summed up and killed"} {
+	for _, then := range []string{", killed", ", summarised and killed"} {
 		if testing.Short() && then != ", killed" {
 			break
 		}
@@ -68,7 +68,7 @@ func wantAlways(t *testing.T, s *Store, dir *string, when string, pairs ...[2]fl
 		s = openWith(t, *dir)
 		wantHours(t, s, when+then, pairs...)
 		summariseAll(t, s)
-		wantHours(t, s, when+then+" and summed up", pairs...)
+		wantHours(t, s, when+then+" and summarised", pairs...)
 	}
 	if n := s.SummariesBehind(); n != 0 {
 		t.Errorf("%s: %d hours are still to be made", when, n)

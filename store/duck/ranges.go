@@ -56,7 +56,7 @@ func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n index.T
 	}
 	r, err := index.Open(f.path+index.Suffix, blocks)
 	if err != nil { // the rows can be read without filters
-		s.cfg.Log.Warn("a token filter cannot be read, all rows are", "file", f.path+index.Suffix, "err", err)
+		s.cfg.Log.Warn("a token filter cannot be read, so all rows are read", "file", f.path+index.Suffix, "err", err)
 		s.indexer.request(f)
 		return nil, false
 	}

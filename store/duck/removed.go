@@ -89,7 +89,7 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		r.log.Warn("the names of removed items cannot be read and are made anew", "file", r.path, "err", err)
+		r.log.Warn("the names of removed items cannot be read and are written again", "file", r.path, "err", err)
 		_ = c.Exec(ctx, "DETACH "+removedDatabase) // it may not be attached
 		if err := r.recreate(ctx, c); err != nil {
 			return err

@@ -214,7 +214,7 @@ func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfr
 			}
 		}
 	}
-	return errors.New("rows come in faster than they can be summed up")
+	return errors.New("rows arrive faster than they can be summarised")
 }
 
 // unfinishedSummaries returns the work on the days before t.

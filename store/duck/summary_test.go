@@ -28,7 +28,7 @@ type summaryWorld struct {
 	pos  belfry.Position
 	rows map[belfry.CustomerID][]querytest.Row
 	mark belfry.Time
-	most int64 // rows that are summed up at once; 0 as usual
+	most int64 // rows that are summarised at once; 0 as usual
 }
 
 const worldDays = 4

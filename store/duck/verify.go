@@ -86,13 +86,13 @@ func (v *verifying) grow(ctx context.Context) (bool, error) {
 func (v *verifying) manifestProblems() {
 	if why := v.manifest.damage(); why != "" && v.Files > 0 {
 		v.Problems = append(v.Problems, store.Problem{
-			File: manifestFile, Problem: "the list of files " + why + ", so files that it named are not missed",
-			Remedy: "Compare the day files with a backup. The next start of the service writes the list anew.",
+			File: manifestFile, Problem: "the list of files " + why + ", so files that it listed and that are gone are not noticed",
+			Remedy: "Compare the day files with a backup. The next start of the service writes the list again.",
 		})
 	}
 	for _, note := range manifestNotes(v.dir) {
 		v.Problems = append(v.Problems, store.Problem{
-			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was written anew are not missed",
+			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was written again are not noticed",
 			Remedy: "Compare the day files with a backup, and remove this note.",
 		})
 	}
@@ -124,8 +124,8 @@ const (
 		"a start sets the file aside and names the day."
 	remedyMark    = "Start the service: it deletes nothing because of this file, and retention writes a new one. Where rows are kept for ever, remove the file."
 	remedyKept    = "Start the service: it deletes nothing of this collection before retention has written a new list, by which all days that are there now stay. If a folder is in its place, move it away first."
-	remedyNames   = "Start the service: the next start makes it anew from the metadata."
-	remedyNoNames = "Remove the file and its .wal, or what is in its place, and start the service: the next start makes it anew from the metadata."
+	remedyNames   = "Start the service: the next start creates it again from the metadata."
+	remedyNoNames = "Remove the file and its .wal, or what is in its place, and start the service: the next start creates it again from the metadata."
 	remedyUnknown = "This may pass: look at the permissions, the disk and the limits of the system, and run verify again."
 )
 

@@ -124,7 +124,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 	for i := range junk {
 		junk[i] = byte(rnd.Uint32())
 	}
-	const restart, remove = "the next start makes it anew", "Remove the file"
+	const restart, remove = "the next start creates it again", "Remove the file"
 	f := func(name, want, remedy string, change func(path string)) {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)
