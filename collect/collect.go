@@ -10,7 +10,7 @@
 //
 // Collectors decide nothing: their rows have the same limits, counters and management as all others.
 //
-// A datagram takes this way: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
+// The path of a datagram: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
 // (messageReader.read, pipeline.apply), store, Sink.Receive. A message of a TCP stream joins at dispatch.
 //
 // Filters and scripts, which users write, never run in the sequencer: the cost of filters is limited before they run, and scripts
@@ -73,7 +73,7 @@ type Kind struct {
 	inspect func(ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error)
 	// try runs filter and script of a receiver on a sample; nil for collectors that receive no messages.
 	try func(context.Context, *Env, Task, trial) (*Tried, error)
-	// adapts: the collector takes changes while it runs; otherwise it is restarted.
+	// adapts: the collector accepts changes while it runs; otherwise it is restarted.
 	adapts bool
 	// pings: the pinger runs all resources of the kind.
 	pings bool

@@ -63,12 +63,12 @@ func (p *connLimiter) portClosed(c belfry.CustomerID) {
 	p.forget(c)
 }
 
-// admit reports whether a customer may open another connection, if the limit is most. When none is free, it closes a connection
+// admit reports whether a customer may open another connection under a limit. When none is free, it closes a connection
 // of the customer with the most, the longest silent first. A customer below its fair share may displace an active connection of
 // one above; otherwise only one that has been silent since quiet. The mutex is held.
-func (p *connLimiter) admit(c belfry.CustomerID, most int, quiet int64) bool {
-	own, free := p.customer(c), most-p.open
-	if most == 0 || free > 0 && (len(p.customers) == 1 || own.conns.Len() < free) {
+func (p *connLimiter) admit(c belfry.CustomerID, limit int, quiet int64) bool {
+	own, free := p.customer(c), limit-p.open
+	if limit == 0 || free > 0 && (len(p.customers) == 1 || own.conns.Len() < free) {
 		return true
 	}
 	largest := own
@@ -77,7 +77,7 @@ func (p *connLimiter) admit(c belfry.CustomerID, most int, quiet int64) bool {
 			largest = h
 		}
 	}
-	fair := max(1, most/(len(p.customers)+1))
+	fair := max(1, limit/(len(p.customers)+1))
 	if own.conns.Len() < fair && largest.conns.Len() > fair && largest.conns.evict(time.Now().UnixNano(), quiet) {
 		return true
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestEchoPace: a customer that sends much is slowed down, others are not, and who sends little never waits.
+// TestEchoPace: a customer that sends a lot is slowed down, others are not, and one that sends little never waits.
 func TestEchoPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := new(echoPace)

@@ -24,7 +24,7 @@ const (
 	// filterReads bounds what functions take for a byte, in parts of a step. A message of 2000 bytes never takes all of filterWork.
 	filterReads  = 600
 	readParts    = 4
-	turnSteps    = 30_000     // after which other filters of the customer have their turn
+	turnSteps    = 30_000     // after which other filters of the customer run
 	trapListSize = trapValues // length of p, the only list
 )
 
@@ -173,9 +173,9 @@ func (c *filterCost) pattern(n *ast.StringNode) int {
 	return min(len(program.Inst), filterSteps+1)
 }
 
-// instructions returns a lower bound of the instructions of a simplified regular expression, up to most. Compiling one with a
+// instructions returns a lower bound of the instructions of a simplified regular expression, up to limit. Compiling one with a
 // million instructions takes a second and hundreds of megabytes.
-func instructions(re *regex.Regexp, most int) (n int) {
+func instructions(re *regex.Regexp, limit int) (n int) {
 	switch re.Op {
 	case regex.OpLiteral:
 		n = len(re.Rune)
@@ -186,10 +186,10 @@ func instructions(re *regex.Regexp, most int) (n int) {
 		n = 1
 	}
 	for _, sub := range re.Sub {
-		if n > most {
+		if n > limit {
 			break
 		}
-		n += instructions(sub, most-n)
+		n += instructions(sub, limit-n)
 	}
 	return n
 }

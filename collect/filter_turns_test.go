@@ -11,7 +11,7 @@ import (
 	"belfry/status"
 )
 
-// held is a message whose evaluation goes on until the test lets it end.
+// held is a message whose evaluation blocks until the test releases it.
 type held struct {
 	Message string
 	begun   *atomic.Int32 // evaluations
@@ -28,7 +28,7 @@ func (h *held) size() int {
 	return len(h.Message)
 }
 
-// heldMessages are some that end together.
+// heldMessages are messages that are released together.
 func heldMessages(n int) []held {
 	return slices.Repeat([]held{{Message: "x", begun: new(atomic.Int32), let: make(chan struct{})}}, n)
 }
@@ -42,7 +42,7 @@ func heldPipeline(t *testing.T, e *Env, c belfry.CustomerID) *pipeline[held] {
 	return p
 }
 
-// beginTurn takes a customer's turn.
+// beginTurn begins a turn of a customer.
 func beginTurn(t *testing.T, e *Env, c belfry.CustomerID) *status.Turn {
 	t.Helper()
 	turn, err := e.filters.Begin(t.Context(), c)
@@ -52,7 +52,7 @@ func beginTurn(t *testing.T, e *Env, c belfry.CustomerID) *status.Turn {
 	return turn
 }
 
-// Of one customer's filters one is evaluated at a time; those of another customer are not concerned.
+// One filter of a customer is evaluated at a time; filters of other customers are not affected.
 func TestFilterTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)
@@ -85,7 +85,7 @@ func TestFilterTurns(t *testing.T) {
 	})
 }
 
-// Many costly messages of one receiver do not keep another one of the customer waiting.
+// Many costly messages of one receiver do not block another receiver of the customer.
 func TestFilterTurnsAreShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)
@@ -106,7 +106,7 @@ func TestFilterTurnsAreShort(t *testing.T) {
 	})
 }
 
-// A filter is compiled in a turn, too. Whoever gives up waiting has not found a fault of the filter.
+// A filter is compiled in a turn, too. A cancelled wait is not an error of the filter.
 func TestFilterTurnsOfCompiling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)
@@ -137,7 +137,7 @@ func TestFilterTurnsOfCompiling(t *testing.T) {
 	})
 }
 
-// When there is no more time, messages are kept as they came.
+// When time is up, messages are kept unchanged.
 func TestFilterTurnsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)
@@ -160,7 +160,7 @@ func TestFilterTurnsEnd(t *testing.T) {
 	})
 }
 
-// Nobody holds the turn while a script waits for its process.
+// The turn is not held while a script waits for its process.
 func TestFilterTurnsBesideScript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)

@@ -36,7 +36,7 @@ func TestFilterWork(t *testing.T) {
 	f(`all(1..100, lower(message) == "x")`, "", "its functions read whole texts too often")
 }
 
-// Looking at the values of a trap is looking at the trap once.
+// Reading all values of a trap costs as much as reading the trap once.
 func TestFilterWorkOfLists(t *testing.T) {
 	m := &Trap{Name: "linkDown", P: make([]string, 100)}
 	for i := range m.P {
@@ -58,7 +58,7 @@ func TestFilterWorkOfLists(t *testing.T) {
 	f(`any(p, lower(varbinds) contains #)`, "read whole texts too often")
 }
 
-// A filter that is not accepted any more switches its receiver off, and says why.
+// A filter that is no longer accepted switches its receiver off, with the reason.
 func TestStoredFilterTooCostly(t *testing.T) {
 	filter := strings.Repeat(`lower(message) == "x" or `, 51) + "false"
 	c, err := Kinds["log-syslog-receiver"].New(testEnv(t), Task{Kind: "log-syslog-receiver", Answers: map[string]string{"listen": freePort(t, "udp"), "filter": filter}})
@@ -71,7 +71,7 @@ func TestStoredFilterTooCostly(t *testing.T) {
 	}
 }
 
-// A pattern that is too large is refused before it is compiled, and no other.
+// Only patterns that are too large are refused before they are compiled.
 func TestInstructions(t *testing.T) {
 	for _, text := range []string{
 		"", "a", "(?i)abc", "[ab]*a[ab]{180}c", "(a|b|c){1,90}", "(?:x*)*", `^\bx+?$|.`, "(((a))){3,}", "(){5}", `[^\x00-\x{10FFFF}]{3}`, "(?:a|b|){7}", "x{0}",

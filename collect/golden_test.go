@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write the expected output again")
 
-// testWorker makes a process of the tests a script worker.
+// testWorker turns a process of the tests into a script worker.
 var testWorker = []string{"/proc/self/exe", os.Args[0], "script-worker"}
 
 func TestMain(m *testing.M) {

@@ -156,14 +156,14 @@ func (p *pinger) read(s *echoSocket) {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(10 * time.Millisecond) // the system is short of something
+			time.Sleep(10 * time.Millisecond) // the system is out of some resource
 			continue
 		}
 		p.receive(s, buffer[:n], at)
 	}
 }
 
-// receive handles a packet. It can be from anybody: a panic must not end the reader.
+// receive handles a packet. Anyone can send one: a panic must not end the reader.
 func (p *pinger) receive(s *echoSocket, packet []byte, at time.Time) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -151,7 +151,7 @@ func (b *inbox) setLimit(limit int) {
 	b.limit = limit
 }
 
-// close refuses further messages and wakes those who wait for room. What is queued can still be taken.
+// close rejects further messages and wakes senders that wait for space. Queued messages can still be read.
 func (b *inbox) close() {
 	b.mu.Lock()
 	b.closed = true

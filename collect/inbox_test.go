@@ -16,13 +16,13 @@ func testMessages(first, n int) (all []raw) {
 	return all
 }
 
-// take gives the oldest messages.
+// take returns the oldest messages.
 func (b *inbox) take(done []raw) []raw {
 	all, _ := b.next(done)
 	return all
 }
 
-// TestInbox: what goes in comes out in order, pile after pile; what there is no room for is told.
+// TestInbox: messages come out in order, chunk by chunk; put returns how many do not fit.
 func TestInbox(t *testing.T) {
 	const most = 2*inboxChunk + 100
 	b := newInbox(most)
@@ -63,7 +63,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// TestInboxWait: who can wait gets everything in, a part at a time, unless it is called off.
+// TestInboxWait: a sender that can wait gets everything in, a part at a time, unless it is cancelled.
 func TestInboxWait(t *testing.T) {
 	b := newInbox(10)
 	lost := make(chan int)
@@ -92,7 +92,7 @@ func TestInboxWait(t *testing.T) {
 	}
 }
 
-// TestInboxClosed: who waits for room is told at once that there will be none, though nothing is taken out.
+// TestInboxClosed: a sender that waits for space returns at once, although nothing is read.
 func TestInboxClosed(t *testing.T) {
 	b := newInbox(10)
 	lost := make(chan int)

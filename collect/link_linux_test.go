@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// place is a network of its own: what it is given to do is done there, and sockets that are made there stay there.
+// place is a separate network name space: functions run in it, and sockets that are opened there stay there.
 type place struct {
 	t    *testing.T
 	work chan func()
@@ -61,7 +61,7 @@ func (p *place) ip(words string) {
 	})
 }
 
-// A machine with two links answers a sender on the second one there, although its address could be on either.
+// A machine with two links replies to a sender on the link it sent from, although its address could be on either.
 func TestLinkAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")

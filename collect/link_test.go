@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The address of a sender on the same link keeps the name of the link, without which it cannot be answered. Networks, and what
-// is stored, do not know of links.
+// A link-local address of a sender keeps its zone, without which a reply cannot be sent. Networks and stored rows have
+// no zones.
 func TestLinkAddress(t *testing.T) {
 	f := func(a net.Addr, want string, bits int) {
 		t.Helper()

@@ -28,9 +28,9 @@ type message interface {
 // longestText limits the fields of a message: a line of tcpLength NUL characters takes three bytes for each.
 const longestText = 3 * tcpLength
 
-func checkRange(name string, n, least, most int) error {
-	if n < least || n > most {
-		return fmt.Errorf("%s is %d; it is a number from %d to %d", name, n, least, most)
+func checkRange(name string, n, low, high int) error {
+	if n < low || n > high {
+		return fmt.Errorf("%s is %d; it is a number from %d to %d", name, n, low, high)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (n *names) trap(oid string) string {
 	if t := n.nodes[oid]; t != nil && t.kind == trapNode {
 		return t.name
 	}
-	// A notification that stands right below its enterprise comes with a zero between them when it is sent as version 1
+	// A notification directly below its enterprise has a zero between them when it is sent as version 1
 	// (RFC 3584, 3.1).
 	if i := strings.LastIndexByte(oid, '.'); i > 0 && strings.HasSuffix(oid[:i], ".0") {
 		if t := n.nodes[oid[:i-2]+oid[i:]]; t != nil && t.kind == trapNode {

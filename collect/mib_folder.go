@@ -31,7 +31,7 @@ type mibFile struct {
 	at   time.Time
 }
 
-// What files may need.
+// Limits.
 const (
 	mibLook     = time.Minute // between looks at the folder
 	mibFiles    = 5000

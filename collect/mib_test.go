@@ -89,7 +89,7 @@ func TestMIBNames(t *testing.T) {
 	object("1.3.6.1.4.1.9.9.1", "1.3.6.1.4.1.9.9.1")
 }
 
-// TestMIBFaults shows what authors of broken files are told.
+// TestMIBFaults checks the errors for broken files.
 func TestMIBFaults(t *testing.T) {
 	standard, err := standardNames()
 	if err != nil {
@@ -124,7 +124,7 @@ func TestMIBFaults(t *testing.T) {
 	f("X DEFINITIONS ::= BEGIN a OBJECT IDENTIFIER ::= { iso "+strings.Repeat("1 ", 400)+"} END", "expected an object identifier of 128 numbers at most")
 }
 
-// Files are read again when they change, looked at once a minute; a broken one costs no other its names.
+// Changed files are read again, checked once a minute; a broken one does not affect the names of others.
 func TestMIBFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mibs")
 	var out strings.Builder
@@ -170,7 +170,7 @@ func TestMIBFolder(t *testing.T) {
 	f1(0, "1.3.6.1.4.1.32473.1.4.0.5", "acmeRocketLost")
 }
 
-// TestMIBSystem reads what happens to be installed on the machine, if anything: files of many authors.
+// TestMIBSystem reads the MIB files that are installed on the machine, if any: files of many authors.
 func TestMIBSystem(t *testing.T) {
 	for _, pattern := range []string{"/usr/share/snmp/mibs/*", "/usr/share/mibs/*/*", "/var/lib/mibs/*/*"} {
 		files, _ := filepath.Glob(pattern)

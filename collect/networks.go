@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// networks are those from which a receiver takes messages; none means all.
+// networks are those from which a receiver accepts messages; none means all.
 type networks []netip.Prefix
 
 // mappedBits is the length of the prefix of IPv4-mapped IPv6 addresses.
@@ -17,8 +17,8 @@ func parseNetworks(text string) (all networks, err error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", ;\t\r\n", r) }) {
 		p, err := netip.ParsePrefix(word)
 		if err != nil {
-			a, bad := netip.ParseAddr(word)
-			if bad != nil {
+			a, addrErr := netip.ParseAddr(word)
+			if addrErr != nil {
 				return nil, fmt.Errorf("%q is neither an address nor a network; write 192.0.2.7 or 10.1.0.0/16, with commas between several", word)
 			}
 			p = netip.PrefixFrom(a.Unmap().WithZone(""), a.Unmap().BitLen())

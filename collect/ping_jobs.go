@@ -34,16 +34,16 @@ type customerJobs struct {
 }
 
 // How many jobs of a kind there are at the same time. Series that are stored together are committed with one fsync. The last
-// quarter of the jobs goes to customers who have none at work, so that a few with much to do leave room for the others.
+// quarter of the jobs is reserved for customers with none running, so that a few busy ones do not block the others.
 const (
-	pingJobsMost   = 128 // per customer
-	pingJobsAll    = 512
-	pingJobsShared = pingJobsAll * 3 / 4
+	pingJobsPerCustomer = 128 // per customer
+	pingJobsAll         = 512
+	pingJobsShared      = pingJobsAll * 3 / 4
 )
 
 // allowed reports whether a customer may run another job.
 func (j *pingJobs) allowed(c *customerJobs) bool {
-	return c.busy < pingJobsMost && (j.busy < pingJobsShared || c.busy == 0 && j.busy < pingJobsAll)
+	return c.busy < pingJobsPerCustomer && (j.busy < pingJobsShared || c.busy == 0 && j.busy < pingJobsAll)
 }
 
 // customer returns the jobs of a customer.

@@ -12,7 +12,7 @@ import (
 	"belfry"
 )
 
-// Hundreds of customers whose series wait for the store do not make a goroutine each series. One that comes later is served soon.
+// Hundreds of customers whose series wait for the store do not need a goroutine per series. One that comes later is served soon.
 func TestPingJobsOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const customers, each = 200, 10
@@ -57,8 +57,8 @@ func TestPingJobsOfAll(t *testing.T) {
 	})
 }
 
-// However much some customers have to do, one with little gets a job at once while there are fewer than a hundred such, and
-// later its turn.
+// However busy some customers are, one with little to do gets a job at once while there are fewer than a hundred such,
+// and in turn afterwards.
 func TestPingJobsAreShared(t *testing.T) {
 	var j pingJobs
 	add := func(id belfry.CustomerID, n int) (begun int) {
@@ -73,7 +73,7 @@ func TestPingJobsAreShared(t *testing.T) {
 		}
 		return begun
 	}
-	for id, want := range []int{pingJobsMost, pingJobsMost, pingJobsMost, 1, 1} {
+	for id, want := range []int{pingJobsPerCustomer, pingJobsPerCustomer, pingJobsPerCustomer, 1, 1} {
 		if got := add(belfry.CustomerID(id), 1000); got != want {
 			t.Errorf("customer %d has %d jobs", id, got)
 		}
@@ -87,7 +87,7 @@ func TestPingJobsAreShared(t *testing.T) {
 	if next, _ := j.end(j.of[10]); next == nil || next.customer != 1000 {
 		t.Errorf("the next turn is that of %v", next)
 	}
-	// From now on as many of the large ones end as it takes, and each has its turn.
+	// From now on as many of the large ones end as necessary, and each gets its turn.
 	served := map[belfry.CustomerID]int{}
 	for range 1000 {
 		for _, id := range []belfry.CustomerID{0, 1, 2, 3, 4} {

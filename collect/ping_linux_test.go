@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// In a network of its own nothing answers, or nothing can be sent. The sockets of a goroutine that is there stay there.
+// In a separate network name space nothing replies, or nothing can be sent. Sockets of a goroutine in it stay there.
 func TestPingSilence(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -48,8 +48,8 @@ func TestPingSilence(t *testing.T) {
 	<-done
 }
 
-// Without the capability the socket that the system keeps for everybody does, if the group may have it; else it is said what
-// is missing.
+// Without the capability an unprivileged socket is used, if the group may open one; otherwise the error says what is
+// missing.
 func TestPingUnprivileged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -94,7 +94,7 @@ func TestPingUnprivileged(t *testing.T) {
 	<-done
 }
 
-// dropRaw takes from this thread what raw sockets need.
+// dropRaw removes the capability for raw sockets from this thread.
 func dropRaw() error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData

@@ -12,8 +12,8 @@ import (
 var errPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
 
 // recoverPing is deferred around all work for one ping. A panic ends the current series: the objects of the resource show it,
-// if tell is true, and the ping goes on with its next series. Other pings are not affected.
-func (p *pinger) recoverPing(x *ping, tell bool) {
+// if report is true, and the ping continues with its next series. Other pings are not affected.
+func (p *pinger) recoverPing(x *ping, report bool) {
 	fault := recover()
 	if fault == nil {
 		return
@@ -28,7 +28,7 @@ func (p *pinger) recoverPing(x *ping, tell bool) {
 		return
 	}
 	p.cancelRequest(x)
-	if !tell || x.changed {
+	if !report || x.changed {
 		x.changed = false
 		p.schedule(x, pingRests, time.Now().Add(longestWait))
 		return

@@ -14,7 +14,7 @@ import (
 	"belfry"
 )
 
-// A panic in the work for one ping, wherever it happens, costs that ping a series. It shows so, it is logged, and the others go on.
+// A panic in the work for one ping, wherever it happens, costs that ping a series. Its objects show it, it is logged, and the others continue.
 func TestPingPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -43,7 +43,7 @@ func TestPing(t *testing.T) {
 	})
 }
 
-// What is provisioned in one call, changed, stopped and removed is followed, and leaves nothing behind.
+// Resources that are provisioned in one call, changed, stopped and removed are followed, and leave nothing behind.
 func TestManyPings(t *testing.T) {
 	many := 1000
 	if testing.Short() {
@@ -100,7 +100,7 @@ func TestPingValues(t *testing.T) {
 	f("[{1 0.052} {2 0.052} {3 0.052} {4 66.67} {5 0}]", 2, 52*time.Microsecond)
 }
 
-// Series of many resources are spread over the interval, and each keeps its place.
+// Series of many resources are spread over the interval, and each keeps its phase.
 func TestPingPhase(t *testing.T) {
 	var seconds [60]int
 	now := time.Now()
@@ -153,7 +153,7 @@ func TestPingerAnswers(t *testing.T) {
 	}
 }
 
-// rowSink gives rows to a function.
+// rowSink passes rows to a function.
 type rowSink func(*belfry.Row)
 
 func (s rowSink) Feed(_ context.Context, _ belfry.Scope, rows []*belfry.Row, _ bool) error {
@@ -167,7 +167,7 @@ func (s rowSink) Receive(context.Context, belfry.CustomerID, belfry.ID, *belfry.
 	return 0, nil
 }
 
-// pingOnce sends one request from this goroutine, and gives back what is stored of it.
+// pingOnce sends one request from this goroutine, and returns what is stored for it.
 func pingOnce(t *testing.T, look func(*pinger), address string, size int, timeout time.Duration) (stored belfry.Row) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -231,7 +231,7 @@ func TestPingsAreSmall(t *testing.T) {
 			if each := (memory() - before) / many; each > most {
 				t.Errorf("%s a ping takes %d bytes", when, each)
 			}
-			if n := runtime.NumGoroutine() - goroutines; n > pingJobsMost+10 {
+			if n := runtime.NumGoroutine() - goroutines; n > pingJobsPerCustomer+10 {
 				t.Errorf("%s there are %d goroutines", when, n)
 			}
 		}
@@ -265,7 +265,7 @@ func TestPingsAreSmall(t *testing.T) {
 	})
 }
 
-// A ping that is changed while its name is looked up begins again with what it is now, and a removed one stores nothing.
+// A ping that is changed while its name is looked up starts again with the new task, and a removed one stores nothing.
 func TestPingChangedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reasons []string

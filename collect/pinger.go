@@ -12,7 +12,7 @@ import (
 )
 
 // pinger runs all pings. One goroutine sends every request, scheduled by a heap; one per address family reads the replies. A ping has no
-// goroutine, timer or buffer of its own, so tens of thousands of them need little memory. What may block, resolving a name and
+// separate goroutine, timer or buffer, so tens of thousands of them need little memory. What may block, resolving a name and
 // storing a series, runs in goroutines that are limited per customer and in total.
 //
 // All pings share one socket per family: the kernel copies every reply to every raw socket, so with a thousand sockets each
@@ -65,7 +65,7 @@ type pingState byte
 const (
 	pingRests  pingState = iota // until the next series
 	pingAsks                    // until the next request
-	pingBooked                  // the same, and the pace allows it then
+	pingBooked                  // the same, with a reserved time
 	pingAwaits                  // waits for a reply or the timeout
 	pingBusy                    // a job resolves its name or stores a series
 )

@@ -64,7 +64,7 @@ func TestFilter(t *testing.T) {
 	f(`message[0:4] == "eth0" and upper(app) startsWith "KERN"`, "true")
 }
 
-// testEnv has scripts run in a process of the tests.
+// testEnv runs scripts in a process of the tests.
 func testEnv(t *testing.T) *Env {
 	e := &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Worker: testWorker}
 	e.scripts.command = testWorker
@@ -72,7 +72,7 @@ func testEnv(t *testing.T) *Env {
 	return e
 }
 
-// one judges one message.
+// one applies the pipeline to one message.
 func (p *pipeline[M]) one(m *M) verdict[M] {
 	all := []M{*m}
 	v := p.apply(context.Background(), all)
@@ -133,7 +133,7 @@ func TestScript(t *testing.T) {
 	f(`JSON.parse = JSON.stringify = String = null; function message(m) { return m }`, "true 3  link down []")
 }
 
-// What a device can send, a script can give back.
+// A script can return everything that a device can send.
 func TestScriptLongest(t *testing.T) {
 	s, _, err := newPipeline[Syslog](t.Context(), testEnv(t), 1, map[string]string{"script": "function message(m) { m.category = 'seen'; return m }"}, new(atomic.Int32))
 	if err != nil {
@@ -147,7 +147,7 @@ func TestScriptLongest(t *testing.T) {
 	}
 }
 
-// A script that fails again and again rests, so that others need not wait; one that works again is asked as before.
+// A script that fails repeatedly is suspended, so that others need not wait; one that works again is run as before.
 func TestScriptRests(t *testing.T) {
 	s, _, err := newPipeline[Syslog](t.Context(), testEnv(t), 1, map[string]string{"script": `function message(m) { if (m.app) return m; throw new Error("no app") }`}, new(atomic.Int32))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// slowSocket takes its time to close.
+// slowSocket closes slowly.
 type slowSocket struct {
 	noSocket
 	closing, release chan struct{}
@@ -17,7 +17,7 @@ func (s *slowSocket) close() {
 	<-s.release
 }
 
-// Whoever needs the address of a port that is being closed waits for it, also another customer; other ports do not wait.
+// A receiver that needs the address of a port that is being closed waits for it, also one of another customer; other ports do not wait.
 func TestPortsWaitForClosing(t *testing.T) {
 	for _, customer := range []belfry.CustomerID{1, 2} {
 		s := newSharedPort(t, "udp")
@@ -61,7 +61,7 @@ func TestPortsWaitForClosing(t *testing.T) {
 	}
 }
 
-// A binding that is replaced keeps the inbox of its receiver and its place at the port, and takes messages from other networks at once.
+// A binding that is replaced keeps the inbox of its receiver and its position at the port, and accepts messages from other networks at once.
 func TestRebind(t *testing.T) {
 	s := newSharedPort(t, "udp")
 	one, two := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32")

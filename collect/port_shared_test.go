@@ -9,7 +9,7 @@ import (
 	"belfry"
 )
 
-// sharedPort is a port whose receivers take from one address each.
+// sharedPort is a port whose receivers accept messages from one address each.
 type sharedPort struct {
 	t    *testing.T
 	spec portSpec
@@ -24,7 +24,7 @@ func (s *sharedPort) binding(id belfry.ID, allow networks) *binding {
 	return newBinding(s.t.Context(), Task{Customer: 1, Resource: id}, s.env.NewStats(), newInbox(inboxPackets), allow)
 }
 
-// attach brings a receiver.
+// attach adds a receiver.
 func (s *sharedPort) attach(id belfry.ID, allow string) *binding {
 	s.t.Helper()
 	b := s.binding(id, networks{netip.MustParsePrefix(allow)})
@@ -45,7 +45,7 @@ func (s *sharedPort) send(from string, n int) {
 	}
 }
 
-// holds judges an account: the receiver has all that it got, and counted nothing that was for somebody else.
+// holds checks the counters of a receiver: it has all its messages, and counted none of another receiver.
 func (s *sharedPort) holds(b *binding, n int) {
 	s.t.Helper()
 	b.inbox.mu.Lock() // another receiver of the port may still be served
@@ -80,7 +80,7 @@ func TestSharedPortCloses(t *testing.T) {
 	}
 }
 
-// One that goes alone gets what has arrived for it before, too, and the others nothing of it.
+// One that ends alone also gets what has arrived for it before, and the others get none of it.
 func TestSharedPortLeft(t *testing.T) {
 	s := newSharedPort(t, "udp")
 	one, two := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32")
@@ -97,7 +97,7 @@ func TestSharedPortLeft(t *testing.T) {
 	}
 }
 
-// Over TCP, what was read from a sender is for the receiver that it had. Its connection ends with that one.
+// Over TCP, messages of a sender go to the receiver it had. Its connection ends with that receiver.
 func TestSharedStreamLeft(t *testing.T) {
 	s := newSharedPort(t, "tcp")
 	one, two := s.attach(1, "127.0.0.1/32"), s.attach(2, "127.0.0.2/32")
@@ -121,7 +121,7 @@ func TestSharedStreamLeft(t *testing.T) {
 	}
 }
 
-// However it came about, of two receivers that take everything one says that it cannot work.
+// Of two receivers that accept everything, one reports that it cannot work.
 func TestSharedPortTakesEverythingOnce(t *testing.T) {
 	s := newSharedPort(t, "udp")
 	attach := func(id belfry.ID) error {

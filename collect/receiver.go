@@ -27,11 +27,11 @@ type receiver[M any] struct {
 	stats       *ReceiverStats
 	inbox       *inbox
 	current     atomic.Pointer[setup[M]]
-	faults      chan error             // that end the receiver
+	faults      chan error             // end the receiver
 	lastFailure atomic.Pointer[string] // of the script, as it was logged
 }
 
-// messageFormat is what receivers of different kinds do in their own way.
+// messageFormat is what differs between kinds of receivers.
 type messageFormat[M any] interface {
 	// configure parses the answers of a resource: how to read what arrives, and where to listen.
 	configure(e *Env, answers map[string]string) (messageReader[M], portSpec, error)

@@ -42,7 +42,7 @@ func TestSyslogChange(t *testing.T) {
 	}
 }
 
-// inbox is that of the only receiver.
+// inbox returns the inbox of the only receiver.
 func (h *fixture) inbox() *inbox {
 	h.env.ports.mu.Lock()
 	defer h.env.ports.mu.Unlock()
@@ -52,7 +52,7 @@ func (h *fixture) inbox() *inbox {
 	return nil
 }
 
-// stuckSink takes no messages until it is released, whoever calls off.
+// stuckSink accepts no messages until it is released, even if ctx ends.
 type stuckSink struct {
 	Sink
 	free chan struct{}
@@ -65,9 +65,9 @@ func (s *stuckSink) Receive(ctx context.Context, c belfry.CustomerID, id belfry.
 	return s.Sink.Receive(ctx, c, id, b, wait)
 }
 
-// A receiver that cannot store what it has is changed: what nobody has looked at yet is judged by the new filter once there is
-// room again. It can be changed again and again meanwhile, nothing goes uncounted, and no more is on its way to the sink than
-// before.
+// A receiver that cannot store its messages is changed: messages that have not been processed are filtered by the new
+// filter once there is space again. It can be changed repeatedly meanwhile, everything is counted, and no more messages
+// are on their way to the sink than before.
 func TestSyslogChangeFull(t *testing.T) {
 	h := newFixture(t, Kinds)
 	sink := &stuckSink{Sink: h.env.Sink, free: make(chan struct{})}

@@ -13,7 +13,7 @@ import (
 	"belfry"
 )
 
-// fullSink has no room for messages. It takes figures from those who have time to wait for an answer.
+// fullSink has no space for messages. It accepts counters from callers that have time to wait.
 type fullSink struct {
 	mu      sync.Mutex
 	figures []belfry.Row
@@ -31,7 +31,7 @@ func (s *fullSink) Feed(ctx context.Context, _ belfry.Scope, rows []*belfry.Row,
 	return nil
 }
 
-// sum adds up what the figures say of one indicator.
+// sum adds up one indicator of the reported counters.
 func (s *fullSink) sum(indicator int) (sum int) {
 	for _, f := range s.figures {
 		n, _ := strconv.Atoi(f.Indicators[indicator].Text)
@@ -70,8 +70,8 @@ type noSocket struct{}
 func (noSocket) drain(*binding) {}
 func (noSocket) close()         {}
 
-// A receiver that cannot store what it has got when it is stopped drops it after a while, without asking its script about
-// each, and its object hears of it.
+// A receiver that cannot store its messages when it is stopped drops them after a while, without running its script on
+// each, and its object shows the loss.
 func TestReceiverLastFigures(t *testing.T) {
 	const got = 5 * receiverBatch
 	synctest.Test(t, func(t *testing.T) {

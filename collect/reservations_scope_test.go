@@ -18,7 +18,7 @@ func (h *fixture) limitedTo(view string) engine.Sender {
 	return engine.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: []string{view}}, Name: "op"}
 }
 
-// answer sends rows of a package and gives the answer.
+// answer sends rows of a package and returns the answer.
 func (h *fixture) answer(who engine.Sender, pkg, header string, o intake.Options, rows ...string) string {
 	h.t.Helper()
 	_, answer, err := h.intake.Provision(h.t.Context(), who, pkg, strings.NewReader(header+"\n"+strings.Join(rows, "\n")+"\n"), o)
@@ -28,14 +28,15 @@ func (h *fixture) answer(who engine.Sender, pkg, header string, o intake.Options
 	return string(answer)
 }
 
-// A user who is limited to views cannot add a receiver to a port that has one outside of them, nor move one of theirs there, nor
-// change which senders it takes: with a narrower network it would get the messages of the other. They learn nothing about it.
+// A user who is limited to views cannot add a receiver to a port that has one outside of them, move one of theirs
+// there, or change which senders it accepts: with a narrower network it would get the messages of the other. They learn
+// nothing about it.
 func TestLimitedUserJoinsNoForeignPort(t *testing.T) {
 	h := newFixture(t, nil)
 	limited := h.limitedTo("V")
 	const taken, free, shared = "127.0.0.1:18210", "127.0.0.1:18211", "127.0.0.1:18212"
 	h.provision("log-syslog-receiver", "name,listen,allow", "Payroll,"+taken+",127.0.0.0/8", "Audit,"+shared+",127.0.0.0/8")
-	h.provision("log-syslog-receiver", "name,view,listen,allow", "Joined,V,"+shared+",127.0.0.9") // by somebody who may
+	h.provision("log-syslog-receiver", "name,view,listen,allow", "Joined,V,"+shared+",127.0.0.9") // by a user who may
 	h.provision("log-trap-receiver", "name,listen", "Traps,127.0.0.1:18213")
 	h.provision("view", "name,view,posx,posy", "W,V,10,10")
 	for _, o := range []intake.Options{{DryRun: true}, {Atomic: true}, {}} {
@@ -64,7 +65,7 @@ func TestLimitedUserJoinsNoForeignPort(t *testing.T) {
 		refuse("log-trap-receiver", "name,view,listen,allow", "X,V,127.0.0.1:18213,127.0.0.1", "127.0.0.1:18213")
 		refuse("log-trap-receiver", "name,view,listen", "X,V,"+taken, taken)
 		f(`"accepted":1`, "log-syslog-receiver", header, "Own,V,"+free+",,udp")
-		// One that somebody else has put there: all but its place can be changed.
+		// One that another user has put there: everything but its port can be changed.
 		f(`"accepted":1`, "log-syslog-receiver", "name,filter", "Joined,severity < 3")
 		f(`"accepted":1`, "log-syslog-receiver", "name,view", "Joined,W")
 		refuse("log-syslog-receiver", "name,allow", "Joined,127.0.0.1", shared)

@@ -25,7 +25,7 @@ func (h *fixture) another(name string, grants ...string) engine.Sender {
 	return engine.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
 }
 
-// provisionAs sends one row of a receiver and gives the answer.
+// provisionAs sends one row of a receiver and returns the answer.
 func (h *fixture) provisionAs(who engine.Sender, row string, o intake.Options) string {
 	h.t.Helper()
 	_, answer, err := h.intake.Provision(h.t.Context(), who, "log-syslog-receiver", strings.NewReader("name,listen,allow\n"+row+"\n"), o)
@@ -63,11 +63,11 @@ func TestPortsBelongToOneCustomer(t *testing.T) {
 	h.await("it receives", func() bool {
 		return h.env.ports.smallestBuffer() > 0 && h.stateOf(other, "X - Receiver").Status == belfry.OK
 	})
-	// The other way round: default may open any port, but not one that another customer has.
+	// Conversely, default may open any port, but not one that another customer has.
 	if got := h.provisionAs(h.who, "Y,"+granted+",127.0.0.9", intake.Options{}); !strings.Contains(got, `"code":"not_allowed"`) {
 		t.Error(got)
 	}
-	// What is taken back is switched off, and says so; given again, it works again.
+	// A receiver whose grant is revoked is switched off and shows that; granted again, it works again.
 	if err := h.accounts.ChangeGrants("B", nil, []string{granted}, false, "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestPortsBelongToOneCustomer(t *testing.T) {
 	h.await("it is on again", func() bool { return h.stateOf(other, "X - Receiver").Status == belfry.OK })
 }
 
-// allows tells whether the one receiver takes messages from so many networks: that is what a change sets last.
+// allows reports whether the one receiver accepts messages from this many networks, which a change sets last.
 func (h *fixture) allows(networks int) func() bool {
 	return func() bool {
 		h.env.ports.mu.Lock()
@@ -93,8 +93,8 @@ func (h *fixture) allows(networks int) func() bool {
 	}
 }
 
-// stateOf is what an item of a customer shows.
-func (h *fixture) stateOf(who engine.Sender, name string) (s belfry.ItemState) {
+// stateOf returns the state of an item of a customer.
+func (h *fixture) stateOf(who engine.Sender, name string) (s belfry.State) {
 	for n := range h.tree.Each(h.tree.Everything(who.Customer)) {
 		if n.Name == name {
 			s = n.State
@@ -103,7 +103,7 @@ func (h *fixture) stateOf(who engine.Sender, name string) (s belfry.ItemState) {
 	return s
 }
 
-// However it came about, an open port is not shared between customers.
+// An open port is never shared between customers.
 func TestPortsAreNotShared(t *testing.T) {
 	s := newSharedPort(t, "udp")
 	s.attach(1, "127.0.0.1/32")
@@ -133,7 +133,7 @@ func TestReceiversLimited(t *testing.T) {
 	}
 }
 
-// What is tried before it is accepted is not tried in the sequencer: somebody else can send meanwhile.
+// Answers are inspected outside the sequencer: others can send meanwhile.
 func TestInspectOutsideSequencer(t *testing.T) {
 	h := newFixture(t, nil)
 	h.provision("custom", "name", "C")
@@ -196,14 +196,14 @@ func TestScriptScope(t *testing.T) {
 	if got := len(h.stored("objectlog", "item")); got != 1 {
 		t.Errorf("the views are fewer: %d lines were written", got)
 	}
-	// Somebody who may do everything changes the filter: that does not make the script theirs.
+	// An unlimited user changes the filter: that does not make them the author of the script.
 	h.provision("log-syslog-receiver", "name,allow,filter", `Recv,"127.0.0.0/8, ::1",severity < 7`)
 	h.await("it is changed", h.allows(2))
 	say("Foreign")
 	if got := len(h.stored("objectlog", "item")); got != 1 {
 		t.Errorf("after the change of another: %d lines were written", got)
 	}
-	// The author is removed: the script goes on within the last limits. A new user of that name is not the author.
+	// The author is removed: the script continues within the last limits. A new user of that name is not the author.
 	still := func(when string) {
 		t.Helper()
 		before := len(h.stored("objectlog", "item"))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkScript shows messages to a script as the workers of a receiver do, in parts of 512.
+// BenchmarkScript runs a script on messages as the workers of a receiver do, in parts of 512.
 func BenchmarkScript(b *testing.B) {
 	e := &Env{Worker: testWorker}
 	e.scripts.command = testWorker
@@ -37,7 +37,7 @@ func BenchmarkScript(b *testing.B) {
 	workers.Wait()
 }
 
-// BenchmarkScriptTurn has a turn for each message.
+// BenchmarkScriptTurn uses a turn for each message.
 func BenchmarkScriptTurn(b *testing.B) {
 	e := &Env{Worker: testWorker}
 	e.scripts.command = testWorker

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// runOnce shows a message to a script as a worker does, with a clock that says how long it took and how much of that the process
-// was running. Other scripts are at work in the same process. Both clocks are read when the message begins and when it is done.
+// runOnce runs a script on a message as a worker does, with clocks for the time it took and for the CPU time of the
+// process, in which other scripts run, too. Both clocks are read when the message begins and when it is done.
 func runOnce(t *testing.T, body string, took, cpu time.Duration, others int32) scriptResult {
 	t.Helper()
 	s, err := newScript("var k = []; function message(m) { "+body+"; return m }", scriptLimit{time.Minute, time.Minute})
@@ -37,7 +37,7 @@ func runOnce(t *testing.T, body string, took, cpu time.Duration, others int32) s
 	return readOutcome(f.body)
 }
 
-// A script that fails says why, also when it leaves no memory for the text of the error.
+// A failed script has an error text, even if it leaves no memory for it.
 func TestScriptErrorHasText(t *testing.T) {
 	f := func(body, want string) {
 		t.Helper()
@@ -52,7 +52,7 @@ func TestScriptErrorHasText(t *testing.T) {
 	f(`throw Error("full")`, "Error: full")
 }
 
-// A built-in function may go on beyond the limit without being interrupted: what comes late does not count, unless the machine
+// A built-in function may exceed the limit without being interrupted: a late result does not count, unless the machine
 // was too busy to run the script.
 func TestLateResult(t *testing.T) {
 	f := func(took, cpu time.Duration, others int32, want string) {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Loops without an end, which chance makes many of, would take nearly all the time if they had what scripts have else.
+// Random scripts have many endless loops, which would take nearly all the time with the usual limits.
 const soon = 2 * time.Millisecond
 
-// tryScript shows messages to a script, one after the other as a receiver does, and judges what may never happen whatever the
-// script is: a message that is lost, or changed, because the script failed, and one that is kept and cannot be stored.
+// tryScript runs a script on messages, one after the other as a receiver does, and checks what must hold for every
+// script: no message is lost or changed because the script failed, and every kept message can be stored.
 func tryScript(t *testing.T, env *Env, start time.Duration, text, message string) (ran bool) {
 	t.Helper()
 	script := &scriptRunner{workers: &env.scripts, customer: 1, text: text, limit: scriptLimit{start, soon}, kills: new(atomic.Int32)}
@@ -38,8 +38,8 @@ func tryScript(t *testing.T, env *Env, start time.Duration, text, message string
 	return true
 }
 
-// FuzzScript does few executions in a second, as the machine that runs scripts is large and the fuzzer copies its whole
-// coverage about. So each does much, and TestScriptWords goes on without the fuzzer.
+// FuzzScript runs few executions per second, as the interpreter is large and the fuzzer copies its whole coverage. So
+// each does a lot, and TestScriptWords continues without the fuzzer.
 func FuzzScript(f *testing.F) {
 	f.Add(`function message(m) { m.category = m.app; return m }`, "text")
 	f.Add(`function message(m) { for (;;); }`, "")
@@ -50,7 +50,7 @@ func FuzzScript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, message string) { tryScript(t, testEnv(t), 10*soon, text, message) })
 }
 
-// TestScriptWords makes scripts of words that mean something, of which far more run than of letters by chance.
+// TestScriptWords makes scripts of meaningful words, of which far more run than of random letters.
 func TestScriptWords(t *testing.T) {
 	words := strings.Fields(`m m m m. m. severity facility message app category devicetime = = == === ( ) ( ) { } [ ] , ; ; ; . + - * / ! ? : => ...
 		0 1 -1 2.5 1e400 NaN null undefined true "" "x" /x/g ` + "`${m}` " + `return throw if else for while do break try catch finally new delete typeof in of let var

@@ -14,7 +14,7 @@ import (
 // ScriptWorkerMemory limits the memory of a script worker, in addition to what it has at its start.
 const ScriptWorkerMemory = 192 << 20
 
-// How long a worker may make no progress. One that was hardly running, because the machine is busy, gets more time.
+// How long a worker may make no progress. One that got little CPU time, because the machine is busy, gets more.
 const (
 	scriptStall     = 2 * time.Second * raceFactor
 	scriptStallCPU  = time.Second * raceFactor

@@ -10,7 +10,7 @@ import (
 	"belfry"
 )
 
-// turnsTest gives turns without starting processes. It must be used inside a synctest bubble.
+// turnsTest grants requests without starting processes. It must be used inside a synctest bubble.
 type turnsTest struct {
 	t     *testing.T
 	s     *scriptWorkers
@@ -26,7 +26,7 @@ func newTurnsTest(t *testing.T, most int) *turnsTest {
 	return &turnsTest{t, &scriptWorkers{max: most}, make(chan turnGiven, 1000)}
 }
 
-// ask asks for a turn and does not wait for it.
+// ask sends a request and does not wait for it.
 func (x *turnsTest) ask(turn *workerRequest) {
 	go func() {
 		if w, err := x.s.acquire(x.t.Context(), turn); err == nil {
@@ -36,7 +36,7 @@ func (x *turnsTest) ask(turn *workerRequest) {
 	synctest.Wait()
 }
 
-// next is the turn that was given, if there is one.
+// next returns the request that was granted, if there is one.
 func (x *turnsTest) next() (g turnGiven, ok bool) {
 	synctest.Wait()
 	select {
@@ -66,7 +66,7 @@ func (x *turnsTest) wantNone() {
 	}
 }
 
-// offend has a turn of a customer that ends with its process killed.
+// offend runs a request of a customer that ends with its process killed.
 func (x *turnsTest) offend(customer belfry.CustomerID) (waited time.Duration) {
 	begun := time.Now()
 	turn := &workerRequest{customer: customer}
@@ -79,7 +79,7 @@ func (x *turnsTest) offend(customer belfry.CustomerID) (waited time.Duration) {
 	return waited
 }
 
-// A customer who asks for many turns does not get one after the other while another waits: who was served longest ago is next.
+// A customer with many requests is not served repeatedly while another waits: the one served longest ago is next.
 func TestTurnsGoRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTurnsTest(t, 1)
@@ -141,7 +141,7 @@ func TestOffencesPause(t *testing.T) {
 	})
 }
 
-// A script that was good so far waits for a second at most after an offence of another one.
+// A proven script waits for at most a second after an offence of another one.
 func TestProvenScriptsWaitLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTurnsTest(t, 1)
@@ -163,7 +163,7 @@ func TestProvenScriptsWaitLess(t *testing.T) {
 	})
 }
 
-// Customers with offences leave one process to the others, and get turns all the same.
+// Customers with offences leave one process to the others, and are still served.
 func TestOffendersLeaveAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTurnsTest(t, 3)
@@ -185,7 +185,7 @@ func TestOffendersLeaveAWorker(t *testing.T) {
 	})
 }
 
-// Who gives up waiting is forgotten, and so are customers who have nothing to do with scripts any more.
+// Cancelled requests are removed, and so are customers that no longer use scripts.
 func TestTurnsForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTurnsTest(t, 1)
@@ -212,7 +212,7 @@ func TestTurnsForget(t *testing.T) {
 	})
 }
 
-// A customer with offences may have one trial at a time; one more gets 429 and is told when to come back.
+// A customer with offences may have one trial at a time; one more gets 429 with Retry-After.
 func TestTrialsOfOffenders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var trials trialLocks
@@ -222,7 +222,7 @@ func TestTrialsOfOffenders(t *testing.T) {
 			t.Fatal(err)
 		}
 		waits := make(chan error)
-		go func() { // who has no offences waits
+		go func() { // a customer without offences waits
 			done, err := trials.begin(t.Context(), 1, x.s)
 			if err == nil {
 				done()

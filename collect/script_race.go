@@ -2,5 +2,5 @@
 
 package collect
 
-// raceFactor is how much more memory and time a process needs with the race detector, which keeps notes about every word.
+// raceFactor is how much more memory and time a process needs with the race detector, which tracks every word.
 const raceFactor = 8

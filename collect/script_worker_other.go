@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// limitWorker: elsewhere the limits of the language itself are all there is.
+// limitWorker does nothing: on other systems only the limits of the language apply.
 func limitWorker() {}
 
 func workerAttributes(*exec.Cmd) {}

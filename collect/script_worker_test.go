@@ -15,7 +15,7 @@ import (
 	"belfry"
 )
 
-// quickEnv gives up soon on scripts that make no progress.
+// quickEnv kills scripts that make no progress early.
 func quickEnv(t *testing.T) *Env {
 	e := testEnv(t)
 	e.scripts.stall = 600 * time.Millisecond // half of it in processor time, so that a busy machine ends no others
@@ -24,7 +24,7 @@ func quickEnv(t *testing.T) *Env {
 	return e
 }
 
-// numbered makes messages; those whose number is in bad say so.
+// numbered makes messages; those whose number is in bad are marked.
 func numbered(n int, bad ...int) (all []Syslog) {
 	for i := range n {
 		m := Syslog{Message: strconv.Itoa(i)}
@@ -39,11 +39,11 @@ func numbered(n int, bad ...int) (all []Syslog) {
 // endless cannot be interrupted: a built-in function that goes over 2^53 elements.
 const endless = `Array.prototype.indexOf.call({length: 2 ** 53}, 1)`
 
-// A message that ends the worker costs that message: it is kept as it came. All others, of this receiver and of another one of the
-// same customer, are judged, each once.
+// A message that ends the worker costs only that message: it is kept unchanged. All others, of this receiver and of
+// another one of the same customer, are processed, each once.
 func TestScriptKilled(t *testing.T) {
 	e := quickEnv(t)
-	e.scripts.limit.start = 10 * time.Second // a worker that is restarted on a busy machine takes its time
+	e.scripts.limit.start = 10 * time.Second // starting a worker on a busy machine takes long
 	kills := new(atomic.Int32)
 	p, _, err := newPipeline[Syslog](t.Context(), e, 1, map[string]string{"script": `function message(m) { if (m.app === "bad") ` + endless + `; m.category = "seen"; return m }`}, kills)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestScriptKilled(t *testing.T) {
 	if kills.Load() != 1 || p.off() {
 		t.Errorf("%d kills, off: %v", kills.Load(), p.off())
 	}
-	// Again and again: the script is not run any more, and nothing is lost.
+	// Repeatedly: the script is no longer run, and nothing is lost.
 	for range scriptKills - 1 {
 		p.backoff = backoff{}
 		for i, v := range p.apply(t.Context(), numbered(10, 2)) {
@@ -95,7 +95,7 @@ func TestScriptKilled(t *testing.T) {
 	beside.Wait()
 }
 
-// A worker that ends for an unknown reason costs nothing: what it had is tried again.
+// A worker that ends for an unknown reason costs nothing: its messages are tried again.
 func TestWorkerDies(t *testing.T) {
 	e := testEnv(t)
 	e.scripts.pause = time.Millisecond
@@ -120,7 +120,7 @@ func TestWorkerDies(t *testing.T) {
 	}
 }
 
-// A receiver whose script has to be killed again and again is switched off, and its object says why; another one goes on.
+// A receiver whose script has to be killed repeatedly is switched off, and its object shows why; another one continues.
 func TestScriptSwitchedOff(t *testing.T) {
 	h := newFixture(t, Kinds)
 	h.env.scripts.pause = time.Millisecond
@@ -152,7 +152,7 @@ func TestScriptSwitchedOff(t *testing.T) {
 	h.up("Bad")
 }
 
-// Scripts that are wrong in the worst ways are refused when they are provisioned, also in a dry run.
+// Scripts that crash or hang the worker are refused when they are provisioned, also in a dry run.
 func TestWorstScriptsRefused(t *testing.T) {
 	e := quickEnv(t)
 	f := func(script, want string) {

@@ -79,9 +79,9 @@ func (s *Supervisor) OnRecord(r *belfry.Record) {
 	for i := range r.Docs {
 		s.all = s.all || r.Docs[i].Kind == belfry.DocPackage || r.Docs[i].Kind == belfry.DocCustomer
 	}
-	news := s.all || len(s.dirty) > before
+	changed := s.all || len(s.dirty) > before
 	s.mu.Unlock()
-	if news {
+	if changed {
 		select {
 		case s.wake <- struct{}{}:
 		default:
@@ -148,7 +148,7 @@ func (s *Supervisor) reconcile(ctx context.Context, id belfry.ID) {
 	}
 	if wanted && s.kinds[task.Kind].pings {
 		s.env.pings.set(&task)
-		wanted = false // no collector of its own
+		wanted = false // the pinger runs it
 	} else {
 		s.env.pings.remove(id)
 	}

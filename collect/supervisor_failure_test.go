@@ -12,7 +12,7 @@ import (
 	"belfry/status"
 )
 
-// A receiver that is changed to a port that it cannot have shows so. What it only has to leave first is no failure.
+// A receiver that is changed to a port that it cannot have shows the error. A port that it only has to leave first is no failure.
 func TestChangedReceiverFails(t *testing.T) {
 	h := newFixture(t, Kinds)
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -48,8 +48,8 @@ func TestChangedReceiverFails(t *testing.T) {
 	}
 }
 
-// A collector whose kind adapts gets changes while it runs, the last one in any case; one that is switched off is run again
-// when its resource is changed, and not before.
+// A collector whose kind adapts gets changes while it runs, at least the last one; one that is switched off runs again
+// only when its resource is changed.
 func TestSupervisorAdapts(t *testing.T) {
 	l := &log{}
 	h := newFixture(t, map[string]Kind{"network-ping": {adapts: true, New: func(_ *Env, task Task) (Collector, error) {
@@ -78,7 +78,7 @@ func TestSupervisorAdapts(t *testing.T) {
 	h.await("it runs again", l.has("begins with 127.0.0.1", "is changed to 127.0.0.2", "is changed to 127.0.0.9", "begins with 127.0.0.3"))
 }
 
-// A collector that fails is run again with what its resource is now, also if it was changed while it ran.
+// A collector that fails is run again with the current task, also if the resource was changed while it ran.
 func TestSupervisorRestartsChanged(t *testing.T) {
 	l := &log{}
 	h := newFixture(t, map[string]Kind{"network-ping": {adapts: true, New: func(_ *Env, task Task) (Collector, error) {

@@ -39,7 +39,7 @@ type fixture struct {
 	stop func()                         // ends all collectors, as when the service stops
 }
 
-// note keeps rows as they were stored.
+// note records rows as they were stored.
 func (h *fixture) note(r *belfry.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,14 +59,14 @@ func (h *fixture) note(r *belfry.Record) {
 	}
 }
 
-// stored gives the rows of a collection, the named fields of each in a line, sorted.
+// stored returns the rows of a collection, the named fields of each in a line, sorted.
 func (h *fixture) stored(collection string, fields ...string) (lines []string) {
 	lines = h.inOrder(collection, fields...)
 	slices.Sort(lines)
 	return lines
 }
 
-// inOrder gives them in the order of their ids.
+// inOrder returns them in the order of their ids.
 func (h *fixture) inOrder(collection string, fields ...string) (lines []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,7 +142,7 @@ func (h *fixture) inspect(ctx context.Context, scope belfry.Scope) func(name, ki
 	}
 }
 
-// provision sends a body, and fails the test unless all of it is taken.
+// provision sends a body, and fails the test unless all of it is accepted.
 func (h *fixture) provision(pkg string, lines ...string) {
 	h.t.Helper()
 	code, answer, err := h.intake.Provision(h.t.Context(), h.who, pkg, strings.NewReader(strings.Join(lines, "\n")+"\n"), intake.Options{})
@@ -159,8 +159,8 @@ func (h *fixture) remove(pkg string, names ...string) {
 	}
 }
 
-// state is what an item shows.
-func (h *fixture) state(name string) (s belfry.ItemState) {
+// state returns the state of an item.
+func (h *fixture) state(name string) (s belfry.State) {
 	for n := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
 		if n.Name == name {
 			s = n.State
@@ -169,11 +169,11 @@ func (h *fixture) state(name string) (s belfry.ItemState) {
 	return s
 }
 
-// testTimeout is how long something may take that ought to happen. It only ends a test that would wait forever: with the race detector
-// and others beside it, a machine takes a minute for what else takes a second.
+// testTimeout is how long something may take that should happen. It only ends a test that would wait forever: with the
+// race detector and other load, a machine needs a minute for what otherwise takes a second.
 const testTimeout = 5 * time.Minute
 
-// await waits until something is so.
+// await waits until a condition holds.
 func (h *fixture) await(what string, so func() bool) {
 	h.t.Helper()
 	for end := time.Now().Add(testTimeout); !so(); time.Sleep(time.Millisecond) {
@@ -183,7 +183,7 @@ func (h *fixture) await(what string, so func() bool) {
 	}
 }
 
-// log is what test collectors note.
+// log has the events of test collectors.
 type log struct {
 	mu    sync.Mutex
 	lines []string
@@ -210,7 +210,7 @@ type runner func(ctx context.Context) error
 
 func (r runner) Run(ctx context.Context, _ <-chan Task) error { return r(ctx) }
 
-// noting makes collectors that note when they begin and end.
+// noting makes collectors that log when they begin and end.
 func noting(l *log) map[string]Kind {
 	return map[string]Kind{"network-ping": {New: func(_ *Env, t Task) (Collector, error) {
 		return runner(func(ctx context.Context) error {
@@ -254,7 +254,7 @@ func TestSupervisorFollows(t *testing.T) {
 	}
 }
 
-// A collector that fails or panics shows why, does not disturb another, and is run again.
+// A collector that fails or panics shows the reason, does not affect another, and is run again.
 func TestSupervisorFailure(t *testing.T) {
 	l := &log{}
 	kinds := noting(l)
@@ -316,7 +316,7 @@ func TestReceive(t *testing.T) {
 	f(0, belfry.UnknownResource)
 }
 
-// count says how many objects have a status.
+// count returns how many objects have a status.
 func (h *fixture) count(s belfry.Status) (n int) {
 	for node := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
 		if node.Kind == belfry.KindObject && node.State.Status == s {
@@ -326,7 +326,7 @@ func (h *fixture) count(s belfry.Status) (n int) {
 	return n
 }
 
-// asked says how many objects were last asked at such an address.
+// asked returns how many objects were last pinged at an address.
 func (h *fixture) asked(prefix string) (n int) {
 	for node := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
 		if node.Kind == belfry.KindObject && node.Details != nil && strings.HasPrefix(node.Details.IP, prefix) {

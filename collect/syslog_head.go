@@ -19,7 +19,7 @@ func (r *lineReader) read3164(s string, m *Syslog) {
 		at, rest, ok = epoch(s)
 	}
 	if !ok {
-		// Without a time a host cannot be told from a word; a program may still be recognized.
+		// Without a time a host cannot be distinguished from a word; a program may still be recognized.
 		m.name(s, false)
 		return
 	}
@@ -120,7 +120,7 @@ var levels = []string{"emerg", "panic", "alert", "crit", "err", "error", "warnin
 // severities are the names that F5 writes.
 var severities = [...]string{"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"}
 
-// facilities are those of AIX; some of them have a number behind.
+// facilities are those of AIX; some of them are followed by a number.
 var facilities = []string{"kern", "user", "mail", "daemon", "auth", "authpriv", "security", "syslog", "lpr", "news", "uucp", "cron", "ftp", "local", "aso", "caa"}
 
 // level skips a severity before the name of a program: "notice mcpd[5678]: …", "daemon.info dnsmasq: …", "auth|security:info
@@ -154,7 +154,7 @@ func facilityName(word string) bool {
 	return slices.Contains(facilities, strings.TrimRight(word, "01234567"))
 }
 
-// snares are the names behind which Snare and its relatives put a tab.
+// snares are the names that Snare and similar agents put before a tab.
 var snares = []string{
 	"MSWinEventLog", "LinuxKAudit", "LinuxAudit", "SolarisBSM", "AIXAudit", "IrixAudit", "GenericLog", "ApacheLog", "SquidLog", "IISWebLog", "IISFtpLog", "IISSmtpLog",
 	"ISAFWSLog", "ISAWebLog", "SMTPSvcLog", "FTPSvcLog", "MSSQLLog", "ExchangeLog",

@@ -14,7 +14,7 @@ import (
 
 var testLines = &lineReader{zone: time.FixedZone("there", 3600), now: func() time.Time { return time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC) }}
 
-// TestSyslogLines reads lines as families of devices write them, each with what is to be read from it.
+// TestSyslogLines reads lines as families of devices write them, each with the expected result.
 func TestSyslogLines(t *testing.T) {
 	files, _ := filepath.Glob("testdata/syslog/*.txt")
 	if len(files) < 10 {
@@ -78,7 +78,7 @@ func TestSyslogOddLines(t *testing.T) {
 	}
 }
 
-// TestSyslogBytes reads lines that are not UTF-8: each byte that belongs to no character is shown by a mark of its own.
+// TestSyslogBytes reads lines that are not UTF-8: each invalid byte is replaced by a replacement character.
 func TestSyslogBytes(t *testing.T) {
 	f := func(line, want string) {
 		t.Helper()
@@ -92,7 +92,7 @@ func TestSyslogBytes(t *testing.T) {
 	f("<13>a mark \uFFFD\xff", "a mark \uFFFD\uFFFD")
 }
 
-// shown is a message as the golden files have it: what is not there is left out.
+// shown returns a message as in the golden files: empty fields are left out.
 func shown(m Syslog) string {
 	all := map[string]any{}
 	text, _ := json.Marshal(m)

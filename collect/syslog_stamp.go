@@ -7,7 +7,7 @@ import (
 
 // timestamp reads the time at the start of a message, in the formats that devices use:
 //
-//	Oct 11 22:14:15            RFC 3164, in any case; also with a fraction, or with a year before or behind the day or behind the time
+//	Oct 11 22:14:15            RFC 3164, in any case; also with a fraction, or with a year before or after the day or after the time
 //	Sun Oct 11 22:14:15 2026   ctime
 //	*Mar  1 18:46:11.123 CET:  Cisco: a clock that is not set, a fraction, a zone, a colon
 //	2026-10-11T22:14:15.003Z   RFC 3339; also with a blank instead of the T, and without a zone

@@ -21,7 +21,7 @@ import (
 	"belfry/intake"
 )
 
-// freePort gives an address on which nobody listens.
+// freePort returns a free address.
 func freePort(t *testing.T, network string) string {
 	t.Helper()
 	if network == "udp" {
@@ -43,7 +43,7 @@ func freePort(t *testing.T, network string) string {
 // cell writes a value of a CSV row.
 func cell(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
-// up waits until a receiver has said that it works.
+// up waits until a receiver has reported that it works.
 func (h *fixture) up(names ...string) {
 	h.t.Helper()
 	for _, n := range names {
@@ -110,13 +110,13 @@ func TestSyslogRefusals(t *testing.T) {
 	if got := h.stored("syslog", "message"); len(got) > 0 {
 		t.Errorf("stored %q", got)
 	}
-	// A second one that takes everything is fine beside it; a third one is not.
+	// A second one that accepts everything can share the port; a third one cannot.
 	h.provision("log-syslog-receiver", "name,listen", "Two,"+addr)
 	h.up("Two")
 	if got := h.provisionAs(h.who, "Three,"+addr+",", intake.Options{}); !strings.Contains(got, `the receiver \"Two\" takes messages from the same senders on `+addr) {
 		t.Error(got)
 	}
-	// A port that another program has.
+	// A port that another program uses.
 	busy, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestSyslogChecks(t *testing.T) {
 	f("protocol,certificate,certificate_key", "tls,a,b", `do not go together`)
 }
 
-// pair makes a certificate that signs itself.
+// pair makes a self-signed certificate.
 func pair(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -187,7 +187,7 @@ func TestSyslogTLS(t *testing.T) {
 	fmt.Fprint(c, "<13>secret\n")
 	c.Close()
 	h.await("it is stored", func() bool { return slices.Equal(h.stored("syslog", "message"), []string{"secret"}) })
-	if c, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: roots, ServerName: "localhost"}); err == nil { // without a certificate of its own
+	if c, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: roots, ServerName: "localhost"}); err == nil { // without a client certificate
 		fmt.Fprint(c, "<13>stranger\n")
 		c.Close()
 	}
@@ -247,8 +247,8 @@ func TestSyslogStopUDP(t *testing.T) {
 	h.await("the port is closed, and has no buffer", func() bool { return h.env.ReceiveBuffer() == 0 })
 }
 
-// A message whose script feeds something that is refused is kept as it came, counted, and nothing of what the script feeds is
-// stored. That holds for a message that the script did not want, too.
+// A message whose script feeds a row that is refused is kept unchanged and counted, and no row of the script is stored.
+// That also holds for a message that the script rejected.
 func TestRefusedFeed(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")

@@ -2,8 +2,8 @@ package collect
 
 import "strings"
 
-// zones are names of zones and their hours. Those of North America are as RFC 5322 has them, and the others mean the same
-// everywhere; of more one cannot tell which is meant.
+// zones are names of zones and their offsets in hours. Those of North America are as in RFC 5322, and the others mean
+// the same everywhere; other names are ambiguous.
 var zones = map[string]int{
 	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3, "SAST": 2, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
 	"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
@@ -28,7 +28,7 @@ func (d *date) readYear(s string) (rest string) {
 	return s
 }
 
-// ends reports whether a word has ended. After a colon that does not end the time, an address goes on.
+// ends reports whether a word has ended. After a colon that does not end the time, an address continues.
 func ends(rest string) bool {
 	rest = strings.TrimPrefix(rest, ":")
 	return rest == "" || rest[0] == ' ' || rest[0] == '%'

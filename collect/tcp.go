@@ -38,7 +38,7 @@ type tcpSocket struct {
 	env           *Env
 	port          *port
 	listener      *net.TCPListener
-	most          int // connections
+	limit         int // connections
 	share         int // of these per address
 	delimiterWait time.Duration
 	stop          context.CancelFunc
@@ -59,7 +59,7 @@ func listenTCP(e *Env, p *port) (*tcpSocket, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &tcpSocket{
-		env: e, port: p, listener: l.(*net.TCPListener), most: tcpConnections, share: tcpPerAddress, delimiterWait: delimiterWait,
+		env: e, port: p, listener: l.(*net.TCPListener), limit: tcpConnections, share: tcpPerAddress, delimiterWait: delimiterWait,
 		stop: stop, addresses: map[netip.Addr]*connList{},
 	}
 	e.connLimit.portOpened(p.customer)
@@ -125,7 +125,7 @@ func (s *tcpSocket) room(from netip.Addr, quiet int64) bool {
 		if !same.evict(quiet, quiet) {
 			return false
 		}
-	} else if s.conns.Len() >= s.most && !s.conns.evict(quiet, quiet) {
+	} else if s.conns.Len() >= s.limit && !s.conns.evict(quiet, quiet) {
 		return false
 	}
 	return s.env.connLimit.admit(s.port.customer, s.env.Streams, quiet)
@@ -188,7 +188,7 @@ func (s *tcpSocket) close() {
 	s.serving.Wait()
 }
 
-// awaitEnd waits until connections that are drained have ended, up to a limit: their receivers may be too slow to take everything.
+// awaitEnd waits until drained connections have ended, up to a time limit: their receivers may be too slow to read everything.
 func awaitEnd(ending []*connection) {
 	timeout := time.NewTimer(drainTimeout)
 	defer timeout.Stop()

@@ -12,7 +12,7 @@ import (
 	"belfry/intake"
 )
 
-// The senders of one customer need no key. However many of them there are, those of another customer get through.
+// The senders of one customer need no key. However many there are, those of another customer can connect.
 func TestSendersLeaveRoomForOtherCustomers(t *testing.T) {
 	h := newFixture(t, Kinds)
 	h.env.Streams = 20

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A stream may count its bytes or end its lines, and may be cut anywhere.
+// A stream may use octet counting or delimiters, and may be split anywhere.
 func TestSyslogTCP(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
@@ -39,8 +39,8 @@ func TestSyslogTCP(t *testing.T) {
 	})
 }
 
-// TestStreamEnds: each connection shows what ends its messages, and what ends those of others is part of its texts. A text may
-// hold anything.
+// TestStreamEnds: the delimiter is determined for each connection; other delimiters are part of its texts. A text may
+// contain anything.
 func TestStreamEnds(t *testing.T) {
 	f := func(stream string, want ...string) {
 		t.Helper()
@@ -185,7 +185,7 @@ func TestStreamCut(t *testing.T) {
 	}
 }
 
-// TestStreamHeard: a message that is whole does not wait for the rest of the next one.
+// TestStreamHeard: a complete message does not wait for the rest of the next one.
 func TestStreamHeard(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
@@ -198,7 +198,7 @@ func TestStreamHeard(t *testing.T) {
 	h.await("and the third", func() bool { return slices.Equal(h.stored("syslog", "message"), []string{"one", "three", "two"}) })
 }
 
-// TestStreamAlone: a message is kept when nothing comes behind it, although what follows would tell whether it has ended.
+// TestStreamAlone: a message is kept if nothing follows, although only what follows would show that it has ended.
 func TestStreamAlone(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")
@@ -220,7 +220,7 @@ func TestStreamAlone(t *testing.T) {
 	f("bare one\n", "bare one", "bare two\x00", "bare two", "bare\x00three\n", "bare␀three")
 }
 
-// serveStream gives the messages of a stream that comes in pieces.
+// serveStream returns the messages of a stream that arrives in pieces.
 func serveStream(t *testing.T, s string, piece int) (got []raw) {
 	t.Helper()
 	account := (&Env{}).NewStats()
@@ -246,7 +246,7 @@ func serveStream(t *testing.T, s string, piece int) (got []raw) {
 	return got
 }
 
-// checkStream: however a stream comes in pieces, it has the same messages, and all are booked.
+// checkStream: however a stream is split, it has the same messages, and all are counted.
 func checkStream(t *testing.T, s string, piece int) {
 	t.Helper()
 	var want, got []string
@@ -266,7 +266,7 @@ func checkStream(t *testing.T, s string, piece int) {
 	}
 }
 
-// TestStreamLong: many messages, and such as are longer than any buffer.
+// TestStreamLong: many messages, some longer than any buffer.
 func TestStreamLong(t *testing.T) {
 	for _, piece := range []int{1000, streamBytes, 1 << 20} {
 		for _, end := range []string{"\r\n", "\x00"} {

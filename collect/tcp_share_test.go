@@ -35,14 +35,14 @@ func boundPort(c belfry.CustomerID, stats *ReceiverStats, in *inbox) *port {
 	return p
 }
 
-// newStreams is an open port of a customer, with a receiver that counts what is refused.
+// newStreams returns an open port of a customer, with a receiver that counts what is refused.
 func newStreams(e *Env, c belfry.CustomerID, most, share int) *tcpSocket {
 	p := boundPort(c, e.NewStats(), nil)
 	e.connLimit.portOpened(c)
-	return &tcpSocket{env: e, port: p, most: most, share: share, addresses: map[netip.Addr]*connList{}}
+	return &tcpSocket{env: e, port: p, limit: most, share: share, addresses: map[netip.Addr]*connList{}}
 }
 
-// connect adds a connection that has been silent for a while; nil if there is no room.
+// connect adds a connection that has been silent for a while; nil if the limit is reached.
 func (s *tcpSocket) connect(from string, silent time.Duration) *fakeConn {
 	f := &fakeConn{from: from}
 	c := s.add(f)
@@ -53,12 +53,12 @@ func (s *tcpSocket) connect(from string, silent time.Duration) *fakeConn {
 	return f
 }
 
-// refused is how many connections the receiver has counted as such.
+// refused returns how many connections the receiver has counted as refused.
 func (s *tcpSocket) refused() int64 {
 	return s.port.first().stats.Dropped[DropConnections].Load()
 }
 
-// When there is no room, the connection that has been silent for longest makes room; an address has its share and no more.
+// When the limit is reached, the connection that has been silent for longest is closed; an address has a limit, too.
 func TestSilentConnectionsMakeRoom(t *testing.T) {
 	s := newStreams(&Env{}, 1, 4, 2)
 	add := s.connect
@@ -84,12 +84,12 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// The connections of one customer, however busy, leave room for those of others.
+// The connections of one customer, however busy, do not shut out those of others.
 func TestConnectionsAreShared(t *testing.T) {
 	e := &Env{Streams: 100}
 	ports := map[belfry.CustomerID]*tcpSocket{}
 	n := 0
-	// connect opens connections to the receiver of a customer and gives how many got in.
+	// connect opens connections to the receiver of a customer and returns how many were admitted.
 	connect := func(c belfry.CustomerID, count int, silent time.Duration) (in int) {
 		if ports[c] == nil {
 			ports[c] = newStreams(e, c, 1000, 1000)
@@ -145,7 +145,7 @@ func TestConnectionsAreShared(t *testing.T) {
 	}
 }
 
-// A customer leaves places free for others that have receivers, and gets its own silent connections replaced.
+// A customer leaves connections free for others that have receivers, and its own silent connections are replaced.
 func TestConnectionsLeaveRoom(t *testing.T) {
 	e := &Env{Streams: 100}
 	a, b := newStreams(e, 1, 1000, 1000), newStreams(e, 2, 1000, 1000)
@@ -180,7 +180,7 @@ func TestConnectionsLeaveRoom(t *testing.T) {
 	}
 }
 
-// One of many connections is found without a look at each of them, and those that have just sent something are not taken for silent.
+// A silent connection is found without examining all of them, and those that have just sent data do not count as silent.
 func TestLongestSilent(t *testing.T) {
 	s := newStreams(&Env{}, 1, 10000, 10000)
 	for i := range 5000 {

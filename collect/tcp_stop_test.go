@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestTCPLeaves: what senders have sent when a receiver goes is read and stored, whether or not they have closed their connections, and
-// also of those that were not accepted yet. The beginning of a message is no message: it is counted as a connection that was in use.
+// TestTCPLeaves: what senders have sent when a receiver is removed is read and stored, whether or not they have closed
+// their connections, also of connections that were not accepted yet. An incomplete message is not stored: it is counted
+// as a refused connection.
 func TestTCPLeaves(t *testing.T) {
 	for _, protocol := range []string{"tcp", "tls"} {
 		for how, leave := range map[string]func(h *fixture, row string){
@@ -106,7 +107,7 @@ func testTCPLeaves(t *testing.T, protocol string, leave func(*fixture, string)) 
 	}
 }
 
-// TestTLSProbes: who connects to a port with TLS and sends nothing costs no message.
+// TestTLSProbes: a connection to a TLS port that sends nothing does not count as a lost message.
 func TestTLSProbes(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "tcp")

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// frugal is a connection of which no byte is read before it is needed, as OpenSSL does.
+// frugal is a connection that reads no byte before it is needed, like OpenSSL.
 type frugal struct{ *net.TCPConn }
 
 func (c frugal) Read(b []byte) (int, error) { return c.TCPConn.Read(b[:min(len(b), 1)]) }
 
-// TestSyslogTLSAtOnce: a sender that writes and closes at once loses nothing. If there were something for it to read, closing would throw
-// away what it wrote.
+// TestSyslogTLSAtOnce: a sender that writes and closes at once loses nothing. If there were unread data for it, closing
+// would discard what it wrote.
 func TestSyslogTLSAtOnce(t *testing.T) {
 	const connections, lines = 100, 3
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {

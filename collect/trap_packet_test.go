@@ -17,7 +17,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// trapFamily is a device and a packet as its makers' public documents describe it.
+// trapFamily is a device and a packet as in its vendor's public documents.
 type trapFamily struct {
 	name   string
 	packet gosnmp.SnmpPacket
@@ -246,7 +246,7 @@ func TestTrapLimits(t *testing.T) {
 	}
 }
 
-// A variable that a trap has several times keeps all its values: readers of JSON take one of several equal keys.
+// A repeated variable of a trap keeps all its values: readers of JSON use one of several equal keys.
 func TestTrapRepeatedVariable(t *testing.T) {
 	r := testReader(t, nil)
 	f := func(want string, variables ...gosnmp.SnmpPDU) {
@@ -308,8 +308,8 @@ func TestTrapHints(t *testing.T) {
 	number("b", 5, "101")
 }
 
-// TestTrapOpaque: a number of 64 bits, or one with a fraction, that comes inside an Opaque is shown as the number. What is not quite
-// one stays as it is.
+// TestTrapOpaque: a 64-bit or floating-point number inside an Opaque is shown as the number. Malformed ones are not
+// changed.
 func TestTrapOpaque(t *testing.T) {
 	r := testReader(t, nil)
 	f := func(digits, want string) {
@@ -420,7 +420,7 @@ func FuzzTrapUsers(f *testing.F) {
 	})
 }
 
-// TestTrapZeros: zeros alone are no text, and are not shown as an empty one, whether or not a MIB has a hint.
+// TestTrapZeros: octets that are all zero are not shown as an empty text, whether or not a MIB has a hint.
 func TestTrapZeros(t *testing.T) {
 	f := func(octets, want string) {
 		t.Helper()

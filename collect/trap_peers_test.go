@@ -23,7 +23,7 @@ func newSender(t *testing.T, addr string) *sender {
 	return &sender{t: t, home: t.TempDir(), addr: addr}
 }
 
-// run sends with snmptrap or snmpinform and tells whether it was satisfied: snmpinform is once it has an answer.
+// run sends with snmptrap or snmpinform and reports whether it succeeded: snmpinform does once it has a response.
 func (s *sender) run(program, options, what string) bool {
 	s.t.Helper()
 	args := append(append(strings.Fields(options), "-m", "", "-t", "1", "-r", "5", s.addr), strings.Fields(what)...)
@@ -148,7 +148,7 @@ func TestPeerTrapOpaque(t *testing.T) {
 	h.holds("trap", []string{"18446744073709551615|-9223372036854775807|128|36.6|-123.456|18446744073709551615"}, "p1", "p2", "p3", "p4", "p5", "p6")
 }
 
-// A stranger who asks gets to know which engine this is, as the protocol wants, and not which users it has.
+// Discovery reveals the engine id, as the protocol requires, but not the users.
 func TestPeerTrapInformRefused(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
@@ -189,7 +189,7 @@ func TestPeerTrapTwoReceivers(t *testing.T) {
 	h.await("one is filtered", func() bool { return h.env.Totals.Filtered.Load() == 1 })
 }
 
-// dropped waits until so many packets were dropped for a reason.
+// dropped waits until this many packets were dropped for a reason.
 func (h *fixture) dropped(why Drop, n int64) {
 	h.t.Helper()
 	h.await(fmt.Sprintf("%d dropped for %s", n, why), func() bool { return h.env.Totals.Dropped[why].Load() == n })

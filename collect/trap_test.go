@@ -34,7 +34,7 @@ const (
 	asDevice  = "-e 0x8000000001020304 "
 )
 
-// A sender that knows the engine from before sets its clock by what it is told, and sends again.
+// A sender that knows the engine sets its clock by the report, and sends again.
 func TestTrapInformOutOfTime(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
@@ -77,7 +77,7 @@ func TestTrapInformOutOfTime(t *testing.T) {
 	h.holds("trap", []string{"coldStart"}, "name")
 }
 
-// An inform that comes again, as its answer was lost, is answered again and stored once.
+// An inform that is sent again because its response was lost is answered again and stored once.
 func TestTrapInformRepeated(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
@@ -117,7 +117,7 @@ func TestTrapInformRepeated(t *testing.T) {
 	h.await("all is booked", func() bool { return h.env.Totals.Kept.Load() == 3 && h.env.Totals.Filtered.Load() == 2 })
 }
 
-// What is remembered of informs is bounded in time and number.
+// Remembered informs are bounded in time and number.
 func TestInforms(t *testing.T) {
 	var i informs
 	now := time.Now()
@@ -139,7 +139,7 @@ func TestInforms(t *testing.T) {
 	}
 }
 
-// Informs go on after a restart, and a sender that still has the old time learns the new one.
+// Informs work after a restart, and a sender with the old time learns the new one.
 func TestTrapEngine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "collect", "engine")
 	now := time.Now()

@@ -47,7 +47,7 @@ var trapPrivacies = map[string]gosnmp.SnmpV3PrivProtocol{
 const (
 	trapUsers       = 100
 	trapUserName    = 32 // bytes (RFC 3414, 5)
-	trapPassword    = 8  // least bytes (RFC 3414, 11.2)
+	trapPassword    = 8  // minimum bytes (RFC 3414, 11.2)
 	trapUserEngines = 10_000
 )
 

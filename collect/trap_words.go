@@ -171,7 +171,7 @@ func (b *varbinds) String() string {
 	return out.String()
 }
 
-// What net-snmp puts into an Opaque, behind the tag 0x9f. The library knows its numbers with fractions.
+// What net-snmp puts into an Opaque, after the tag 0x9f. The library decodes its floating-point numbers.
 const (
 	opaqueCounter64  = 0x76
 	opaqueInteger64  = 0x7a

@@ -63,13 +63,13 @@ func TestTry(t *testing.T) {
 			`{"type":"log","resource":"Plain","object":"x","class":"c","view":"Plain","log":"y"}],"milliseconds"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.catgory = 1; m.own = 2; return m }"}`, `"ignored":["catgory (category?)","own"]`)
 	f("Lines", `{"sample": {"message": "x", "severity": 2}, "script": ""}`, `"facility":1,"severity":2`, `"category":""`)
-	// That fail: the message is kept as it came.
+	// That fail: the message is kept unchanged.
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) {\n m.message = 'changed'; return m.nothing.at }"}`,
 		`"result":"kept","stored":{"ip":"127.0.0.1"`, `"message":"a"`, `"error":"script: TypeError: cannot read property 'at' of undefined (line 2)"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { for (;;); }"}`, `"result":"kept"`, `"error":"script: the script ran for too long"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = 9; return m }"}`, `"error":"script: what message(m) gave back: severity is 9`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('o', {load: 1}); return m }"}`, `there is no indicator`, `"result":"kept"`)
-	// That feed what a real message would not get stored, either.
+	// That feed rows that would be refused.
 	for _, end := range []string{"m.message = 'changed'; return m", "return null"} {
 		f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { log('x', 'y', {view: 'Lines', class: 'c'}); data('o', {i1: 1}, {resource: 'None'}); `+end+` }"}`,
 			`"result":"kept","stored":{`, `"message":"a","category":"","data":""},"feeds":[],"error":"script: unknown_resource: resource \"None\" does not exist`)
@@ -95,7 +95,7 @@ func TestTry(t *testing.T) {
 	f("Plain", `{"sample": "a"}`, `bad_parameter: the resource "Plain" is no receiver`)
 	f("Line", `{"sample": "a"}`, `unknown_item: there is no resource "Line"`)
 
-	// Somebody who may not see the resource is told that there is none.
+	// For a user who may not see the resource, there is none.
 	limited := belfry.Scope{Customer: e.who.Customer, Views: []string{"Plain"}}
 	if _, err := e.sup.Try(context.Background(), limited, "Lines", []byte(`{"sample": "a"}`)); belfry.CodeOf(err) != belfry.UnknownItem {
 		t.Errorf("out of scope: %v", err)
@@ -141,14 +141,14 @@ func TestTryWithin(t *testing.T) {
 	}
 	own, _ := json.Marshal(map[string]string{"sample": "x", "script": script})
 	f(h.who.Scope, `{"sample": "x"}`, "Inside Outside Recv|")
-	f(limited.Scope, `{"sample": "x"}`, "Inside Recv|") // somebody else's script may write there
+	f(limited.Scope, `{"sample": "x"}`, "Inside Recv|") // another user's script may write there
 	f(h.who.Scope, string(own), "Inside Outside Recv|")
 	f(limited.Scope, string(own), `|script: unknown_resource: resource "Outside" does not exist; provision it first`)
 	f(h.who.Scope, `{"sample": "wrong"}`, `|script: unknown_object: object "b" does not exist in "Recv"; give class and view to create it`)
 	f(limited.Scope, `{"sample": "wrong"}`, "|script: a row that it feeds is refused") // and why is not for them to know
 }
 
-// removing is a sink whose customer is removed when it has tried rows.
+// removing is a sink whose customer is removed after a dry run.
 type removing struct {
 	Sink
 	remove func()

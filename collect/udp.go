@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	udpBuffer     = 64 << 20 // that we ask for; the system grants what it likes
+	udpBuffer     = 64 << 20 // requested; the system may grant less
 	udpBatch      = 64       // packets that are read at once
 	udpLength     = 1 << 16
 	udpNames      = 1 << 12     // senders whose addresses are cached as text
 	dropsInterval = time.Second // between reads of the kernel's drop counter
 
-	// When a receiver leaves, what has arrived for it is read first: all of it where the socket takes nothing new, otherwise
+	// When a receiver leaves, what has arrived for it is read first: all of it if the socket accepts nothing new, otherwise
 	// for a limited time. A packet may be announced and then turn out to be broken, so each read has a limit, too.
 	drainTimeout = 3 * time.Second
 	drainIdle    = 100 * time.Millisecond
@@ -112,7 +112,7 @@ func (s *udpSocket) read(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		time.Sleep(10 * time.Millisecond) // the system is short of something
+		time.Sleep(10 * time.Millisecond) // the system is out of some resource
 		return
 	}
 	packets, at, wait := s.packets[:n], belfry.At(time.Now()), s.port.exclusive()

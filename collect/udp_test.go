@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// A receiver that has a port for itself is waited for; those that share one do not wait for each other.
+// A port with one receiver waits for it; receivers that share a port do not wait for each other.
 func TestPacketsWait(t *testing.T) {
 	s := newSharedPort(t, "udp")
 	first := s.attach(1, "127.0.0.0/8")
@@ -24,7 +24,7 @@ func TestPacketsWait(t *testing.T) {
 	s.env.detach(first)
 }
 
-// A receiver that is to end stands in nobody's way, and takes nothing of the one that comes.
+// A receiver that is leaving does not block a new one, and gets none of its messages.
 func TestPortHandedOn(t *testing.T) {
 	s := newSharedPort(t, "udp")
 	attach := func(id belfry.ID) (*binding, error) {

@@ -26,8 +26,8 @@ func testInform(t *testing.T, request uint32) []byte {
 // wildcards are the ways to write all addresses of a machine.
 var wildcards = []string{"", "0.0.0.0", "[::]"}
 
-// A receiver on all addresses answers an inform from the one that was asked: agents ignore every other answer, and so does a
-// connected socket.
+// A receiver on all addresses replies to an inform from the address it was sent to: agents, and connected sockets,
+// ignore every other reply.
 func TestWildcardInform(t *testing.T) {
 	for _, host := range wildcards {
 		t.Run(host, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestWildcardInform(t *testing.T) {
 	}
 }
 
-// Receivers on all addresses, however that is written, share a port and are told apart by the addresses of senders, of IPv4,
-// too, though they arrive at a socket of IPv6.
+// Receivers on all addresses, in any spelling, share a port and are distinguished by the addresses of senders, also of
+// IPv4 although they arrive at an IPv6 socket.
 func TestWildcardAllow(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
 		t.Run(network, func(t *testing.T) {

@@ -15,12 +15,12 @@ import (
 
 const (
 	// maxCommit is how many rows go into one transaction if positions allow it. Above 122,880, the engine's row group,
-	// it would write groups straight into the file and leave a small one behind each time, to be merged later: half as
-	// much work now, but a file of twice the size.
+	// it would write row groups straight into the file and leave a small one behind each time, to be merged later: half
+	// as much work now, but a file of twice the size.
 	maxCommit = 100_000
 
-	// maxUncheckpointed is how many files may have rows that are only in their logs. Checkpointing a
-	// few rows costs ten times as much as writing them, so late data over many days must not checkpoint each day each time.
+	// maxUncheckpointed is how many files may have rows that are only in their logs. Checkpointing a few rows costs ten
+	// times as much as writing them, so late data over many days must not checkpoint each day each time.
 	maxUncheckpointed = 256
 )
 
@@ -31,31 +31,31 @@ const (
 	timestampColumn = "timestamp"
 )
 
-// fewFiles is how many files get their rows before AppendSome asks whether that is enough.
+// fewFiles is how many files get their rows before AppendSome calls enough.
 const fewFiles = 8
 
-// Append implements store.Store. A file that fails does not keep the others from getting their rows.
+// Append implements store.Store. If one file fails, the others still get their rows.
 func (s *Store) Append(ctx context.Context, batches ...*belfry.Batch) error {
 	_, err := s.AppendSome(ctx, func() bool { return false }, batches...)
 	return err
 }
 
-// AppendSome implements store.Divided. The newest files come first: they have the rows for which queries wait.
+// AppendSome implements store.Divided. The newest files come first, because queries wait for their rows.
 func (s *Store) AppendSome(ctx context.Context, enough func() bool, batches ...*belfry.Batch) (left []*belfry.Batch, err error) {
 	if err := s.lockWrite(ctx); err != nil {
 		return nil, err
 	}
 	defer s.unlockWrite()
 	left, err = s.append(ctx, batches, enough)
-	if shortOfMemory(err) {
+	if outOfMemory(err) {
 		left, err = nil, s.appendAlone(ctx, batches, err)
 	}
 	if err == nil {
 		s.arrivals.note(without(batches, left))
 		return left, nil
 	}
-	if s.broken(ctx) {
-		err = errors.Join(err, s.revive(ctx))
+	if s.engineBroken(ctx) {
+		err = errors.Join(err, s.restartEngine(ctx))
 	}
 	return nil, err
 }
@@ -68,8 +68,8 @@ func without(batches, left []*belfry.Batch) []*belfry.Batch {
 }
 
 func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func() bool) (left []*belfry.Batch, err error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 	if err := s.items.apply(ctx, s.writer, batches); err != nil {
 		return nil, fmt.Errorf("store items: %w", err)
 	}
-	if len(loads) > 0 { // names of items need no folder
-		if err := s.files.atHome(); err != nil {
+	if len(loads) > 0 { // item names are not stored in the folder
+		if err := s.files.checkFolder(); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +107,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 	if len(left) == 0 || len(errs) > 0 {
 		clear(s.delivered)
 	}
-	if len(errs) == 0 { // else they come again, and are counted then
+	if len(errs) == 0 { // otherwise the batches come again and are counted then
 		for _, b := range without(batches, left) {
 			s.skipped.Add(dropped[b])
 		}
@@ -115,12 +115,12 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 	return left, errors.Join(errs...)
 }
 
-// undelivered leaves out what files have from calls before this one that did not come to their end: to look into each of them again
-// could take all the time there is.
+// undelivered removes the pieces that files already have from earlier calls that left rows over. Looking into each of
+// those files again could use up all the time of a call.
 func (s *Store) undelivered(loads []*load) []*load {
-	if losses := s.files.losses(); losses != s.lossesThen {
+	if losses := s.files.losses(); losses != s.lossesSeen {
 		clear(s.delivered) // a file may have lost what it had
-		s.lossesThen = losses
+		s.lossesSeen = losses
 	}
 	return slices.DeleteFunc(loads, func(l *load) bool {
 		pos := s.delivered[l.key()]
@@ -129,7 +129,7 @@ func (s *Store) undelivered(loads []*load) []*load {
 	})
 }
 
-// batchesOf lists those of the batches that have rows in the loads.
+// batchesOf returns the batches that have rows in the loads.
 func batchesOf(batches []*belfry.Batch, loads []*load) (some []*belfry.Batch) {
 	in := map[*belfry.Batch]bool{}
 	for _, l := range loads {
@@ -145,24 +145,24 @@ func batchesOf(batches []*belfry.Batch, loads []*load) (some []*belfry.Batch) {
 	return some
 }
 
-// broken tells whether the engine as a whole has given up.
-func (s *Store) broken(ctx context.Context) bool {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// engineBroken reports whether the engine as a whole has failed.
+func (s *Store) engineBroken(ctx context.Context) bool {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if s.closed || ctx.Err() != nil {
 		return false
 	}
 	return s.engine == nil || duckdb.IsKind(s.writer.Exec(ctx, "SELECT count(*) FROM "+itemTable), duckdb.FatalError, duckdb.InternalError)
 }
 
-// load is what one file gets.
+// load is what is to be stored in one file.
 type load struct {
 	collection *catalog.Collection
 	period     belfry.Span
 	pieces     []piece
 }
 
-// loadKey names the file of a load.
+// loadKey identifies the file of a load.
 type loadKey struct {
 	collection *catalog.Collection
 	from       belfry.Time
@@ -170,7 +170,7 @@ type loadKey struct {
 
 func (l *load) key() loadKey { return loadKey{l.collection, l.period.From} }
 
-// piece is a batch or the part of it that belongs to one period.
+// piece is a batch, or the part of it that belongs to one period.
 type piece struct {
 	batch *belfry.Batch
 	rows  []int // nil: all of them
@@ -183,7 +183,7 @@ func (p piece) len() int {
 	return p.batch.Len()
 }
 
-// divide sorts rows by the file they belong to, and leaves out those of periods that were dropped, which it counts.
+// divide sorts rows by the file they belong to. It leaves out rows of dropped periods and counts them by batch.
 func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*belfry.Batch]uint64, err error) {
 	index := map[loadKey]*load{}
 	dropped = map[*belfry.Batch]uint64{}
@@ -213,7 +213,7 @@ func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*bel
 	return loads, dropped, nil
 }
 
-// split finds the periods of a batch's rows; rows is nil when they all share one, which is the rule.
+// split calls each with the periods of a batch's rows; rows is nil if they all share one, which is the usual case.
 func split(c *catalog.Collection, b *belfry.Batch, each func(p belfry.Span, rows []int)) {
 	p := c.PeriodOf(b.Times[0])
 	if !slices.ContainsFunc(b.Times, func(t belfry.Time) bool { return !p.Contains(t) }) {
@@ -237,7 +237,8 @@ func split(c *catalog.Collection, b *belfry.Batch, each func(p belfry.Span, rows
 	}
 }
 
-// deliver brings one file up to date. When it turns out to be damaged it is set aside, and a new one takes its place.
+// deliver brings one file up to date. If the file turns out to be damaged it is set aside, and a new one takes its
+// place.
 func (s *Store) deliver(ctx context.Context, l *load) error {
 	for {
 		losses := s.files.losses()
@@ -245,7 +246,7 @@ func (s *Store) deliver(ctx context.Context, l *load) error {
 		if err == nil || s.files.losses() == losses {
 			return err
 		}
-		if s.files.isLeaving(l.collection, l.period) { // queries would hold it for as long as they run
+		if s.files.isLeaving(l.collection, l.period) { // running queries would keep it in use
 			open, _ := s.queries.clear(ctx, true)
 			open()
 		}
@@ -265,7 +266,7 @@ func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 		return err
 	}
 	defer func() { s.files.finish([]*file{f}, err) }()
-	if err := s.files.present(f); err != nil {
+	if err := s.files.checkPresent(f); err != nil {
 		return err
 	}
 	pieces := slices.DeleteFunc(slices.Clone(l.pieces), func(p piece) bool { return p.batch.Pos <= f.pos })
@@ -281,7 +282,7 @@ func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 	return nil
 }
 
-// commitSize is how many pieces go into the next transaction. The pieces of one position stay together.
+// commitSize returns how many pieces go into the next transaction. The pieces of one position stay together.
 func commitSize(pieces []piece) int {
 	rows := 0
 	for i, p := range pieces {
@@ -293,7 +294,7 @@ func commitSize(pieces []piece) int {
 	return len(pieces)
 }
 
-// columns are the columns that the pieces need, those of every file first.
+// columns returns the columns that the pieces need, starting with those that every file has.
 func columns(c *catalog.Collection, pieces []piece) ([]duckdb.Column, error) {
 	cols := []duckdb.Column{{Name: customerColumn, Kind: duckdb.Small}, {Name: idColumn, Kind: duckdb.ID}, {Name: timestampColumn, Kind: duckdb.Int}}
 	if c.Item {
@@ -344,8 +345,8 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 	if err != nil {
 		return err
 	}
-	s.files.writing(f)
-	defer s.files.writing(f)
+	s.files.countWrite(f)
+	defer s.files.countWrite(f)
 	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -354,10 +355,10 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 		err = s.files.sign(ctx, s.writer, f)
 	}
 	if err == nil {
-		err = s.findFill(ctx, f)
+		err = s.loadFill(ctx, f)
 	}
 	if err == nil {
-		err = s.fill(f, cols, pieces)
+		err = s.appendRows(f, cols, pieces)
 	}
 	pos := pieces[len(pieces)-1].batch.Pos
 	if err == nil {
@@ -368,17 +369,17 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 		err = s.files.commit(ctx, s.writer, f)
 	}
 	if err != nil {
-		_ = s.writer.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		_ = s.writer.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
 		return err
 	}
-	s.grew(f, pieces)
+	s.noteGrowth(f, pieces)
 	s.noteRows(f, pos, pieces)
 	return s.files.wrote(f, pos, kinds)
 }
 
-// grew has token filters made when a file has more full blocks.
-func (s *Store) grew(f *file, pieces []piece) {
-	if s.cfg.unlisted || len(index.TextColumns(f.collection)) == 0 {
+// noteGrowth requests token filters once the file has another full block of rows.
+func (s *Store) noteGrowth(f *file, pieces []piece) {
+	if s.cfg.noTokenFilters || len(index.TextColumns(f.collection)) == 0 {
 		return
 	}
 	for _, p := range pieces {
@@ -390,7 +391,7 @@ func (s *Store) grew(f *file, pieces []piece) {
 	}
 }
 
-// extend adds the columns that the file lacks, and gives its columns afterwards if there are new ones.
+// extend adds the columns that the file lacks. It returns all its columns, or nil if none were added.
 func extend(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column) (map[string]duckdb.Kind, error) {
 	var kinds map[string]duckdb.Kind
 	for _, col := range cols {
@@ -415,20 +416,19 @@ func extend(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column) 
 	return kinds, nil
 }
 
-// fill appends the rows of the pieces.
-func (s *Store) fill(f *file, cols []duckdb.Column, pieces []piece) error {
+func (s *Store) appendRows(f *file, cols []duckdb.Column, pieces []piece) error {
 	a, err := s.writer.NewAppender(f.alias, "rows", cols)
 	if err != nil {
 		return err
 	}
-	w := rowWriter{Appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, apart: make([]bool, len(cols)), unpadded: s.cfg.unpadded}
+	w := rowWriter{Appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, overflow: make([]bool, len(cols)), noPadding: s.cfg.noPadding}
 	for _, p := range pieces {
 		if err := w.write(p); err != nil {
 			a.Discard()
 			return err
 		}
 	}
-	if err := w.endTexts(); err != nil {
+	if err := w.padAtEnd(); err != nil {
 		a.Discard()
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"belfry"
 	"belfry/query"
@@ -14,7 +15,7 @@ import (
 )
 
 func (fs *files) attach(ctx context.Context, f *file) (err error) {
-	info, err := os.Stat(f.path) // the engine would make a new file in the place of one that is gone
+	info, err := os.Stat(f.path) // the engine would create a file that is gone
 	if err != nil {
 		return fmt.Errorf("%w: %w", errFile, err)
 	}
@@ -34,20 +35,20 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if err != nil {
 		return err
 	}
-	f.know(kinds)
+	f.setColumns(kinds)
 	fs.noteLog(f)
 	f.log.found = f.log.info != nil
 	if f.dirty, err = uncheckpointed(f); err != nil {
 		return err
 	}
 	if had := belfry.Position(fs.manifest.pos[f.key()]); f.pos < had {
-		return errors.Join(errLost, fs.loseRows(f, had)) // who asked has to know that the day is incomplete
+		return errors.Join(errLost, fs.loseRows(f, had)) // the caller must know that the day is incomplete
 	}
 	return nil
 }
 
-// inspect reads the position and the columns of a file that has just been attached, and looks whether it is what it is
-// called.
+// inspect reads the position and the columns of a file that has just been attached, and checks that its content belongs
+// to its name.
 func (f *file) inspect(ctx context.Context, c *duckdb.Conn, instance string) (kinds map[string]duckdb.Kind, err error) {
 	if err := f.readPosition(ctx, c, instance); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (f *file) inspect(ctx context.Context, c *duckdb.Conn, instance string) (ki
 	if err != nil {
 		return nil, err
 	}
-	if len(f.collection.Fields) == 0 { // of summaries
+	if len(f.collection.Fields) == 0 { // a file of summaries
 		err := summary.Check(ctx, c, f.attached())
 		if duckdb.IsKind(err, duckdb.BinderError, duckdb.CatalogError) {
 			return nil, fmt.Errorf("%w: it does not say what its summaries were made of in a way that this program knows", errForeign)
@@ -71,7 +72,7 @@ func (f *file) inspect(ctx context.Context, c *duckdb.Conn, instance string) (ki
 	return kinds, belongs(f, kinds, first, any)
 }
 
-// firstTime is the time of the first row of a file, if it has any.
+// firstTime returns the time of a row of the file, if it has any.
 func firstTime(ctx context.Context, c *duckdb.Conn, alias string) (t belfry.Time, any bool, err error) {
 	r, err := c.Query(ctx, "SELECT timestamp FROM "+alias+".main.rows WHERE timestamp IS NOT NULL LIMIT 1") // padding has none
 	if err != nil || !r.Next() {
@@ -80,15 +81,16 @@ func firstTime(ctx context.Context, c *duckdb.Conn, alias string) (t belfry.Time
 	return belfry.Time(r.Int(0)), true, nil
 }
 
-// judgeAttach takes a file out of use if it could not be attached because it is damaged or gone, or cannot be read. What
-// only the engine says is asked for a second time, and believed if another file can be attached meanwhile. The mutex is held.
-func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
+// diagnoseAttach takes a file out of use if it could not be attached because it is damaged, gone or unreadable. An
+// error of the engine alone is believed only if a second attempt fails while a new file can be attached. The mutex is
+// held.
+func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		if fs.home() == nil { // the folder of the store is a trouble of the whole store
-			fs.setAside(f, goneWhy)
+		if fs.checkFolderLocked() == nil { // a missing folder is a problem of the whole store
+			fs.setAside(f, reasonDeleted)
 		}
 		return
 	}
@@ -96,11 +98,11 @@ func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
 	if why == "" && (isStoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
-	if _, err := fs.draw(ctx, []duckdb.Column{{Name: timestampColumn, Kind: duckdb.Int}}); err != nil {
+	if _, err := fs.buildTemplate(ctx, []duckdb.Column{{Name: timestampColumn, Kind: duckdb.Int}}); err != nil {
 		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
 		return
 	}
-	if err := fs.attach(ctx, f); err == nil { // it was something that has passed
+	if err := fs.attach(ctx, f); err == nil { // the problem was temporary
 		fs.detach(f)
 		return
 	}
@@ -112,7 +114,7 @@ func (fs *files) judgeAttach(ctx context.Context, f *file, err error) {
 	fs.setAside(f, why)
 }
 
-// uncheckpointed estimates what the engine holds in memory because it is only in its log beside the file.
+// uncheckpointed estimates the memory that the engine holds for rows that are only in the file's log.
 func uncheckpointed(f *file) (int64, error) {
 	const least = 16 << 10 // per column
 	info, err := os.Stat(f.path + ".wal")
@@ -127,11 +129,11 @@ func uncheckpointed(f *file) (int64, error) {
 	return max(info.Size(), int64(len(f.kinds))*least), nil
 }
 
-// ref is how statements call the table of rows of a file, which the caller holds.
+// ref returns the name of the file's table of rows in statements. The caller holds the file.
 func (f *file) ref() string { return f.alias + ".main.rows" }
 
-// know takes note of the columns of the file.
-func (f *file) know(kinds map[string]duckdb.Kind) {
+// setColumns records the columns of the file.
+func (f *file) setColumns(kinds map[string]duckdb.Kind) {
 	t := query.Table{Ref: f.ref(), Columns: make(map[string]bool, len(kinds)), From: f.From, To: f.To - 1}
 	for name := range kinds {
 		t.Columns[name] = true
@@ -155,7 +157,7 @@ func readKinds(ctx context.Context, c *duckdb.Conn, alias string) (map[string]du
 	return kinds, nil
 }
 
-// detach lets the file go. What is only in the log stays there, and is found at the next attach.
+// detach detaches the file. Rows that are only in its log stay there and are read at the next attach.
 func (fs *files) detach(f *file) error {
 	if f.alias == "" {
 		f.stale = false
@@ -185,7 +187,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 				switch {
 				case err == nil:
 					f.stampItems()
-				case shortOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
+				case outOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
 					fs.log.Warn("a log is left for the next start, as there is too little memory for a checkpoint", "file", f.path, "err", err)
 				default:
 					errs = append(errs, err)
@@ -197,7 +199,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// forget says that the engine is gone and nothing is attached any more. No file may be in use.
+// forget resets all files after the engine is gone. No file may be in use.
 func (fs *files) forget() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -208,4 +210,36 @@ func (fs *files) forget() {
 	}
 	fs.attached = 0
 	fs.freed.Broadcast()
+}
+
+// tables returns the engine's names and the columns of the files.
+func (fs *files) tables(list []*file) []query.Table {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	tables := make([]query.Table, len(list))
+	for i, f := range list {
+		tables[i] = f.table
+	}
+	return tables
+}
+
+// finish ends the use of files by a query. If err shows that the engine gave up on a file, or that it is damaged or
+// unreadable, the file is taken out of use.
+func (fs *files) finish(list []*file, err error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if err != nil {
+		for _, f := range list {
+			f.stale = f.stale || strings.Contains(err.Error(), `"`+f.alias+`" has been invalidated`)
+			if f.doomed {
+				continue
+			}
+			if why := damageIn(f.path, err); why != "" {
+				fs.setAside(f, why)
+			} else if why := unreadableIn(f.path, err); why != "" {
+				fs.setUnreadable(f, why)
+			}
+		}
+	}
+	fs.releaseLocked(list)
 }

@@ -13,8 +13,8 @@ import (
 	"belfry/store/duck/index"
 )
 
-// BenchmarkDays asks for one object in 400 days with 200 rows each: its last rows, and a chart by day, from rows that
-// nobody has summed up and from summaries. Beside them stands the chart as one would write it by hand.
+// BenchmarkDays queries one object in 400 days with 200 rows each: its last rows, and a chart by day, from rows that
+// have not been summarised and from summaries. It compares the chart with a hand-written statement.
 func BenchmarkDays(b *testing.B) {
 	s := open(b, b.TempDir())
 	defer s.Close()
@@ -79,7 +79,7 @@ func BenchmarkDays(b *testing.B) {
 	best(map[string]func(){"chart-summed": func() { answer(chart) }})
 }
 
-// fillDays stores 400 days of 200 rows: item 1 has some every day, item 2 on the first day alone.
+// fillDays stores 400 days of 200 rows: item 1 has some every day, item 2 only on the first day.
 func fillDays(b *testing.B, s *Store) {
 	b.Helper()
 	for n := range 40 {
@@ -109,7 +109,7 @@ func fillDays(b *testing.B, s *Store) {
 	}
 }
 
-// chartByHand is the statement that a person would write.
+// chartByHand is the hand-written statement.
 func chartByHand(b *testing.B, s *Store) {
 	b.Helper()
 	used, err := s.files.acquire(b.Context(), s.cfg.Catalog.Collection("objectdata"), 0, endOfTime)

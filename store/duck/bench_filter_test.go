@@ -10,8 +10,8 @@ import (
 	"belfry/store/duck/index"
 )
 
-// BenchmarkAppendLogFilters compares a store that makes token filters with one that does not. The two take turns, and
-// the one with filters has to finish them before the other goes on.
+// BenchmarkAppendLogFilters compares a store that builds token filters with one that does not. The two take turns, and
+// the one with filters must finish them before the other continues.
 func BenchmarkAppendLogFilters(b *testing.B) {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -20,7 +20,7 @@ func BenchmarkAppendLogFilters(b *testing.B) {
 	batches := benchLines(20, benchRows)
 	var stores [2]*Store
 	for i := range stores {
-		if stores[i], err = Open(b.Context(), Config{Dir: b.TempDir(), Catalog: cat, unlisted: i == 0}); err != nil {
+		if stores[i], err = Open(b.Context(), Config{Dir: b.TempDir(), Catalog: cat, noTokenFilters: i == 0}); err != nil {
 			b.Fatal(err)
 		}
 		defer stores[i].Close()

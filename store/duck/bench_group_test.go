@@ -12,8 +12,8 @@ import (
 	"belfry/query"
 )
 
-// BenchmarkGroups compares groups over a day of 5.8 million rows of 100,000 objects with SQL as one would write it by
-// hand: by the number of the item, with names joined to the answer alone. The two take turns.
+// BenchmarkGroups compares groups over a day of 5.8 million rows of 100,000 objects with hand-written SQL: by item id,
+// with names joined only to the result. The two take turns.
 func BenchmarkGroups(b *testing.B) {
 	s, start := benchDay(b)
 	cat, err := catalog.Load()

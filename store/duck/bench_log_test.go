@@ -12,7 +12,7 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// benchLines makes ready batches of log lines of 150 bytes: words that come again and again beside numbers that hardly do.
+// benchLines makes batches of log lines of 150 bytes: common words and numbers that hardly repeat.
 func benchLines(n, rows int) []*belfry.Batch {
 	const objects = 1000
 	words := strings.Fields("request served from cache after retry slow upstream answered with stale session token renewed connection reused by worker queue")
@@ -39,8 +39,7 @@ func benchLines(n, rows int) []*belfry.Batch {
 	return batches
 }
 
-// BenchmarkAppendLog does for log lines what BenchmarkAppend does for data: the least the engine can be asked to do, in
-// turns with the store.
+// BenchmarkAppendLog does for log lines what BenchmarkAppend does for data: it compares the store with a bare table.
 func BenchmarkAppendLog(b *testing.B) {
 	batches := benchLines(10, benchRows)
 	bare, dir := newBenchBare(b, duckdb.Column{Name: "log", Kind: duckdb.Text}), b.TempDir()

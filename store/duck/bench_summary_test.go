@@ -8,8 +8,8 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// BenchmarkSummarise makes the hour of 100,000 objects with ten rows of five indicators each. Beside it, it tells how
-// long a commit of 50,000 rows to another day takes alone and while an hour is being made.
+// BenchmarkSummarise makes the hour of 100,000 objects with ten rows of five indicators each. It also reports how long
+// a commit of 50,000 rows to another day takes alone and while an hour is being made.
 func BenchmarkSummarise(b *testing.B) {
 	const batches = 20
 	s := open(b, b.TempDir())
@@ -32,7 +32,7 @@ func BenchmarkSummarise(b *testing.B) {
 		}
 		return time.Since(begun)
 	}
-	d := s.sums["objectdata"]
+	d := s.trackers["objectdata"]
 	hour := d.Raw.PeriodOf(rows[0].Times[0]).From
 	var made, alone, beside time.Duration
 	commits := 0
@@ -43,7 +43,7 @@ func BenchmarkSummarise(b *testing.B) {
 			begun := time.Now()
 			q, err := s.engine.Connect()
 			if err == nil {
-				err = s.make(b.Context(), q, d, &summary.Work{To: d.Hour, Spans: []belfry.Span{{From: hour, To: hour + belfry.Hour}}, Rows: batches * benchRows})
+				err = s.buildSummaries(b.Context(), q, d, &summary.Work{To: d.Hour, Spans: []belfry.Span{{From: hour, To: hour + belfry.Hour}}, Rows: batches * benchRows})
 				q.Close()
 			}
 			if err != nil {

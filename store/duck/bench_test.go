@@ -17,7 +17,7 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// benchBatches makes ready batches of rows as agents send them: 100,000 objects in turn, and per row a walk with two
+// benchBatches makes batches of rows as agents send them: 100,000 objects in turn, and per row a walk with two
 // decimals, a whole number from 0 to 100, a constant, a number with three decimals and a rising counter.
 func benchBatches(n, rows int) []*belfry.Batch {
 	const objects = 100_000
@@ -58,8 +58,8 @@ func benchBatches(n, rows int) []*belfry.Batch {
 
 const benchRows = 50_000
 
-// BenchmarkAppend compares the store with the least that the engine can be asked to do: an appender into exactly the
-// nine columns of such rows, a commit for each batch. The two take turns, so that both see the same machine.
+// BenchmarkAppend compares the store with the minimum of the engine: an appender into exactly the nine columns of such
+// rows, a commit for each batch. The two take turns, so that both see the same machine.
 func BenchmarkAppend(b *testing.B) {
 	batches := benchBatches(40, benchRows)
 	var numbers []duckdb.Column
@@ -101,7 +101,7 @@ func BenchmarkAppend(b *testing.B) {
 	b.ReportMetric(fileSize(b, files[0])/rows/5, "store-bytes/value")
 }
 
-// processor is the processor time that this process has used.
+// processor returns the processor time that this process has used.
 func processor() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

@@ -9,22 +9,23 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// latestOnly tells whether a plan asks for the latest rows, whenever that was. Then days before those that were read do not
+// latestOnly reports whether a plan wants the latest rows, however old. Then days before those that were read do not
 // matter.
 func latestOnly(p *query.Plan) bool {
 	desc, byTime := p.ByTime()
 	return byTime && desc && p.From <= 0 && p.Period == "" && p.Grouping == nil &&
-		(p.Limit < firstPage || p.Latest > 0) // of a larger answer, parts are sent before that is known
+		(p.Limit < firstPage || p.Latest > 0) // parts of a larger answer are sent before that is known
 }
 
-// complete refuses a plan whose span has days of which rows cannot be read, or tells it which these are.
+// complete returns an error if the span of the plan has days whose rows cannot be read, or records these days in the
+// plan, as the plan wants it.
 func (s *Store) complete(p *query.Plan) error {
 	if latestOnly(p) {
-		return nil // that depends on how far it has to go back
+		return nil // it depends on how far back the plan has to read
 	}
-	d := s.sums[p.Collection.Name]
+	d := s.trackers[p.Collection.Name]
 	from, to := p.From, p.To
-	if d != nil && p.Period != "" && to < endOfTime { // a summary is of the span in which it begins
+	if d != nil && p.Period != "" && to < endOfTime { // a summary belongs to the span in which it begins
 		from, to = from-from%belfry.Day, to+query.PeriodLength(p.Period)-1
 	}
 	names := s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, to))
@@ -34,12 +35,12 @@ func (s *Store) complete(p *query.Plan) error {
 	return p.Missing(names)
 }
 
-// completeFrom does the same for the days from a moment on.
+// completeFrom is complete for the days from a time on.
 func (s *Store) completeFrom(p *query.Plan, from belfry.Time) error {
 	return p.Missing(s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, p.To)))
 }
 
-// namesOf names days as file names do.
+// namesOf returns the days as they are written in file names.
 func (s *Store) namesOf(c *catalog.Collection, days []belfry.Span) (names []string) {
 	for _, d := range days {
 		names = append(names, d.From.Std().Format(layout(c)))
@@ -47,7 +48,7 @@ func (s *Store) namesOf(c *catalog.Collection, days []belfry.Span) (names []stri
 	return names
 }
 
-// lostSummaries are the days of the span of which summaries cannot be read. While the rows of a day are there, its
+// lostSummaries returns the days of the span whose summaries cannot be read. As long as a day has its rows, its
 // summaries are made from them.
 func (s *Store) lostSummaries(p *query.Plan, d *summary.Tracker, from, to belfry.Time) (names []string) {
 	by, ok := p.Period, p.Period != ""

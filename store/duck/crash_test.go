@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// crashDays is over how many files the rows of a position go.
+// crashDays is how many files the rows of a position are spread over.
 const crashDays = 3
 
 var crashDay0 = belfry.Time(20_000) * belfry.Day
@@ -67,7 +67,8 @@ func openForCrash(dir string) (*Store, error) {
 	return Open(context.Background(), Config{Dir: dir, Catalog: cat, logLimit: 1 << 20})
 }
 
-// appendForever replays from the first position, as after a crash, and goes on. It says how far it has come.
+// appendForever replays from the first position, as after a crash, and continues. It prints the positions it has
+// reached.
 func appendForever(dir string) {
 	s, err := openForCrash(dir)
 	for pos := belfry.Position(1); err == nil; pos += 3 {
@@ -110,7 +111,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // which says that it was killed
+		_ = cmd.Wait() // returns that it was killed
 		checkPositions(t, dir, acked)
 	}
 	s, err := openForCrash(dir)
@@ -133,7 +134,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// checkPositions looks at what a crash has left: each file has whole positions, without a gap, and all that were acknowledged.
+// checkPositions checks what a crash left: each file has whole positions, without a gap, and all that were
+// acknowledged.
 func checkPositions(t *testing.T, dir string, acked belfry.Position) {
 	t.Helper()
 	s, err := openForCrash(dir)
@@ -197,7 +199,7 @@ func count(t *testing.T, s *Store) int {
 	return int(row[0].Int)
 }
 
-// TestFileSizeLimit fails writes as a full disk does, at the log and at the file, without needing a disk of its own.
+// TestFileSizeLimit fails writes as a full disk does, at the log and at the file, without a separate disk.
 func TestFileSizeLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -221,7 +223,7 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
-// TestFullDisk runs on a small file system of its own, where we may mount one.
+// TestFullDisk runs on its own small file system, where we may mount one.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", dir).CombinedOutput(); err != nil {
@@ -251,7 +253,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// testFull appends while room gets short, asks and tries again while there is none, and goes on when there is.
+// testFull appends while space runs out, queries and retries while there is none, and continues when there is.
 func testFull(t *testing.T, dir string, logLimit int64, fill, free func()) {
 	cat, err := catalog.Load()
 	if err != nil {

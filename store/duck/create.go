@@ -14,20 +14,20 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// unfinished ends the name of a file that is being made.
-const unfinished = ".new"
+// tempSuffix is the suffix of a file that is being written.
+const tempSuffix = ".new"
 
-// create makes a file without rows. It gets its name when both tables are safely in it, so that whatever happens
-// meanwhile a file with a proper name can be attached.
+// create creates a file without rows. It gets its name once both tables are durable, so a file with a proper name can
+// always be attached.
 func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) error {
-	if !slices.Equal(fs.image.cols, cols) {
-		data, err := fs.draw(ctx, cols)
+	if !slices.Equal(fs.template.cols, cols) {
+		data, err := fs.buildTemplate(ctx, cols)
 		if err != nil {
 			return err
 		}
-		fs.image.cols, fs.image.data = cols, data
+		fs.template.cols, fs.template.data = cols, data
 	}
-	if err := fs.home(); err != nil {
+	if err := fs.checkFolderLocked(); err != nil {
 		return err
 	}
 	folder := filepath.Dir(f.path)
@@ -39,21 +39,21 @@ func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) erro
 	} else if !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return writeSynced(f.path, fs.image.data)
+	return writeSynced(f.path, fs.template.data)
 }
 
-// draw makes the image of a file with both tables and no rows.
-func (fs *files) draw(ctx context.Context, cols []duckdb.Column) ([]byte, error) {
+// buildTemplate returns the bytes of a database file with both tables and no rows.
+func (fs *files) buildTemplate(ctx context.Context, cols []duckdb.Column) ([]byte, error) {
 	path := filepath.Join(fs.dir, "image"+fileSuffix)
 	if err := unlink(path); err != nil {
 		return nil, err
 	}
-	err := fs.drawInto(ctx, path, cols)
+	err := fs.writeTemplate(ctx, path, cols)
 	data, readErr := os.ReadFile(path)
 	return data, errors.Join(err, readErr, unlink(path))
 }
 
-func (fs *files) drawInto(ctx context.Context, path string, cols []duckdb.Column) error {
+func (fs *files) writeTemplate(ctx context.Context, path string, cols []duckdb.Column) error {
 	const alias = "image"
 	if err := fs.conn.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
 		return err
@@ -80,9 +80,9 @@ func (fs *files) drawInto(ctx context.Context, path string, cols []duckdb.Column
 	return errors.Join(err, fs.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias))
 }
 
-// writeSynced makes a file durable: all of it under its name, or nothing.
+// writeSynced writes a file durably and atomically: all of it under its name, or nothing.
 func writeSynced(path string, data []byte) error {
-	temp := path + unfinished
+	temp := path + tempSuffix
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func writeSynced(path string, data []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes the names in a folder durable.
+// syncDir makes the entries of a folder durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -16,32 +16,32 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// What is damage and what is not. A damaged file is taken out of use, so a healthy one must never be called damaged: a
-// disk that is full or does not answer, too few file descriptors, too little memory or a missing permission are troubles
-// of the whole store, which pass. So what the engine says is believed only where we find the same in the file ourselves,
-// or where it is about the content of the file and not about reading it.
+// What counts as damage. A damaged file is taken out of use, so a healthy one must never be called damaged: a full or
+// unresponsive disk, too few file descriptors, too little memory and missing permissions are problems of the whole
+// store, and temporary. So an error of the engine is believed only if we find the same in the file ourselves, or if it
+// is about the content of the file and not about reading it.
 
-// errForeign says that a file holds something else than its name says.
+// errForeign marks a file whose content does not belong to its name.
 var errForeign = errors.New("the content does not belong here")
 
 const (
 	mainHeader  = 4096      // bytes of each of the three headers of a database file
-	firstBlock  = 3 * 4096  // where blocks begin
-	blockBytes  = 256 << 10 // of a block, its checksum included
-	magicOffset = 8         // behind the checksum of the first header
+	firstBlock  = 3 * 4096  // offset of the first block
+	blockBytes  = 256 << 10 // size of a block with its checksum
+	magicOffset = 8         // after the checksum of the first header
 	magic       = "DUCK"    //
 	checksumKey = 0xbf58476d1ce4e5b9
 )
 
 var (
-	badBlock  = regexp.MustCompile(`computed checksum (\d+) does not match stored checksum (\d+) in block at location (\d+)`)
-	cutOff    = regexp.MustCompile(`Could not read enough bytes from file "[^"]*": attempted to read (\d+) bytes from location (\d+)`)
-	badLog    = regexp.MustCompile(`(?s)replaying WAL file.*(Corrupt WAL file|Serialization Error|Failed to deserialize|INTERNAL Error)`)
-	passingIO = []string{"Too many open files", "Cannot allocate", "No space left", "Input/output error", "Permission denied", "Resource temporarily", "Disk quota", "Read-only file system"}
+	badBlock    = regexp.MustCompile(`computed checksum (\d+) does not match stored checksum (\d+) in block at location (\d+)`)
+	truncated   = regexp.MustCompile(`Could not read enough bytes from file "[^"]*": attempted to read (\d+) bytes from location (\d+)`)
+	badLog      = regexp.MustCompile(`(?s)replaying WAL file.*(Corrupt WAL file|Serialization Error|Failed to deserialize|INTERNAL Error)`)
+	transientIO = []string{"Too many open files", "Cannot allocate", "No space left", "Input/output error", "Permission denied", "Resource temporarily", "Disk quota", "Read-only file system"}
 )
 
-// damageIn tells what is wrong with a file, given an error of the engine that met it while it used the file, and maybe
-// others. It is empty when nothing is.
+// damageIn returns what is wrong with a file, given an error of the engine while it used the file and maybe others; ""
+// if nothing is.
 func damageIn(path string, err error) string {
 	text := err.Error()
 	if m := badBlock.FindStringSubmatch(text); m != nil {
@@ -50,7 +50,7 @@ func damageIn(path string, err error) string {
 		at, _ := strconv.ParseInt(m[3], 10, 64)
 		return checkBlock(path, at, computed, stored)
 	}
-	if m := cutOff.FindStringSubmatch(text); m != nil && strings.Contains(text, `"`+path+`"`) {
+	if m := truncated.FindStringSubmatch(text); m != nil && strings.Contains(text, `"`+path+`"`) {
 		n, _ := strconv.ParseInt(m[1], 10, 64)
 		at, _ := strconv.ParseInt(m[2], 10, 64)
 		if info, err := os.Stat(path); err == nil && info.Size() < at+n {
@@ -60,7 +60,7 @@ func damageIn(path string, err error) string {
 	return ""
 }
 
-// damageAtOpen tells what is wrong with a file that could not be opened; empty when that is not the fault of the file.
+// damageAtOpen returns what is wrong with a file that could not be opened; "" if the file is not the cause.
 func damageAtOpen(path string, err error) string {
 	if errors.Is(err, errForeign) {
 		return err.Error()
@@ -77,13 +77,13 @@ func damageAtOpen(path string, err error) string {
 		return why
 	}
 	text := err.Error()
-	for _, words := range passingIO {
+	for _, words := range transientIO {
 		if strings.Contains(text, words) {
 			return ""
 		}
 	}
 	switch {
-	case shortOfMemory(err):
+	case outOfMemory(err):
 		return ""
 	case badLog.MatchString(text):
 		return "its log cannot be read"
@@ -93,7 +93,7 @@ func damageAtOpen(path string, err error) string {
 	return ""
 }
 
-// checkMagic looks at how the file begins.
+// checkMagic checks the first bytes of the file.
 func checkMagic(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -113,8 +113,8 @@ func checkMagic(path string) string {
 	return ""
 }
 
-// checkBlock tells whether a block, or a header, has these checksums. The engine does not say in which of several files it
-// has found them, and blocks that are not in use may have any.
+// checkBlock checks whether a block or a header of this file has the checksums of an error message. The engine does not
+// say which of several files it means, and unused blocks may have any checksum.
 func checkBlock(path string, at int64, computed, stored uint64) string {
 	size := blockBytes
 	if at < firstBlock {
@@ -126,7 +126,7 @@ func checkBlock(path string, at int64, computed, stored uint64) string {
 	}
 	defer f.Close()
 	b := make([]byte, size)
-	if _, err := f.ReadAt(b, at); err != nil { // that it cannot be read does not say what is in it
+	if _, err := f.ReadAt(b, at); err != nil { // unreadable is not damaged
 		return ""
 	}
 	if computed != stored && blockSum(b[8:]) == computed && binary.LittleEndian.Uint64(b) == stored {
@@ -135,7 +135,7 @@ func checkBlock(path string, at int64, computed, stored uint64) string {
 	return ""
 }
 
-// blockSum is the engine's checksum of a block, whose length is a multiple of eight.
+// blockSum returns the engine's checksum of a block, whose length is a multiple of eight.
 func blockSum(b []byte) uint64 {
 	sum := uint64(5381)
 	for ; len(b) >= 8; b = b[8:] {
@@ -144,8 +144,8 @@ func blockSum(b []byte) uint64 {
 	return sum
 }
 
-// belongs tells whether a file has rows of its collection and period, by its columns and its first row: a file may have
-// been copied to the wrong place.
+// belongs returns an error if a file does not have rows of its collection and period, judging by its columns and its
+// first row: it may have been copied to the wrong place.
 func belongs(f *file, kinds map[string]duckdb.Kind, first belfry.Time, any bool) error {
 	if any && !f.Contains(first) {
 		return fmt.Errorf("%w: it has rows of %s", errForeign, first)
@@ -168,7 +168,7 @@ func belongs(f *file, kinds map[string]duckdb.Kind, first belfry.Time, any bool)
 			other = name
 		}
 	}
-	if own == 0 && other != "" { // a single one that is not known may come from another version
+	if own == 0 && other != "" { // a single unknown column may come from another version
 		return fmt.Errorf("%w: its rows have the column %s", errForeign, other)
 	}
 	return nil
@@ -178,7 +178,7 @@ func commonColumn(name string) bool {
 	return name == customerColumn || name == idColumn || name == timestampColumn || name == belfry.ItemColumn || name == summary.RowsColumn
 }
 
-// ownColumn tells whether a collection may have a column; of summaries all are known by their own name.
+// ownColumn reports whether a collection may have a column. Columns of summaries are not checked.
 func ownColumn(c *catalog.Collection, name string) bool {
 	if len(c.Fields) == 0 {
 		return true

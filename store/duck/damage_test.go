@@ -16,7 +16,7 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// damageDay is the day whose file is damaged; its file is old, as there are rows of two days after it.
+// damageDay is the day whose file is damaged; it is old, as there are rows of two later days.
 const damageDay = 0
 
 func dayName(day int) string {
@@ -91,7 +91,7 @@ func makeDays(t testing.TB) (dir string) {
 	return dir
 }
 
-// askFirst runs a query, with or without partial, and gives its first value.
+// askFirst runs a query, with or without partial, and returns its first value.
 func askFirst(t *testing.T, s *Store, text string, partial bool) (n int64, missing []string, err error) {
 	t.Helper()
 	p := parse(t, s, text)
@@ -113,7 +113,7 @@ func askFirst(t *testing.T, s *Store, text string, partial bool) (n int64, missi
 	return row[0].Int, p.Partial.Days(), nil
 }
 
-// wantMissing checks that a query over all days is refused by name, and answered in part.
+// wantMissing checks that a query over all days is refused with the name of the day, and answered with partial.
 func wantMissing(t *testing.T, s *Store, text string, day int, rest int64) {
 	t.Helper()
 	_, _, err := askFirst(t, s, text, false)
@@ -203,8 +203,8 @@ func copyDir(t testing.TB, from string) string {
 	return to
 }
 
-// TestDamage damages the file of an old day in every way, and then stores a late row and asks. Other days go on, the
-// late row is there, the day is named, and all of that holds after further starts.
+// TestDamage damages the file of an old day in every way, then stores a late row and queries. Other days keep working,
+// the late row is there, the day is named, and all of that holds after further starts.
 func TestDamage(t *testing.T) {
 	base := makeDays(t)
 	for i, d := range damages {
@@ -220,7 +220,7 @@ func TestDamage(t *testing.T) {
 				if strings.HasPrefix(d.name, "log") && d.name != "log overwritten" && d.name != "log a folder" {
 					kept = oldRows - logRows
 				}
-				s := openWith(t, dir, late) // a file with a bad block may take it, and be set aside afterwards
+				s := openWith(t, dir, late) // a file with a bad block may accept it, and be set aside afterwards
 				if first == "query" {
 					wantMissing(t, s, countAll, damageDay, kept+2)
 				}
@@ -269,7 +269,7 @@ func endLoss(t testing.TB, s *Store, dir string) {
 	}
 }
 
-// TestDamagedFileIsKept looks at what is left of a damaged file: all of it, with its log.
+// TestDamagedFileIsKept checks that a damaged file is kept as a whole, with its log.
 func TestDamagedFileIsKept(t *testing.T) {
 	dir := makeDays(t)
 	path := dayPath(dir, damageDay)
@@ -300,8 +300,8 @@ func TestDamagedFileIsKept(t *testing.T) {
 	}
 }
 
-// TestRestoredFromJournal damages a file while the journal still has some of its rows. They are stored again, each once,
-// whether the damage is met by a row or by a query, and however the rows come afterwards.
+// TestRestoredFromJournal damages a file while the journal still has some of its rows. They are stored again, each
+// once, whether a write or a query finds the damage, and however the rows come afterwards.
 func TestRestoredFromJournal(t *testing.T) {
 	base := makeDays(t)
 	for _, first := range []string{"row", "query", "start"} {
@@ -382,7 +382,7 @@ func TestDeletedUnderUs(t *testing.T) {
 	}
 }
 
-// TestNoFalseAlarm opens stores after what is no damage.
+// TestNoFalseAlarm opens stores after events that are no damage.
 func TestNoFalseAlarm(t *testing.T) {
 	dir := makeDays(t)
 	check := func(what string, want int64) {
@@ -413,7 +413,7 @@ func TestNoFalseAlarm(t *testing.T) {
 	check("a file that was dropped and is still listed", 2)
 }
 
-// TestNotDamage lets the engine fail for reasons that are not those of a file. The file stays where it is.
+// TestNotDamage makes the engine fail for reasons other than the file. The file stays where it is.
 func TestNotDamage(t *testing.T) {
 	dir := makeDays(t)
 	for _, text := range []string{
@@ -436,7 +436,7 @@ func TestNotDamage(t *testing.T) {
 	}
 }
 
-// TestFewDescriptors leaves a store without file descriptors. No file is called damaged for it.
+// TestFewDescriptors leaves a store without file descriptors. No file is called damaged because of it.
 func TestFewDescriptors(t *testing.T) {
 	dir := makeDays(t)
 	s := openWith(t, dir)
@@ -460,8 +460,8 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-// TestLostDayKeepsSummaries damages a file whose rows are summed up, and stores a late row. The summaries know more than
-// the rows that are left, and stay.
+// TestLostDayKeepsSummaries damages a file whose rows have been summarised, and stores a late row. The summaries cover
+// more than the remaining rows, and stay.
 func TestLostDayKeepsSummaries(t *testing.T) {
 	dir := makeDays(t)
 	s := openWith(t, dir)
@@ -485,7 +485,7 @@ func TestLostDayKeepsSummaries(t *testing.T) {
 	}
 }
 
-// TestDamagedSummaries damages the files of summaries. As the rows are there, nothing is missing.
+// TestDamagedSummaries damages the files of summaries. As the rows exist, nothing is missing.
 func TestDamagedSummaries(t *testing.T) {
 	dir := makeDays(t)
 	s := openWith(t, dir)
@@ -514,8 +514,8 @@ func TestDamagedSummaries(t *testing.T) {
 	}
 }
 
-// TestDamageEverywhere changes one byte in every 4 KiB of a file and of its log. Whatever it hits, the answer is right, or
-// refused by name.
+// TestDamageEverywhere changes one byte in every 4 KiB of a file and of its log. Whatever it hits, the answer is right,
+// or refused with the name of the day.
 func TestDamageEverywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")

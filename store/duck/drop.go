@@ -11,12 +11,12 @@ import (
 	"belfry/store/duck/index"
 )
 
-// Drop implements store.Store. A file that a query is reading goes when the query is done. A list of what is kept that is damaged
-// is replaced first; with t of 0 that is all it does.
+// Drop implements store.Store. A file that a query is reading is deleted when the query is done. A damaged list of kept
+// periods is replaced first; with t of 0 that is all Drop does.
 func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error {
-	if d := s.sums[c.Name]; d != nil {
-		if err := s.settleAhead(ctx, d, c.PeriodOf(t).From); err != nil {
-			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
+	if d := s.trackers[c.Name]; d != nil {
+		if err := s.finishSummariesEarly(ctx, d, c.PeriodOf(t).From); err != nil {
+			return fmt.Errorf("drop rows of %s: summarise them first: %w", c.Name, err)
 		}
 	}
 	release, err := s.beginWrite(ctx)
@@ -28,18 +28,18 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 		return fmt.Errorf("drop rows of %s: it is not a historical collection", c.Name)
 	}
 	mark := c.PeriodOf(t).From
-	if err := s.settleKept(c, mark, t); err != nil {
+	if err := s.rebuildKept(c, mark, t); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
 	if mark <= s.mark(c.Name) {
 		return nil
 	}
-	if d := s.sums[c.Name]; d != nil { // nobody adds rows any more, as we hold write
-		if err := s.settle(ctx, d, mark); err != nil {
-			return fmt.Errorf("drop rows of %s: sum them up first: %w", c.Name, err)
+	if d := s.trackers[c.Name]; d != nil { // no rows can be added now, as we hold write
+		if err := s.finishSummaries(ctx, d, mark); err != nil {
+			return fmt.Errorf("drop rows of %s: summarise them first: %w", c.Name, err)
 		}
 	}
-	if err := s.files.atHome(); err != nil {
+	if err := s.files.checkFolder(); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
 	goes := func(p belfry.Span) bool { return p.To <= mark && !s.kept.until(c, p, t) }
@@ -58,9 +58,10 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	return nil
 }
 
-// count counts the rows of periods, without padding. A file that cannot be read counts as empty: its rows were missing before.
+// count returns the number of rows in the given periods, without padding. A file that cannot be read counts as empty:
+// its rows were missing before.
 func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(belfry.Span) bool) (rows uint64) {
-	if s.cfg.Catalog.Collection(c.Name) == nil { // summaries, and what queries cannot see
+	if s.cfg.Catalog.Collection(c.Name) == nil { // summaries, and collections that queries cannot see
 		return 0
 	}
 	for _, p := range s.files.periods(c, 0, endOfTime) {
@@ -81,7 +82,7 @@ func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(belfry
 	return rows
 }
 
-// drop takes the files of some periods of a collection away; those in use go when they are released.
+// drop removes the files of some periods of a collection; files in use are removed when they are released.
 func (fs *files) drop(c *catalog.Collection, goes func(belfry.Span) bool) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -97,7 +98,7 @@ func (fs *files) drop(c *catalog.Collection, goes func(belfry.Span) bool) error 
 	errs := fs.dropLost(c, goes)
 	for _, f := range gone {
 		f.doomed = true
-		fs.held -= f.items.list.Size()
+		fs.itemListBytes -= f.items.list.Size()
 		f.items.list = nil
 		if f.refs == 0 {
 			errs = append(errs, fs.remove(f))
@@ -107,7 +108,7 @@ func (fs *files) drop(c *catalog.Collection, goes func(belfry.Span) bool) error 
 }
 
 func (fs *files) remove(f *file) error {
-	fs.detach(f) // its rows are going, so are its errors
+	fs.detach(f) // an error no longer matters
 	if f.loss != nil && f.loss.unreadable != nil {
 		return nil // it keeps its name
 	}
@@ -117,7 +118,7 @@ func (fs *files) remove(f *file) error {
 	return errors.Join(unlink(f.path), fs.manifest.remove(f.key()))
 }
 
-// dropLost forgets incomplete days of some periods, with what was kept of them.
+// dropLost forgets incomplete days of some periods and deletes what was kept of them.
 func (fs *files) dropLost(c *catalog.Collection, goes func(belfry.Span) bool) (errs []error) {
 	var left []*loss
 	for _, l := range fs.lost[c.Name] {
@@ -132,11 +133,11 @@ func (fs *files) dropLost(c *catalog.Collection, goes func(belfry.Span) bool) (e
 		errs = append(errs, l.unlink())
 	}
 	fs.lost[c.Name] = left
-	fs.changed()
+	fs.onChange()
 	return errs
 }
 
-// unlink removes what was kept of an incomplete day that is not kept any longer.
+// unlink deletes what was kept of an incomplete day.
 func (l *loss) unlink() error {
 	if err := os.RemoveAll(l.marker + ".wal"); err != nil {
 		return err
@@ -144,8 +145,8 @@ func (l *loss) unlink() error {
 	return os.RemoveAll(l.marker)
 }
 
-// unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that what is left
-// when it does not come to an end is found again.
+// unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that an interrupted
+// removal is found again.
 func unlink(path string) error {
 	var errs []error
 	for _, suffix := range []string{index.Suffix, itemSuffix, ".wal.recovery", ".wal.checkpoint", ".wal", ""} {

@@ -3,34 +3,34 @@
 // Each collection has a folder, and each of its periods (a day, or a month where little happens) a file of its own in
 // it, so that retention is an unlink and a query opens only the files of its span:
 //
-//	DIR/instance                             the id of the instance; written by who makes the folder
+//	DIR/instance                             the id of the instance; written by whoever creates the folder
 //	DIR/objectlog/2026-11-15.duckdb          tables rows, position (of each commit) and instance
-//	DIR/objectlog/2026-11-15.duckdb.late     rows that came while the file of the day could not be read; mostly not there
+//	DIR/objectlog/2026-11-15.duckdb.late     rows that arrived while the day file could not be read; usually absent
 //	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
-//	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, once someone has looked for one
-//	DIR/objectlog/watermark                  all before it has been dropped
-//	DIR/objectlog/kept                       but for these periods, and when their rows came, with a checksum; mostly not there
-//	DIR/manifest                             which files there must be
+//	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, for queries by item
+//	DIR/objectlog/watermark                  everything before it has been dropped
+//	DIR/objectlog/kept                       except these periods, with the arrival time of their rows and a checksum; usually absent
+//	DIR/manifest                             which files must exist
 //	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made and position
 //	DIR/removed.duckdb                       the names of removed items, by id
-//	DIR/removed.mark                         how far that file must have come
+//	DIR/removed.mark                         the id and the count of transactions that file must have
 //	memory                                   table live: the names of the others; view item: of all
 //
 // One engine runs, with its main database in memory and the files attached to it as they are needed. Rows carry the
 // ids of items; names come from the table item.
 //
 // Invariants:
-//   - A file's position is written in the transaction of the rows it speaks for. Rows at or below it are skipped, so
+//   - A file's position is written in the same transaction as the rows it covers. Rows at or below it are skipped, so
 //     calling Append again stores exactly what is missing.
-//   - A file has either nothing or both of its tables: it gets its name when it is complete.
-//   - After a failed write the file is detached and, when it is needed again, attached and asked for its position again.
+//   - A file under its final name always has both tables: it is renamed when it is complete.
+//   - After a failed write the file is detached and, when it is needed again, attached and its position is read again.
 //   - A file that a query or a write is using is neither detached nor unlinked.
-//   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored, but
-//     for periods that a clock which is far behind shows, see Keep.
-//   - Filters are made from committed rows alone, and checked against them before they are used. They may be missing, old
-//     or damaged, and then more is read; no row of an answer is ever missing for it.
-//   - Nothing is deleted because of a file whose checksum is wrong, and nothing is written while DIR does not belong to us.
-//   - What the engine says is for the log; clients never see it. No statement can reach a file outside DIR.
+//   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored, except
+//     for the periods of a clock that is far behind; see Keep.
+//   - Filters are built from committed rows only, and compared with them before use. They may be missing, outdated
+//     or damaged; then a query reads more, but no row is missing from its answer.
+//   - Nothing is deleted because of a file whose checksum is wrong, and nothing is written unless DIR belongs to this instance.
+//   - Messages of the engine go to the log; clients never see them. No statement can reach a file outside DIR.
 package duck
 
 import (
@@ -56,67 +56,67 @@ import (
 
 var _ store.Store = (*Store)(nil)
 
-// Config says how to open a store. What is zero has a default.
+// Config configures a store. Zero values have defaults.
 type Config struct {
-	Dir     string // made when missing; no one else may write in it
+	Dir     string // created if missing; nothing else may write in it
 	Catalog *catalog.Catalog
 	Log     *slog.Logger
 
-	// Instance is the id in the file instance in Dir. While the file is not there or has another id, nothing is written.
+	// Instance is the id in the file instance in Dir. Nothing is written while that file is missing or has another id.
 	// Empty: there is no such file.
 	Instance string
 
 	MemoryLimit int64 // bytes the engine may use, rows not yet checkpointed and running queries together; 256 MB
-	MemoryMost  int64 // the same at most, when rows to be stored need more; 16 times MemoryLimit
-	Answer      int64 // bytes of an answer whose order does not let it be sent in parts; 64 MB
+	MemoryMost  int64 // maximum it grows to if rows to be stored need more; 16 times MemoryLimit
+	Answer      int64 // bytes of an answer whose order does not allow pages; 64 MB
 	Answers     int64 // bytes of all answers that clients have not read yet; 1 GB
 	Threads     int   // threads of the engine; 2
-	Queries     int   // queries that may run at a time, the others wait; no more than Threads: they would only take turns. See slots
+	Queries     int   // queries that may run at a time, others wait; at most Threads, as more would only take turns. See slots
 
-	// Files is how many files queries may have open at a time, with as many again for logs and for who writes; 0: any number.
+	// Files is how many files queries may have open at a time, with as many again for logs and writers; 0: no limit.
 	Files int
 
-	// Behind is by how many steps of priority queries give way to whatever else the process does; 0: they do not.
+	// Behind is by how many nice steps the priority of queries is below the rest of the process; 0: none.
 	Behind int
-	// Quick is the same for the first moments of a statement, so that a short one does not stand behind long ones; 0: as
-	// Behind.
+	// Quick is the same for the first milliseconds of a statement, so that a short one does not wait behind long ones;
+	// 0: as Behind.
 	Quick int
-	// Workers is the same for the threads that the engine has for all statements. They take parts of short ones, too, which then
-	// wait for them; 0: as Behind.
+	// Workers is the same for the engine's worker threads, which are shared by all statements. They also run parts of
+	// short ones, which then wait for them; 0: as Behind.
 	Workers int
 
-	// Items gives the names of all items, as batches of belfry.Dimension. It is called only when the engine broke down
-	// altogether and had to be restarted, which empties the memory it kept the names in.
+	// Items passes the names of all items to add, as batches of belfry.Dimension. It is called only after the engine
+	// broke down and was restarted, because the names were in its memory.
 	Items func(add func(*belfry.Batch) error) error
 
-	// Journal gives the batches of all records that are still in the journal, in their order, with their positions. What
-	// it has of a day whose file was damaged is stored again. nil: there is no journal.
+	// Journal calls each with the batches of all records that are still in the journal, in order, with their positions.
+	// What it has of a day whose file was damaged is stored again. nil: there is no journal.
 	Journal func(each func(*belfry.Batch) error) error
 
-	// Changed is told when a day is found incomplete, or is complete again; see Incomplete. It must not block.
+	// Changed is called when a day is found incomplete, or is complete again; see Incomplete. It must not block.
 	Changed func()
 
-	// Told is given the text of an event about something that was found and repaired. It must not block.
+	// Told is called with the text of an event when something was found and repaired. It must not block.
 	Told func(info string)
 
-	// JournalSince is the position after which the journal still has every record; nil: that is not known.
+	// JournalSince returns the position after which the journal still has every record; nil: unknown.
 	JournalSince func() belfry.Position
 
-	// Removed gives the names of all items that were removed, in the same way, with the positions of their removals. It is called
-	// when there is no file of them, or when it cannot be read or lacks some.
+	// Removed passes the names of all removed items to add, with the positions of their removals. It is called if the
+	// file of removed names is missing, unreadable or incomplete.
 	Removed func(add func(*belfry.Batch) error) error
 
-	// RemovedAfter tells whether an item was removed by a record after a position, and its name will not come again with a replay.
-	// Then a file of names that has come to that position lacks some. nil: that is not known.
+	// RemovedAfter reports whether an item was removed by a record after pos whose name will not come again with a
+	// replay. Then a file of names that ends at pos lacks some. nil: unknown.
 	RemovedAfter func(pos belfry.Position) bool
 
-	logLimit int64 // size at which a file's log is checkpointed; 64 MB
-	summed   int64 // of how many rows one statement makes summaries, as the engine holds them until it is done; 1 Mi
-	unlisted bool  // no token filters are made
-	unpadded bool  // rows are stored without padding, so that they need more memory
+	logLimit       int64 // size at which a file's log is checkpointed; 64 MB
+	summaryRows    int64 // rows that one statement summarises; the engine holds them until it is done; 1 Mi
+	noTokenFilters bool  // build no token filters
+	noPadding      bool  // store rows without padding, which needs more memory
 }
 
-func (c *Config) fill() error {
+func (c *Config) setDefaults() error {
 	c.MemoryLimit = cmp.Or(c.MemoryLimit, 256<<20)
 	c.MemoryMost = cmp.Or(c.MemoryMost, memoryGrowth*c.MemoryLimit)
 	c.Answer = cmp.Or(c.Answer, answerBytes)
@@ -128,7 +128,7 @@ func (c *Config) fill() error {
 	c.Quick = cmp.Or(c.Quick, c.Behind)
 	c.Workers = cmp.Or(c.Workers, c.Behind)
 	c.logLimit = cmp.Or(c.logLimit, min(64<<20, c.MemoryLimit/4))
-	c.summed = cmp.Or(c.summed, 1<<20)
+	c.summaryRows = cmp.Or(c.summaryRows, 1<<20)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
@@ -159,38 +159,38 @@ type Store struct {
 	slots   slots // of statements of queries
 	queries evictableQueries
 
-	// Of whoever holds write.
-	delivered  map[loadKey]belfry.Position // positions up to which files have what the last calls of AppendSome brought, while rows of them are left
-	lossesThen int                         // files that were lost when delivered was last looked at
+	// Guarded by write.
+	delivered  map[loadKey]belfry.Position // what files have stored of AppendSome calls that left rows over
+	lossesSeen int                         // number of lost files when delivered was last used
 
-	// life is held for reading by whoever uses the engine and for writing by who replaces it.
-	life   sync.RWMutex
-	engine *duckdb.Engine
-	files  *files
-	memory int64 // that the engine may have
+	// engineMu is read-locked while the engine is used and locked while it is replaced.
+	engineMu sync.RWMutex
+	engine   *duckdb.Engine
+	files    *files
+	memory   int64 // current memory limit of the engine
 
-	write    chan struct{} // held by Append and Drop, one at a time
-	writer   *duckdb.Conn
-	marks    atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
-	badMarks atomic.Pointer[map[string]string]      // collections whose watermark is damaged, and how; the same
-	kept     keptPeriods
-	items    dimension
-	indexer  indexBuilder
-	sums     map[string]*summary.Tracker // collections with summaries; never changed
+	write        chan struct{} // held by Append and Drop, one at a time
+	writer       *duckdb.Conn
+	watermarks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
+	damagedMarks atomic.Pointer[map[string]string]      // what is wrong with damaged watermarks, by collection; replaced, never changed
+	kept         keptPeriods
+	items        dimension
+	indexer      indexBuilder
+	trackers     map[string]*summary.Tracker // by collection with summaries; never changed
 
-	arrivals arrivals
-	unread   atomic.Int64 // bytes of answers that are held for clients
-	skipped  atomic.Uint64
-	expired  atomic.Uint64
-	closed   bool
+	arrivals    arrivals
+	unreadBytes atomic.Int64 // bytes of answers that clients have not read yet
+	skipped     atomic.Uint64
+	expired     atomic.Uint64
+	closed      bool
 }
 
-// Open opens the store in cfg.Dir, which is made when it does not exist.
+// Open opens the store in cfg.Dir, which is created if it does not exist.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	if err := cfg.fill(); err != nil {
+	if err := cfg.setDefaults(); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{most: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
+	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{limit: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
@@ -200,28 +200,28 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 func (s *Store) open(ctx context.Context) error {
 	temp := filepath.Join(s.cfg.Dir, "tmp")
-	if err := os.RemoveAll(temp); err != nil { // what an earlier process had to spill
+	if err := os.RemoveAll(temp); err != nil { // spilled by an earlier process
 		return err
 	}
 	if err := os.MkdirAll(s.cfg.Dir, 0o700); err != nil {
 		return err
 	}
 	var all []*catalog.Collection
-	all, s.sums = collections(s.cfg.Catalog)
+	all, s.trackers = collections(s.cfg.Catalog)
 	s.loadKept(all)
 	var err error
 	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
 		return err
 	}
-	if s.files.most = s.cfg.Files; s.cfg.Files > 0 {
-		s.files.keep = min(maxAttached, s.cfg.Files/2)
+	if s.files.maxFiles = s.cfg.Files; s.cfg.Files > 0 {
+		s.files.maxIdle = min(maxAttached, s.cfg.Files/2)
 	}
 	s.files.instance = s.cfg.Instance
-	s.files.changed, s.files.onLoss, s.files.told = s.cfg.Changed, s.lostRows, s.cfg.Told
+	s.files.onChange, s.files.onLoss, s.files.onRepair = s.cfg.Changed, s.lostRows, s.cfg.Told
 	return s.start(ctx)
 }
 
-// start brings up an engine with nothing attached and no items.
+// start starts an engine with no files attached and no items.
 func (s *Store) start(ctx context.Context) (err error) {
 	if s.engine, err = duckdb.Open(s.settings(), s.cfg.Workers, s.cfg.Quick); err != nil {
 		return err
@@ -237,7 +237,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err := duckdb.AddSearch(s.writer); err != nil {
 		return err
 	}
-	if err := lock(ctx, s.writer, s.cfg.Dir); err != nil {
+	if err := lockDown(ctx, s.writer, s.cfg.Dir); err != nil {
 		return err
 	}
 	if s.files.conn, err = s.engine.Connect(); err != nil {
@@ -249,7 +249,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	return s.items.create(ctx, s.writer)
 }
 
-// stop ends the engine, whatever state it is in.
+// stop closes the engine, whatever its state.
 func (s *Store) stop() {
 	if s.files.conn != nil {
 		s.files.conn.Close()
@@ -268,7 +268,7 @@ var (
 	errDown   = errors.New("the engine is down")
 )
 
-// usable tells whether the engine can be asked. The caller holds life.
+// usable returns an error if the engine cannot be used. The caller holds engineMu.
 func (s *Store) usable() error {
 	switch {
 	case s.closed:
@@ -288,7 +288,7 @@ func (s *Store) settings() []duckdb.Setting {
 		{Name: "temp_directory", Value: filepath.Join(s.cfg.Dir, "tmp")},
 		{Name: "max_temp_directory_size", Value: mb(4 * s.memory)},
 		{Name: "perfect_ht_threshold", Value: dialect.GroupBits},
-		// Memory that is free goes back to the system soon: else several times the limit stays with the allocator.
+		// Return freed memory to the system soon: otherwise the allocator keeps several times the limit.
 		{Name: "allocator_flush_threshold", Value: mb(s.memory / 32)},
 		{Name: "allocator_bulk_deallocation_flush_threshold", Value: mb(s.memory / 4)},
 		{Name: "autoinstall_known_extensions", Value: "false"},
@@ -297,9 +297,9 @@ func (s *Store) settings() []duckdb.Setting {
 	}
 }
 
-// lock shuts the engine in: it reaches the files in dir and nothing else, and no statement can change that. The order
-// of the settings is the engine's wish.
-func lock(ctx context.Context, c *duckdb.Conn, dir string) error {
+// lockDown restricts the engine to the files in dir; no statement can change that. The engine requires this order of
+// settings.
+func lockDown(ctx context.Context, c *duckdb.Conn, dir string) error {
 	for _, text := range []string{
 		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: we decide when to checkpoint
 		"SET allowed_directories = [" + quoteText(dir+string(filepath.Separator)) + "]",
@@ -318,7 +318,7 @@ func (s *Store) Stats() store.Stats {
 	return store.Stats{Skipped: s.skipped.Load(), Expired: s.expired.Load(), Running: s.slots.count()}
 }
 
-// Newest is the moment up to which the newest file has rows at most, of all collections; 0 when there is none.
+// Newest returns the end of the period of the newest file of any collection; 0 if there are no files.
 func (s *Store) Newest() (end belfry.Time) {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
@@ -330,13 +330,13 @@ func (s *Store) Newest() (end belfry.Time) {
 	return end
 }
 
-// Close checkpoints everything and ends the engine. Queries that run are waited for.
+// Close checkpoints everything and closes the engine. It waits for running queries.
 func (s *Store) Close() error {
 	s.indexer.close()
 	s.write <- struct{}{}
 	defer func() { <-s.write }()
-	s.life.Lock()
-	defer s.life.Unlock()
+	s.engineMu.Lock()
+	defer s.engineMu.Unlock()
 	if s.closed {
 		return nil
 	}
@@ -353,22 +353,22 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// revive replaces an engine that has broken down. The files know their positions, so nothing is lost but the items,
-// which are asked for again.
-func (s *Store) revive(ctx context.Context) error {
-	s.life.Lock()
-	defer s.life.Unlock()
+// restartEngine replaces an engine that broke down. Files know their positions, so only the items are lost, and Items
+// delivers them again.
+func (s *Store) restartEngine(ctx context.Context) error {
+	s.engineMu.Lock()
+	defer s.engineMu.Unlock()
 	if s.closed {
 		return errClosed
 	}
-	s.cfg.Log.Warn("engine broke down, starting it again")
+	s.cfg.Log.Warn("engine broke down, restarting it")
 	s.files.forget()
-	for _, d := range s.sums {
+	for _, d := range s.trackers {
 		d.Forget()
 	}
 	s.stop()
 	if err := s.start(ctx); err != nil {
-		return fmt.Errorf("start the engine again: %w", err)
+		return fmt.Errorf("restart the engine: %w", err)
 	}
 	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.apply(ctx, s.writer, []*belfry.Batch{b}) })
 }

@@ -61,7 +61,7 @@ func mustAppend(t *testing.T, s *Store, b ...*belfry.Batch) {
 	}
 }
 
-// TestLockedIn asks the engine, past everything that stands before it, for what it must not give.
+// TestLockedIn runs statements on the engine directly that it must refuse.
 func TestLockedIn(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.csv")
 	if err := os.WriteFile(secret, []byte("a,b\n1,2\n"), 0o600); err != nil {
@@ -166,7 +166,7 @@ func TestDropWhileInUse(t *testing.T) {
 	}
 }
 
-// TestStale attaches a file again only when no one reads it any more.
+// TestStale: a stale file is attached again only when no one reads it any more.
 func TestStale(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -199,7 +199,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestRevive replaces the engine under a store: rows are still there, names are asked for.
+// TestRevive replaces the engine under a store: rows are still there, names are loaded again.
 func TestRevive(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -215,7 +215,7 @@ func TestRevive(t *testing.T) {
 	if got := read(t, s, plan); got != "old 0" {
 		t.Errorf("before: %q", got)
 	}
-	if err := s.revive(t.Context()); err != nil {
+	if err := s.restartEngine(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, s, rowsOf(1, 0), rowsOf(2, 1))
@@ -224,15 +224,15 @@ func TestRevive(t *testing.T) {
 	}
 }
 
-// TestAnswerAnew: a query that finds the engine down gets its answer from a new one.
+// TestAnswerAnew: a query that finds the engine down is answered by a new one.
 func TestAnswerAnew(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	mustAppend(t, s, rowsOf(1, 0), rowsOf(2, 1))
 	for range 2 {
-		s.life.Lock()
+		s.engineMu.Lock()
 		s.stop()
-		s.life.Unlock()
+		s.engineMu.Unlock()
 		if got := count(t, s); got != 2 {
 			t.Errorf("%d rows, want 2", got)
 		}
@@ -242,7 +242,7 @@ func TestAnswerAnew(t *testing.T) {
 	}
 }
 
-// TestErrors says to clients what they can do about, and nothing of the engine.
+// TestErrors: clients see errors that they can act on, and no messages of the engine.
 func TestErrors(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -308,7 +308,7 @@ func parse(t *testing.T, s *Store, text string) *query.Plan {
 	return p
 }
 
-// read gives all values of an answer, separated by blanks.
+// read returns all values of an answer, separated by blanks.
 func read(t *testing.T, s *Store, p *query.Plan) string {
 	t.Helper()
 	rows, err := s.Select(t.Context(), p)
@@ -331,8 +331,8 @@ func read(t *testing.T, s *Store, p *query.Plan) string {
 	}
 }
 
-// TestAppendSome: a call ends after some files, the newest first, and the next ones bring the rest. Each row is stored once, also
-// when others come in between, and rows of dropped days are counted once.
+// TestAppendSome: a call ends after some files, the newest first, and the following ones store the rest. Each row is
+// stored once, even if others come in between, and rows of dropped days are counted once.
 func TestAppendSome(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {

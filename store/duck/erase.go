@@ -16,19 +16,19 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// Erase takes the rows of customers off the disk. To delete rows inside a file would leave them there, readable for who
-// looks at its blocks. So each file that has such rows is rewritten without them, and the new one takes its place:
+// Erase removes the rows of customers from the disk. Deleting rows inside a file would leave them readable in its
+// blocks. So each file that has such rows is rewritten without them, and the copy replaces it:
 //
 //	2026-11-15.duckdb ── rows of others, in their order ──► 2026-11-15.duckdb.new ── rename ──► 2026-11-15.duckdb
 //
-// Writers and queries go on while the copy is made. What is left when it breaks off is found by the next call: a file
-// with such rows is one that has not been rewritten. The caller sees to it that no more rows of these customers come.
+// Writers and queries continue while the copy is made. After an interruption the next call does what is left: a file
+// that still has such rows has not been rewritten. The caller makes sure that no more rows of these customers arrive.
 func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error {
 	if len(customers) == 0 {
 		return nil
 	}
 	all := s.cfg.Catalog.Kept()
-	for _, d := range s.sums {
+	for _, d := range s.trackers {
 		all = append(all, d.Hour, d.Day)
 	}
 	var errs []error
@@ -51,19 +51,19 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 	return errors.Join(errs...)
 }
 
-// eraseTries is how often a file is copied while others may write to it. The last copy is made while nobody may.
+// eraseTries is how often a file is copied; all attempts but the last allow writes to the file.
 const eraseTries = 3
 
 func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p belfry.Span, customers []belfry.CustomerID) error {
-	if d := s.summing(c); d != nil { // files of summaries have another writer, and need not keep that of rows away
+	if d := s.trackerFor(c); d != nil { // files of summaries have their own writer; the writer of rows may continue
 		release, err := d.Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
 	}
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return err
 	}
@@ -80,9 +80,9 @@ func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p belfry.Spa
 	}
 }
 
-// summing is the collection whose summaries are kept under c; nil when there is none.
-func (s *Store) summing(c *catalog.Collection) *summary.Tracker {
-	for _, d := range s.sums {
+// trackerFor returns the tracker whose summaries are stored in collection c; nil if there is none.
+func (s *Store) trackerFor(c *catalog.Collection) *summary.Tracker {
+	for _, d := range s.trackers {
 		if d.Hour.Name == c.Name || d.Day.Name == c.Name {
 			return d
 		}
@@ -90,7 +90,7 @@ func (s *Store) summing(c *catalog.Collection) *summary.Tracker {
 	return nil
 }
 
-// eraseOnce writes one file again, if it has to be. It is not done when rows came in meanwhile.
+// eraseOnce rewrites one file if it has rows of the customers. done is false if rows were added meanwhile.
 func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collection, p belfry.Span, customers []belfry.CustomerID, exclusive bool) (done bool, err error) {
 	files, err := s.files.acquireAll(ctx, s.files.list(c, []belfry.Span{p}))
 	if err != nil || len(files) == 0 { // dropped meanwhile
@@ -103,7 +103,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 		}
 	}()
 	if exclusive {
-		release, err := s.takeWrite(ctx, c)
+		release, err := s.lockWriteFor(ctx, c)
 		if err != nil {
 			return false, err
 		}
@@ -118,12 +118,12 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 	if err != nil {
 		return false, err
 	}
-	copied := f.path + unfinished
+	copied := f.path + tempSuffix
 	if err := s.copyWithout(ctx, q, f, copied, among); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
 	if !exclusive {
-		release, err := s.takeWrite(ctx, c)
+		release, err := s.lockWriteFor(ctx, c)
 		if err != nil {
 			return false, errors.Join(err, unlink(copied))
 		}
@@ -133,24 +133,24 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 	if err != nil || now != pos {
 		return false, errors.Join(err, unlink(copied))
 	}
-	if err := s.files.checkpoint(ctx, q, f); err != nil { // its log must not be taken for that of the new file
+	if err := s.files.checkpoint(ctx, q, f); err != nil { // the log must not be replayed into the new file
 		return false, errors.Join(err, unlink(copied))
 	}
-	held = false // swap gives it back
+	held = false // swap releases it
 	if err := s.files.swap(ctx, f, copied); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
 	s.invalidateRows(f)
-	if d := s.summing(c); d != nil {
+	if d := s.trackerFor(c); d != nil {
 		d.ForgetMade(f.attached())
 	}
 	return true, nil
 }
 
-// takeWrite waits for the right to write rows of a collection. Who writes summaries has that right already, and must not
-// wait for another: a Drop has the other and waits for this one.
-func (s *Store) takeWrite(ctx context.Context, c *catalog.Collection) (release func(), err error) {
-	if s.summing(c) != nil {
+// lockWriteFor waits for the right to write rows of a collection. A writer of summaries already has it and must not
+// wait for write: Drop holds write and waits for the summaries.
+func (s *Store) lockWriteFor(ctx context.Context, c *catalog.Collection) (release func(), err error) {
+	if s.trackerFor(c) != nil {
 		return func() {}, nil
 	}
 	return s.unlockWrite, s.lockWrite(ctx)
@@ -164,10 +164,10 @@ func numbers(customers []belfry.CustomerID) string {
 	return strings.Join(list, ", ")
 }
 
-// copyWithout writes the tables of a file into another, without some of the rows. How many rows summaries were made of
-// is counted again: those of others are the same as before, and what is then too few is rebuilt.
+// copyWithout copies the tables of a file without some rows. It recounts the rows that summaries were made of: counts
+// of other customers do not change, and summaries whose count is now too low are made again.
 func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, among string) (err error) {
-	if err := unlink(path); err != nil { // of an earlier attempt
+	if err := unlink(path); err != nil { // left by an earlier attempt
 		return err
 	}
 	const alias = "erased"
@@ -175,13 +175,13 @@ func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, 
 		return err
 	}
 	texts := []string{
-		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.ref() + " WHERE (" + among + ") IS NOT TRUE", // which keeps padding
-		"CREATE TABLE " + alias + ".main.position AS SELECT pos FROM " + f.alias + ".main.position ORDER BY pos",  // all: see origins
+		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.ref() + " WHERE (" + among + ") IS NOT TRUE", // keeps padding
+		"CREATE TABLE " + alias + ".main.position AS SELECT pos FROM " + f.alias + ".main.position ORDER BY pos",  // all of them; see summary.Origin
 	}
 	if s.cfg.Instance != "" {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(s.cfg.Instance)+" AS id")
 	}
-	if s.summing(f.collection) != nil {
+	if s.trackerFor(f.collection) != nil {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+
 			alias+".main.rows AS r LEFT JOIN "+f.attached().Made()+" AS m USING (timestamp) GROUP BY timestamp")
 	}
@@ -204,8 +204,8 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// swap puts another file in the place of f once nobody uses f any more, the caller included. The caller keeps writers
-// away. Whoever asks for the file meanwhile waits, and gets the new one.
+// swap replaces f by another file once no one uses f, the caller included. The caller keeps writers away. Users that
+// ask for the file meanwhile wait and get the new one.
 func (fs *files) swap(ctx context.Context, f *file, path string) error {
 	stop := context.AfterFunc(ctx, func() {
 		fs.mu.Lock()
@@ -221,7 +221,7 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f.stale = true // also for who was faster than we when it was free
+		f.stale = true // again, for a user that got it before us
 		fs.freed.Wait()
 	}
 	if f.doomed {
@@ -233,12 +233,12 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 	if info, err := os.Stat(f.path + ".wal"); err == nil && info.Size() > 0 {
 		return fmt.Errorf("%s.wal is not empty; try again later", f.path)
 	}
-	for _, suffix := range []string{index.Suffix, itemSuffix, ".wal"} { // words and items of the rows that go, too
+	for _, suffix := range []string{index.Suffix, itemSuffix, ".wal"} { // filters also contain data of the erased rows
 		if err := os.Remove(f.path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
-	fs.held -= f.items.list.Size()
+	fs.itemListBytes -= f.items.list.Size()
 	f.items, f.writes, f.grown = itemIndex{}, f.writes+2, 0
 	f.filters.forget()
 	if err := os.Rename(path, f.path); err != nil {
@@ -247,7 +247,7 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 	return syncDir(filepath.Dir(f.path))
 }
 
-// forget says that the filters are not those of the file any more.
+// forget discards filters that no longer belong to the file.
 func (t *filters) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 
 const eraseRows = 3000
 
-// wordsOf makes log lines of a customer on one day, with a word that nobody else has.
+// wordsOf makes log lines of a customer on one day, with a word that no other customer has.
 func wordsOf(c belfry.CustomerID, pos belfry.Position, day int) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectlog", Customer: c, Pos: pos, FirstID: belfry.RowID(pos * 10_000)}
 	texts, items := make([]string, eraseRows), make([]int64, eraseRows)
@@ -40,7 +40,7 @@ func valuesOf(c belfry.CustomerID, pos belfry.Position, day int) *belfry.Batch {
 	return b
 }
 
-// everyRow gives all rows of a query.
+// everyRow returns all rows of a query.
 func (s *Store) everyRow(t *testing.T, c belfry.CustomerID, text string) [][]belfry.Value {
 	t.Helper()
 	rows, err := s.Select(t.Context(), planFor(t, s, c, text))
@@ -67,7 +67,7 @@ func summariseAll(t *testing.T, s *Store) {
 	}
 }
 
-// holds tells which files of the store have a text in them, whatever they are.
+// holds returns the files of the store that contain a text.
 func holds(t *testing.T, dir, text string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -131,12 +131,12 @@ func TestErase(t *testing.T) {
 			t.Errorf("%s: %v still have words of the customer", when, files)
 		}
 		if n := s.SummariesBehind(); n != 0 {
-			t.Errorf("%s: %d hours are to be summed up again", when, n)
+			t.Errorf("%s: %d hours are to be summarised again", when, n)
 		}
 	}
 	check("erased")
 	summariseAll(t, s)
-	check("summed up")
+	check("summarised")
 	mustAppend(t, s, wordsOf(2, 2, 0), valuesOf(2, 2, 0)) // what a replay offers again is there already
 	check("offered again")
 	if err := s.Erase(t.Context(), []belfry.CustomerID{2, 7}); err != nil { // nothing is left to do
@@ -160,7 +160,7 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// TestEraseMeanwhile: rows come and queries run while others are erased.
+// TestEraseMeanwhile: rows arrive and queries run while others are erased.
 func TestEraseMeanwhile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -188,7 +188,7 @@ func TestEraseMeanwhile(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if n := len(readAll(t, rows)); n != 5 && n != 6 { // the sixth says that there are more
+			if n := len(readAll(t, rows)); n != 5 && n != 6 { // the sixth means that there are more
 				t.Errorf("%d rows", n)
 			}
 		}

@@ -8,11 +8,11 @@ import (
 	"belfry/catalog"
 )
 
-// hoard takes some 57 MB of an engine's memory, and has work for days.
+// hoard is a query that holds some 57 MB of the engine's memory and runs for days.
 const hoard = `SELECT count(*) FROM (SELECT repeat('x', 1000) || i AS t FROM range(50000) r(i)) a, range(1000000000000) b WHERE length(a.t) + b.range < 0`
 
-// TestAppendEvicts: rows for which there is no memory, because a query has it, are stored all the same. The query ends, and
-// the engine does not grow. With padding rows hardly ever need that much, so there is none here.
+// TestAppendEvicts: rows for which there is no memory, because a query holds it, are stored nevertheless. The query
+// ends, and the engine does not grow. With padding, rows hardly ever need that much, so this test has none.
 func TestAppendEvicts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -21,12 +21,12 @@ func TestAppendEvicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20, unpadded: true})
+	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20, noPadding: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a query nobody ends does not run for days
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a query that is not evicted does not run for days
 	defer cancel()
 	inner, me, err := s.queries.enter(ctx)
 	if err != nil {
@@ -44,8 +44,8 @@ func TestAppendEvicts(t *testing.T) {
 	}()
 	waitMemory(t, s, 50<<20)
 	mustAppend(t, s, lines(1, 1, 2000, 2000, 30_000))
-	// The query may find its memory gone before it is told to go.
-	if err := <-ended; context.Cause(inner) != errEvicted && !shortOfMemory(err) {
+	// The query may fail for lack of memory before it is cancelled.
+	if err := <-ended; context.Cause(inner) != errEvicted && !outOfMemory(err) {
 		t.Errorf("the query ended with %v, because %v", err, context.Cause(inner))
 	}
 	if s.memoryNow() != s.cfg.MemoryLimit {
@@ -56,7 +56,7 @@ func TestAppendEvicts(t *testing.T) {
 	}
 }
 
-// waitMemory waits until so much of the engine's memory is in use.
+// waitMemory waits until the engine uses this much memory.
 func waitMemory(t *testing.T, s *Store, bytes uint64) {
 	t.Helper()
 	c, err := s.engine.Connect()

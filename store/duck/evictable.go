@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// evictableQueries are the statements of queries that run. Storing rows comes first: when the engine has too little memory
-// for both, they are ended.
+// evictableQueries are the running statements of queries. Storing rows comes first: if the engine has too little memory
+// for both, queries are ended.
 type evictableQueries struct {
 	mu      sync.Mutex
 	running map[*evictableQuery]struct{}
@@ -64,7 +64,7 @@ func (q *evictableQueries) evict() {
 }
 
 // clear blocks new queries and waits until none runs, or ctx ends; with evict, it ends those that run. any reports whether
-// there were some. One caller at a time; it lets queries start again with open.
+// any ran. One caller at a time; it calls open to allow queries again.
 func (q *evictableQueries) clear(ctx context.Context, evict bool) (open func(), any bool) {
 	q.mu.Lock()
 	q.blocked, q.idle = make(chan struct{}), make(chan struct{})

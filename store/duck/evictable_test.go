@@ -47,8 +47,8 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestHungryQueries: queries that want more memory than there is fail with advice, and the engine does not grow for
-// them; whoever writes meanwhile succeeds.
+// TestHungryQueries: queries that need more memory than there is fail with advice, and the engine does not grow for
+// them; writes succeed meanwhile.
 func TestHungryQueries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -90,7 +90,7 @@ func TestHungryQueries(t *testing.T) {
 }
 
 func (s *Store) memoryNow() int64 {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	return s.memory
 }

@@ -11,7 +11,7 @@ import (
 
 var _ query.Explainer = (*Store)(nil)
 
-// Explain says which files a plan would be asked of, those with which it would begin first.
+// Explain returns which files a plan would read, starting with those it would read first.
 func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) {
 	if p.Latest > 0 {
 		p = p.Newest()
@@ -33,7 +33,7 @@ func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) 
 	return []query.Line{{Part: "files", Text: text}}, nil
 }
 
-// fileList names the files of periods, without a great number of them in the middle.
+// fileList returns the names of the files of periods, shortened if there are many.
 func fileList(p *query.Plan, periods []belfry.Span) string {
 	name := func(x belfry.Span) string { return x.From.Std().Format(layout(p.Collection)) }
 	if n := len(periods); n > 4 {

@@ -19,81 +19,81 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// maxAttached is how many files stay attached while no one uses them. To attach one costs about a millisecond.
+// maxAttached is how many files stay attached while unused. Attaching one costs about a millisecond.
 const maxAttached = 512
 
-// files knows every file of the store, and which of them are attached to the engine. A file can be attached only once,
+// files tracks every file of the store and which of them are attached to the engine. A file can be attached only once,
 // so this is the one place where it happens.
 type files struct {
-	dir      string
-	instance string       // that the folder belongs to; empty: that is not known
-	homeInfo os.FileInfo  // of the file that says so, when it was last read
-	conn     *duckdb.Conn // for ATTACH and DETACH, under mu
+	dir          string
+	instance     string       // that the folder belongs to; empty: unknown
+	instanceInfo os.FileInfo  // of instanceFile when it was last read
+	conn         *duckdb.Conn // for ATTACH and DETACH, under mu
 
-	mu       sync.Mutex
-	freed    *sync.Cond         // a file that had to be detached has been
-	byName   map[string][]*file // by collection, oldest period first
-	attached int
-	keep     int    // how many files stay attached while no one uses them
-	most     int    // how many queries may attach; 0: any number
-	clock    uint64 // counts uses
-	held     int    // bytes of filters of items in memory
+	mu            sync.Mutex
+	freed         *sync.Cond         // a file was detached or moved aside
+	byName        map[string][]*file // by collection, oldest period first
+	attached      int
+	maxIdle       int    // how many files stay attached while unused
+	maxFiles      int    // how many files queries may attach; 0: no limit
+	clock         uint64 // counts uses
+	itemListBytes int    // memory of item lists
 
 	collections []*catalog.Collection
-	kept        map[string]uint64 // versions of the lists of what is kept, as the start has found them
+	kept        map[string]uint64 // versions of the lists of kept periods, as found at the start
 	stores      func(*catalog.Collection, belfry.Span) bool
 
 	manifest  *manifest
 	lost      map[string][]*loss // by collection
-	lossCount int                // how often a day was found incomplete
+	lossCount int                // number of times a day was found incomplete
 	now       func() time.Time
 	log       *slog.Logger
-	changed   func()            // told when lost changes; must not block
-	told      func(info string) // Config.Told
-	onLoss    func(*file)       // told of a file that lost rows
+	onChange  func()            // called when lost changes; must not block
+	onRepair  func(info string) // Config.Told
+	onLoss    func(*file)       // called with a file that lost rows
 
-	// The last file that was made, as it was before its first row. Files of other periods that begin with the same
-	// columns are copies of it: rows of a year that come in late need some hundred files at once.
-	image struct {
+	// The most recently created file, as it was before its first row. Files of other periods that start with the same
+	// columns are copies of it: late rows of a whole year need some hundred files at once.
+	template struct {
 		cols []duckdb.Column
 		data []byte
 	}
 }
 
-// file is one file. Its fields belong to the mutex of files.
+// file is one database file. The mutex of files guards its fields.
 type file struct {
 	belfry.Span
 	collection *catalog.Collection
 	path       string
 	late       bool   // the second file of a day; see lateSuffix
 	alias      string // name in the engine while attached; "" otherwise
-	refs       int    // who is using it
+	refs       int    // number of users
 	used       uint64
-	stale      bool        // must be detached before it is used again: a write to it failed
-	doomed     bool        // has been dropped, or set aside
+	stale      bool        // must be detached before it is used again, as a write to it failed
+	doomed     bool        // was dropped or set aside
 	loss       *loss       // why it was set aside; nil: it was not
 	inode      os.FileInfo // the file that is attached
 	occupied   bool        // summaries are being written to it
 	table      query.Table
 	kinds      map[string]duckdb.Kind // of its columns; never changed, only replaced
 
-	pos      belfry.Position // highest position in it; only the writer, who holds a reference, looks at it
+	pos      belfry.Position // highest position in it; used only by the writer, which holds a reference
 	dirty    int64           // bytes in its log, which the engine also holds in memory
 	log      logState
-	changing int        // commits and checkpoints that are under way
-	grown    int        // rows since token filters were last asked for; the writer's as well
-	fill     vectorFill // the same
+	changing int        // commits and checkpoints in progress
+	grown    int        // rows since token filters were last requested; used only by the writer
+	fill     vectorFill // used only by the writer
 
-	writes int // transactions that began to write to it, and that ended
+	writes int // starts and ends of transactions that write to it
 
-	items   itemIndex // the filter of its items
-	filters filters   // of the words in it; with a mutex of its own
+	items   itemIndex // its item filter
+	filters filters   // its token filters, with their own mutex
 }
 
-// listFiles finds the files in dir and removes those that dropped names: a Drop of them was interrupted. Files of periods
-// that are not stored any more are not missed.
+// listFiles finds the files in dir and deletes those for which dropped is true: a Drop of them was interrupted. Missing
+// files of periods that are no longer stored are ignored.
 func listFiles(dir string, collections []*catalog.Collection, kept map[string]uint64, stores, dropped func(*catalog.Collection, belfry.Span) bool, log *slog.Logger) (*files, error) {
-	fs := &files{dir: dir, byName: map[string][]*file{}, keep: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, changed: func() {}, told: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
+	fs := &files{dir: dir, byName: map[string][]*file{}, maxIdle: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, onChange: func() {}, onRepair: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
 	fs.freed = sync.NewCond(&fs.mu)
 	var late []*file
 	for _, c := range collections {
@@ -102,7 +102,7 @@ func listFiles(dir string, collections []*catalog.Collection, kept map[string]ui
 			return nil, err
 		}
 		for _, e := range entries {
-			if strings.Contains(e.Name(), unfinished) { // with what the engine keeps beside it
+			if strings.Contains(e.Name(), tempSuffix) { // and what the engine keeps beside it
 				if err := os.Remove(filepath.Join(dir, c.Name, e.Name())); err != nil {
 					return nil, err
 				}
@@ -129,24 +129,24 @@ func listFiles(dir string, collections []*catalog.Collection, kept map[string]ui
 			fs.insert(f)
 		}
 	}
-	if err := fs.tellMissing(fs.checkManifest(collections, late, stores)); err != nil { // who needs the day tries again
-		fs.log.Error("it could not be noted that files of rows are gone", "err", err)
+	if err := fs.loseMissing(fs.checkManifest(collections, late, stores)); err != nil { // retried when the day is needed
+		fs.log.Error("missing files of rows could not be recorded", "err", err)
 	}
-	return fs, fs.takeLate(late)
+	return fs, fs.addLate(late)
 }
 
-// tellMissing says that the days of files that are gone are incomplete.
-func (fs *files) tellMissing(missing []*file) error {
+// loseMissing records the days of missing files as incomplete.
+func (fs *files) loseMissing(missing []*file) error {
 	var errs []error
 	for _, f := range missing {
 		fs.log.Error("a file of rows is gone", "file", f.path)
-		fs.loseFile(f, goneWhy)
+		fs.loseFile(f, reasonDeleted)
 		errs = append(errs, fs.moveAside(f))
 	}
 	return errors.Join(errs...)
 }
 
-// findMarker takes note of a day that was found incomplete by an earlier process.
+// findMarker records a day that an earlier process found incomplete.
 func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*catalog.Collection, belfry.Span) bool) error {
 	p, at, ok := parseMarker(c, name)
 	if !ok {
@@ -163,7 +163,7 @@ func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*ca
 	return nil
 }
 
-// newFile describes the file for rows of a period: the second one while the first cannot be read.
+// newFile returns the file for rows of a period: the late file while the day file cannot be read.
 func (fs *files) newFile(c *catalog.Collection, p belfry.Span) *file {
 	if fs.unreadableAt(c, p) != nil {
 		return fs.newLate(c, p)
@@ -175,10 +175,10 @@ func (fs *files) newLate(c *catalog.Collection, p belfry.Span) *file {
 	return &file{Span: p, collection: c, late: true, path: filepath.Join(fs.dir, c.Name, fileName(c, p)+lateSuffix)}
 }
 
-// key is how the manifest calls the file.
+// key returns the file's name in the manifest.
 func (f *file) key() string { return f.collection.Name + "/" + filepath.Base(f.path) }
 
-// find looks a file up; where it would stand, when there is none.
+// find returns the index and the file of a period; if there is none, the index to insert it at and nil.
 func (fs *files) find(c *catalog.Collection, p belfry.Span) (int, *file) {
 	list := fs.byName[c.Name]
 	i, ok := slices.BinarySearchFunc(list, p.From, func(f *file, t belfry.Time) int { return cmp.Compare(f.From, t) })
@@ -193,12 +193,12 @@ func (fs *files) insert(f *file) {
 	fs.byName[f.collection.Name] = slices.Insert(fs.byName[f.collection.Name], i, f)
 }
 
-// acquire gives the files of the collection that have moments of the span, oldest first, attached until release.
+// acquire returns the files of the collection that overlap the span, oldest first, attached until release.
 func (fs *files) acquire(ctx context.Context, c *catalog.Collection, from, to belfry.Time) ([]*file, error) {
 	return fs.acquireAll(ctx, fs.list(c, fs.periods(c, from, to)))
 }
 
-// list finds the files of periods; nil where there is none any more.
+// list returns the files of periods; nil for periods without one.
 func (fs *files) list(c *catalog.Collection, periods []belfry.Span) []*file {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -209,20 +209,20 @@ func (fs *files) list(c *catalog.Collection, periods []belfry.Span) []*file {
 	return list
 }
 
-// acquireAll attaches those of the files that have not been dropped, until release.
+// acquireAll attaches the files until release, leaving out those that have been dropped.
 func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	var got []*file
 	for _, f := range list {
-		if f != nil && f.loss != nil { // not dropped: its rows belong into the answer
+		if f != nil && f.loss != nil { // not dropped: its rows belong in the answer
 			fs.releaseLocked(got)
 			return nil, errLost
 		}
 		if f == nil || f.doomed {
 			continue
 		}
-		err := fs.roomFor(f)
+		err := fs.checkFileLimit(f)
 		if err == nil {
 			err = fs.use(ctx, f)
 		}
@@ -243,13 +243,13 @@ func (fs *files) acquireAll(ctx context.Context, list []*file) ([]*file, error) 
 	return got, nil
 }
 
-// roomFor tells whether a query may attach one more file. Those who write always may: descriptors are kept for them, and for
-// files with rows in their logs, which stay attached.
-func (fs *files) roomFor(f *file) error {
-	if f.alias != "" || fs.most == 0 || fs.attached < fs.most {
+// checkFileLimit returns an error if a query may not attach one more file. Writers always may: file descriptors are
+// reserved for them, and for files with rows in their logs, which stay attached.
+func (fs *files) checkFileLimit(f *file) error {
+	if f.alias != "" || fs.maxFiles == 0 || fs.attached < fs.maxFiles {
 		return nil
 	}
-	fs.trim(fs.most - 1)
+	fs.trim(fs.maxFiles - 1)
 	attached := fs.attached
 	for _, list := range fs.byName {
 		for _, f := range list {
@@ -258,13 +258,13 @@ func (fs *files) roomFor(f *file) error {
 			}
 		}
 	}
-	if attached < fs.most {
+	if attached < fs.maxFiles {
 		return nil
 	}
-	return belfry.Errorf(belfry.Overloaded, "queries need more than the %d files of rows that may be open at a time; ask for a shorter span, or raise the limit of open files of the service (ulimit -n)", fs.most)
+	return belfry.Errorf(belfry.Overloaded, "queries need more than the %d files of rows that may be open at a time; ask for a shorter span, or raise the limit of open files of the service (ulimit -n)", fs.maxFiles)
 }
 
-// periods lists the periods of the collection with moments of the span, oldest first.
+// periods returns the periods of the collection that overlap the span, oldest first.
 func (fs *files) periods(c *catalog.Collection, from, to belfry.Time) []belfry.Span {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -277,11 +277,11 @@ func (fs *files) periods(c *catalog.Collection, from, to belfry.Time) []belfry.S
 	return list
 }
 
-// acquireForWriting gives the file of one period, made with the given columns when there is none.
+// acquireForWriting returns the file of one period, created with the given columns if there is none.
 func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p belfry.Span, cols []duckdb.Column) (*file, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.awaitAside(ctx, c, p); err != nil {
+	if err := fs.waitMovedAside(ctx, c, p); err != nil {
 		return nil, err
 	}
 	_, f := fs.find(c, p)
@@ -301,7 +301,7 @@ func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p
 	return f, nil
 }
 
-// use counts one more user of the file and sees to it that it is attached.
+// use adds a user of the file and attaches the file if necessary.
 func (fs *files) use(ctx context.Context, f *file) error {
 	stop := context.AfterFunc(ctx, fs.freed.Broadcast)
 	defer stop()
@@ -312,9 +312,9 @@ func (fs *files) use(ctx context.Context, f *file) error {
 		fs.freed.Wait()
 	}
 	if f.alias == "" {
-		fs.trim(fs.keep - 1)
+		fs.trim(fs.maxIdle - 1)
 		if err := fs.attach(ctx, f); err != nil {
-			fs.judgeAttach(ctx, f, err)
+			fs.diagnoseAttach(ctx, f, err)
 			return fmt.Errorf("attach %s: %w", f.path, err)
 		}
 	}
@@ -324,8 +324,8 @@ func (fs *files) use(ctx context.Context, f *file) error {
 	return nil
 }
 
-// hold counts one more user of a file that is known already; false when it has been dropped.
-func (fs *files) hold(ctx context.Context, f *file) (bool, error) {
+// acquireOne adds a user of a known file; false if the file has been dropped.
+func (fs *files) acquireOne(ctx context.Context, f *file) (bool, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if f.doomed {
@@ -357,18 +357,18 @@ func (fs *files) releaseLocked(list []*file) {
 			fs.detach(f)
 		}
 	}
-	fs.trim(fs.keep)
+	fs.trim(fs.maxIdle)
 }
 
-// markStale says that the file must be attached again before it is used.
+// markStale marks a file that must be attached again before it is used.
 func (fs *files) markStale(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.stale = true
 }
 
-// trim detaches the files used longest ago while more than n are attached. Files with rows that are not checkpointed
-// stay: a checkpoint takes time, and is the writer's to do.
+// trim detaches the least recently used files while more than n are attached. Files with rows that are not checkpointed
+// stay: a checkpoint takes time, and is the writer's task.
 func (fs *files) trim(n int) {
 	if fs.attached <= n {
 		return
@@ -387,24 +387,24 @@ func (fs *files) trim(n int) {
 	}
 }
 
-// wrote takes note of a commit to the file.
+// wrote records a commit to the file.
 func (fs *files) wrote(f *file, pos belfry.Position, kinds map[string]duckdb.Kind) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.pos = pos
 	if kinds != nil {
-		f.know(kinds)
+		f.setColumns(kinds)
 	}
 	fresh := f.dirty == 0
 	var err error
 	if f.dirty, err = uncheckpointed(f); err != nil || !fresh {
 		return err
 	}
-	return syncDir(filepath.Dir(f.path)) // a new log: its name must last as well
+	return syncDir(filepath.Dir(f.path)) // a new log: its name must be durable, too
 }
 
-// overfull picks a file to be checkpointed: the one used longest ago, while the logs of more than n files, or more than
-// size bytes of them, have not been checkpointed. It counts as used until it is released.
+// overfull returns a file to be checkpointed: the least recently used one, while the logs of more than n files, or more
+// than size bytes of them, have not been checkpointed; nil if none. It counts as used until it is released.
 func (fs *files) overfull(n int, size int64) *file {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -427,7 +427,7 @@ func (fs *files) overfull(n int, size int64) *file {
 	return oldest
 }
 
-// occupy says whether a transaction of summaries is open on the file: until it ends the file cannot be checkpointed.
+// occupy sets whether a transaction of summaries is open on the file: until it ends, the file cannot be checkpointed.
 func (fs *files) occupy(f *file, yes bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -10,17 +10,17 @@ import (
 	"belfry/store/duck/index"
 )
 
-// filters are the token filters of one file. They speak for the rows of its first len(blocks) blocks; what comes after
-// is always read.
+// filters are the token filters of one file. They cover the rows of its first len(blocks) blocks; later rows are always
+// read.
 type filters struct {
 	mu     sync.Mutex
 	alias  string // of the file when the blocks were last compared with its rows; "" never
 	blocks []index.Block
 }
 
-// blocksOf gives the blocks that speak for rows of the file, which the caller holds. When the file has been attached
-// again since the last time they are read and compared with its rows: whatever has happened to either of them
-// meanwhile, a filter never stands for rows that it was not made from.
+// blocksOf returns the blocks that cover rows of the file, which the caller holds. If the file was attached again since
+// the last call, they are read and compared with its rows: whatever happened to either of them, a filter is never used
+// for rows it was not built from.
 func (s *Store) blocksOf(ctx context.Context, c *duckdb.Conn, f *file) ([]index.Block, error) {
 	t := &f.filters
 	t.mu.Lock()
@@ -39,7 +39,7 @@ func (s *Store) blocksOf(ctx context.Context, c *duckdb.Conn, f *file) ([]index.
 	return list, nil
 }
 
-// confirm keeps the blocks whose rows the file has.
+// confirm returns the blocks whose rows the file has.
 func confirm(ctx context.Context, c *duckdb.Conn, f *file, list []index.Block) ([]index.Block, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -59,14 +59,14 @@ func confirm(ctx context.Context, c *duckdb.Conn, f *file, list []index.Block) (
 	return list, nil
 }
 
-// damaged says that the filter of a block could not be read: it and those after it are rebuilt.
-func (t *filters) damaged(block int) {
+// dropFrom discards a block whose filter could not be read and all blocks after it. They are built again.
+func (t *filters) dropFrom(block int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.blocks = slices.Clone(t.blocks[:min(block, len(t.blocks))])
 }
 
-// extendFilters writes more blocks behind those that were known when they were built.
+// extendFilters appends blocks to those that were known when they were built.
 func (f *file) extendFilters(old []index.Block, more []index.Built) error {
 	t := &f.filters
 	t.mu.Lock()

@@ -18,7 +18,7 @@ import (
 	"belfry/store/duck/index"
 )
 
-// lineOf is the log line of a row: a few words that come again and again, and in some rows one that hardly does.
+// lineOf returns the log line of a row: a few common words, and in some rows a rare one.
 func lineOf(id int) string {
 	line := fmt.Sprintf("word%d took %d Ms", id%7, id%5)
 	if id%10_007 == 0 {
@@ -54,12 +54,12 @@ func heldLog(t *testing.T, s *Store, day int) (f *file, c *duckdb.Conn, release 
 	return used[0], c, func() { c.Close(); s.files.release(used) }
 }
 
-// fillAll makes all filters of the file, and checks them.
+// fillAll builds all filters of the file and checks them.
 func fillAll(t *testing.T, s *Store, f *file, c *duckdb.Conn) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = s.work(t.Context(), indexJob{file: f}, index.NewSet()); err != nil {
+		if more, err = s.runIndexJob(t.Context(), indexJob{file: f}, index.NewSet()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,7 +70,7 @@ func fillAll(t *testing.T, s *Store, f *file, c *duckdb.Conn) {
 	}
 }
 
-// checkFilters looks for each word of each row that the filters speak for.
+// checkFilters looks up each word of each row that the filters cover.
 func checkFilters(t *testing.T, s *Store, f *file, c *duckdb.Conn) (blocks int) {
 	t.Helper()
 	list, err := s.blocksOf(t.Context(), c, f)
@@ -105,12 +105,12 @@ func checkFilters(t *testing.T, s *Store, f *file, c *duckdb.Conn) (blocks int) 
 	return len(list)
 }
 
-// logPlan asks for all rows with a condition.
+// logPlan returns the plan of all rows with a condition.
 func logPlan(t *testing.T, s *Store, where string) *query.Plan {
 	return parse(t, s, "SELECT id FROM objectlog WHERE timestamp >= '1990-01-01T00:00:00Z' AND "+where+" ORDER BY id LIMIT 100000")
 }
 
-// idsOf is what a query for lines must give while the store has n rows.
+// idsOf returns the ids that a query for lines must return while the store has n rows.
 func idsOf(n int, wanted ...string) string {
 	var ids []string
 	for id := range n {
@@ -121,7 +121,7 @@ func idsOf(n int, wanted ...string) string {
 	return strings.Join(ids, " ")
 }
 
-// rangesFor are the blocks that a plan reads of a file, as text; the rows behind the blocks are +.
+// rangesFor returns the blocks that a plan reads of a file, as text; + means the rows after the blocks.
 func rangesFor(t *testing.T, s *Store, c *duckdb.Conn, f *file, p *query.Plan) string {
 	t.Helper()
 	n := index.TokensOf(p)
@@ -150,11 +150,11 @@ func rangesFor(t *testing.T, s *Store, c *duckdb.Conn, f *file, p *query.Plan) s
 
 const filterRows = 45_000 // five blocks and some rows
 
-// filterStore has lines of customer 1, with a block's worth of customer 2 behind.
+// filterStore has lines of customer 1, followed by a block of customer 2.
 func filterStore(t *testing.T, dir string) *Store {
 	t.Helper()
 	s := open(t, dir)
-	s.indexer.close() // filters are made when the test says so
+	s.indexer.close() // the test builds filters itself
 	for i := range 5 {
 		mustAppend(t, s, linesOf(belfry.Position(i+1), 1, 0, i*9000, 9000))
 	}
@@ -162,8 +162,8 @@ func filterStore(t *testing.T, dir string) *Store {
 	return s
 }
 
-// TestFilters: answers are the same without filters, with them, with more rows than they know, and after the store is
-// opened again; and with them few blocks are read.
+// TestFilters: answers are the same without filters, with them, with more rows than they cover, and after the store is
+// opened again; with filters few blocks are read.
 func TestFilters(t *testing.T) {
 	dir := t.TempDir()
 	s := filterStore(t, dir)
@@ -191,7 +191,7 @@ func TestFilters(t *testing.T) {
 	fillAll(t, s, f, c)
 	ask(s, filterRows)
 	ranges("log = 'Rare1 happened'", "1 6+")
-	ranges("log = 'rare1 HAPPENED!'", "1 6+") // the words alone are looked at
+	ranges("log = 'rare1 HAPPENED!'", "1 6+") // only words count
 	ranges("log = 'Rare4 happened'", "4 6+")
 	ranges("log = 'Rare5 happened'", "6+") // is the other customer's
 	ranges("log = 'Rare1 nothing'", "6+")
@@ -225,8 +225,8 @@ func TestFilters(t *testing.T) {
 	ask(s, filterRows+18_000)
 }
 
-// TestDamagedFilters flips every byte of the filters and cuts them at every length: what they say may be lost, but they
-// never rule out a block that has the word.
+// TestDamagedFilters flips every byte of the filters and truncates them at every length: they may rule out fewer
+// blocks, but never one that has the word.
 func TestDamagedFilters(t *testing.T) {
 	s := filterStore(t, t.TempDir())
 	defer s.Close()
@@ -275,7 +275,7 @@ func TestDamagedFilters(t *testing.T) {
 	}
 }
 
-// TestForeignFilters gives a file the filters of another: of one with more rows, and of one with other rows.
+// TestForeignFilters puts the filters of another file beside a file: of one with more rows, and of one with other rows.
 func TestForeignFilters(t *testing.T) {
 	s := filterStore(t, t.TempDir())
 	defer s.Close()
@@ -309,7 +309,7 @@ func TestForeignFilters(t *testing.T) {
 	try(0, linesOf(1, 1, 0, 100_000, 7*index.BlockRows))
 }
 
-// TestFiltersOfOldDays makes filters of rows that come late, and takes them away with the day.
+// TestFiltersOfOldDays builds filters of late rows, and removes them with the day.
 func TestFiltersOfOldDays(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -328,7 +328,7 @@ func TestFiltersOfOldDays(t *testing.T) {
 	if err := s.Drop(t.Context(), f.collection, crashDay0+belfry.Day); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := s.work(t.Context(), indexJob{file: f}, index.NewSet()); more || err != nil {
+	if more, err := s.runIndexJob(t.Context(), indexJob{file: f}, index.NewSet()); more || err != nil {
 		t.Errorf("filters of a day that is gone: %v, %v", more, err)
 	}
 	if _, err := os.Stat(f.path + index.Suffix); !os.IsNotExist(err) {
@@ -339,7 +339,7 @@ func TestFiltersOfOldDays(t *testing.T) {
 	}
 }
 
-// TestManyTokens: a block with too many words is always read, and keeps no other from having a filter.
+// TestManyTokens: a block with too many words is always read, and does not prevent filters of other blocks.
 func TestManyTokens(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -374,8 +374,8 @@ func appendLinesForever(dir string) {
 	os.Exit(1)
 }
 
-// TestKillFilters kills a process that stores lines and makes filters of them, again and again in the same folder, and
-// looks for every word in the filters that it left.
+// TestKillFilters kills a process that stores lines and builds filters, again and again in the same folder, and looks
+// up every word in the filters that it left.
 func TestKillFilters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -418,7 +418,7 @@ func TestKillFilters(t *testing.T) {
 	}
 }
 
-// TestLatest asks for the last lines with a word of many and of few rows, after some of the newest came before older ones.
+// TestLatest queries the last lines with common and rare words, after some of the newest were stored before older ones.
 func TestLatest(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()

@@ -10,9 +10,9 @@ import (
 	"belfry/store/duck/index"
 )
 
-// indexBuilder makes token filters in the background: of blocks that have become full, and of those that a search found to have
-// none. It reads the rows back from the files, which costs about a sixth of what it took to store them, and so works for any
-// rows, however they got there: yesterday, in a replay, before a crash. Until a block has a filter it is simply read.
+// indexBuilder builds filters in the background: of blocks that have become full, and of blocks that a search found
+// without one. It reads the rows back from the files, which costs about a sixth of storing them, and so works for any
+// rows, whether stored yesterday, in a replay or before a crash. A block without a filter is simply read.
 type indexBuilder struct {
 	mu      sync.Mutex
 	waiting []indexJob
@@ -21,13 +21,13 @@ type indexBuilder struct {
 	stopped sync.WaitGroup
 }
 
-// indexJob is a file that lacks filters of words, or the filter of its items.
+// indexJob is a file that lacks token filters or its item filter.
 type indexJob struct {
 	file  *file
 	items bool
 }
 
-// indexStep is how many blocks are made at a time. The engine cannot be replaced meanwhile.
+// indexStep is how many blocks are built at a time. The engine cannot be replaced meanwhile.
 const indexStep = 16
 
 func (s *Store) startIndexer() {
@@ -36,13 +36,13 @@ func (s *Store) startIndexer() {
 	s.indexer.stopped.Go(func() { s.runIndexer(ctx) })
 }
 
-// close ends the indexer; what it has not done it finds again.
+// close stops the indexer. Unfinished work is found again later.
 func (l *indexBuilder) close() {
 	l.stop()
 	l.stopped.Wait()
 }
 
-// request adds a file that lacks filters.
+// request queues a file that lacks token filters.
 func (l *indexBuilder) request(f *file) { l.add(indexJob{file: f}) }
 
 func (l *indexBuilder) add(j indexJob) {
@@ -68,7 +68,7 @@ func (l *indexBuilder) next() (j indexJob, ok bool) {
 	return j, true
 }
 
-// requested reports whether filters are wanted.
+// requested reports whether jobs are waiting.
 func (l *indexBuilder) requested() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,24 +88,24 @@ func (s *Store) runIndexer(ctx context.Context) {
 			}
 			continue
 		}
-		more, err := s.work(ctx, job, set)
+		more, err := s.runIndexJob(ctx, job, set)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			s.cfg.Log.Warn("filters not made, queries read more rows than they need", "file", job.file.path, "err", err)
+			s.cfg.Log.Warn("filters not built, queries read more rows than necessary", "file", job.file.path, "err", err)
 		case more:
 			s.indexer.add(job)
 		}
 	}
 }
 
-// work does a job, or a part of it, and tells whether there is more to do.
-func (s *Store) work(ctx context.Context, j indexJob, set *index.Set) (more bool, err error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// runIndexJob runs a job, or a part of it, and reports whether there is more to do.
+func (s *Store) runIndexJob(ctx context.Context, j indexJob, set *index.Set) (more bool, err error) {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return false, err
 	}
-	if held, err := s.files.hold(ctx, j.file); err != nil || !held {
+	if held, err := s.files.acquireOne(ctx, j.file); err != nil || !held {
 		return false, err
 	}
 	defer func() { s.files.finish([]*file{j.file}, err) }()
@@ -115,13 +115,13 @@ func (s *Store) work(ctx context.Context, j indexJob, set *index.Set) (more bool
 	}
 	defer c.Close()
 	if j.items {
-		return false, s.listItems(ctx, c, j.file, set)
+		return false, s.buildItemFilter(ctx, c, j.file, set)
 	}
-	return s.fillSome(ctx, c, j.file, set)
+	return s.buildTokenFilters(ctx, c, j.file, set)
 }
 
-// fillSome makes the next few filters of words of a file, which the caller holds.
-func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) (more bool, err error) {
+// buildTokenFilters builds the next few token filters of a file, which the caller holds.
+func (s *Store) buildTokenFilters(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) (more bool, err error) {
 	old, err := s.blocksOf(ctx, c, f)
 	if err != nil {
 		return false, err
@@ -136,7 +136,7 @@ func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *inde
 		return false, nil
 	}
 	built, err := index.Build(ctx, c, f.ref(), s.files.texts(f), set, from, end)
-	if len(built) == 0 && shortOfMemory(err) { // texts so long that a filter would not help
+	if len(built) == 0 && outOfMemory(err) { // the texts are so long that a filter would not help
 		built, err = index.Build(ctx, c, f.ref(), nil, set, from, from+1)
 	}
 	if len(built) == 0 {
@@ -145,7 +145,7 @@ func (s *Store) fillSome(ctx context.Context, c *duckdb.Conn, f *file, set *inde
 	return from+len(built) < to, f.extendFilters(old, built)
 }
 
-// texts are the columns of the file that are searched by word.
+// texts returns the columns of the file that are searched by word.
 func (fs *files) texts(f *file) []string {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -155,24 +155,24 @@ func (fs *files) texts(f *file) []string {
 	})
 }
 
-// A query for an item should find the filters of old days ready. So when the indexer is idle it goes through the files and lists
-// the items of those that have got rows since, but none for some time.
+// A query for an item should find the filters of old days ready. So when the indexer is idle it goes through the files
+// and lists the items of those that have new rows, but none for some time.
 
 const (
 	quietInterval = 5 * time.Second
-	quietRest     = 3 // how long it rests after each file, as a multiple of what that took
+	quietRest     = 3 // pause after each file, as a multiple of the time it took
 )
 
-// indexQuietFiles makes missing filters of items until another filter is requested.
+// indexQuietFiles builds missing item filters until another filter is requested.
 func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
 	for _, f := range s.quietFiles() {
 		if _, _, _, ok := s.itemBlock(f); ok {
 			continue
 		}
 		begun := time.Now()
-		_, err := s.work(ctx, indexJob{file: f, items: true}, set)
-		if err != nil && ctx.Err() == nil && s.gaveUp(f) {
-			s.cfg.Log.Warn("a list of items was not made, queries read more files than they need", "file", f.path, "err", err)
+		_, err := s.runIndexJob(ctx, indexJob{file: f, items: true}, set)
+		if err != nil && ctx.Err() == nil && s.markFailed(f) {
+			s.cfg.Log.Warn("an item filter was not built, queries read more files than necessary", "file", f.path, "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -185,7 +185,8 @@ func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
 	}
 }
 
-// quietFiles are those without new rows since the last time, newest first; the newest of a collection is never quiet.
+// quietFiles returns the files without new rows since the last call that lack an item filter, newest first. The newest
+// file of a collection is never quiet.
 func (s *Store) quietFiles() []*file {
 	var list []*file
 	fs := s.files
@@ -208,11 +209,11 @@ func (s *Store) quietFiles() []*file {
 	return list
 }
 
-// gaveUp says that the items of a file could not be listed, and tells whether that is the fault of the file. It is not
-// when the engine is down.
-func (s *Store) gaveUp(f *file) bool {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// markFailed records that the items of a file could not be listed, and reports whether the file is the cause. It is not
+// if the engine is down.
+func (s *Store) markFailed(f *file) bool {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if s.usable() != nil {
 		return false
 	}

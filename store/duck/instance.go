@@ -3,19 +3,22 @@ package duck
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"belfry"
 
+	"belfry/store"
 	"belfry/store/duck/duckdb"
 )
 
-// instanceTable says in each file to which instance its rows belong: customers and items are numbers, which mean something
-// else in another instance. It gets a row when the file is made and with the first commit to each log, so that a log beside a
-// file of another instance shows, too.
+// instanceTable names in each file the instance its rows belong to: customers and items are numbers that mean something
+// else in another instance. A row is added when the file is created and with the first commit to each log, so that a
+// log beside a file of another instance is detected, too.
 const instanceTable = "instance"
 
-// sign writes the id of the instance into a file, if its log does not have it yet. It is part of a transaction.
+// sign writes the id of the instance into a file, if its log does not have it yet, as part of a transaction.
 func (fs *files) sign(ctx context.Context, c *duckdb.Conn, f *file) error {
 	fs.mu.Lock()
 	done := fs.instance == "" || f.dirty > 0
@@ -26,7 +29,7 @@ func (fs *files) sign(ctx context.Context, c *duckdb.Conn, f *file) error {
 	return c.Exec(ctx, "INSERT INTO "+f.alias+".main."+instanceTable+" VALUES (?)", fs.instance)
 }
 
-// readPosition reads the position of a file, and checks whether it belongs to the instance.
+// readPosition reads the position of a file and checks that it belongs to the instance.
 func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string) (err error) {
 	const position = "(SELECT max(pos) FROM %[1]s.main.position)"
 	if instance == "" {
@@ -54,4 +57,39 @@ func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string
 		}
 	}
 	return nil
+}
+
+// instanceFile holds the id of the instance that the folder belongs to. Whoever creates the folder writes it before the
+// store is opened.
+const instanceFile = "instance"
+
+// checkFolderLocked checks that the folder of the store still exists and belongs to this instance. The mutex is held.
+func (fs *files) checkFolderLocked() error {
+	path := fs.dir
+	if fs.instance != "" {
+		path = filepath.Join(fs.dir, instanceFile)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("%w: %s cannot be found (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, causeOf(err))
+	}
+	if fs.instance == "" || fs.instanceInfo != nil && os.SameFile(info, fs.instanceInfo) && info.ModTime().Equal(fs.instanceInfo.ModTime()) && info.Size() == fs.instanceInfo.Size() {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%w: %s cannot be read (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, causeOf(err))
+	}
+	if got := strings.TrimSpace(string(text)); got != fs.instance {
+		return fmt.Errorf("%w: %s says %.40q, and this instance is %s; put the folder back that belongs here, or write that id into the file if only the file was changed", store.ErrFolder, path, got, fs.instance)
+	}
+	fs.instanceInfo = info
+	return nil
+}
+
+// checkFolder is checkFolderLocked for callers that do not hold the mutex.
+func (fs *files) checkFolder() error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return fs.checkFolderLocked()
 }

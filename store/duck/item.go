@@ -11,18 +11,18 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// dimension is the names of items, by id: of those that exist in memory, of removed ones in a file, see removed.go. Only
+// dimension has the names of items by id: of existing ones in memory, of removed ones in a file, see removed.go. Only
 // the writer uses it.
 type dimension struct {
-	highest int64 // id; no item above it is in the table
+	highest int64 // highest id in the table
 	deleted int   // rows since the last checkpoint
 	removed removedNames
 }
 
-// The table is in a database of its own, which unlike the main one is compressed at each checkpoint. Queries use the view
-// itemTable, which adds the removed items.
+// The table is in a separate database which, unlike the main one, is compressed at each checkpoint. Queries use the
+// view itemTable, which adds the removed items.
 const (
-	vacuumItems  = 50_000 // deleted rows
+	vacuumItems  = 50_000 // deleted rows that trigger a checkpoint
 	itemDatabase = "items"
 	liveTable    = itemDatabase + ".main.live"
 	itemTable    = itemDatabase + ".main.item"
@@ -61,13 +61,13 @@ func (d *dimension) create(ctx context.Context, c *duckdb.Conn) error {
 	return nil
 }
 
-// apply takes in the batches of items among the given ones. An item that is known is replaced.
+// apply stores the batches of items among the given ones. A known item is replaced.
 func (d *dimension) apply(ctx context.Context, c *duckdb.Conn, batches []*belfry.Batch) error {
 	pieces, known, highest, err := d.latest(batches)
 	if err != nil || len(pieces) == 0 {
 		return err
 	}
-	live, gone := divideRemoved(pieces)
+	live, gone := splitRemoved(pieces)
 	if len(gone) > 0 {
 		if err := d.removed.add(ctx, c, gone); err != nil {
 			return err
@@ -91,12 +91,12 @@ func (d *dimension) apply(ctx context.Context, c *duckdb.Conn, batches []*belfry
 	}
 	if d.deleted += len(known); d.deleted >= vacuumItems {
 		d.deleted = 0
-		_ = c.Exec(ctx, "CHECKPOINT "+itemDatabase) // gives the memory of deleted rows back; while others use it, later
+		_ = c.Exec(ctx, "CHECKPOINT "+itemDatabase) // frees the memory of deleted rows; later, if others use the database
 	}
 	return nil
 }
 
-// transact does something in one transaction.
+// transact runs do in one transaction.
 func transact(ctx context.Context, c *duckdb.Conn, do func() error) error {
 	err := c.Exec(ctx, "BEGIN")
 	if err != nil {
@@ -106,12 +106,12 @@ func transact(ctx context.Context, c *duckdb.Conn, do func() error) error {
 		err = c.Exec(context.WithoutCancel(ctx), "COMMIT")
 	}
 	if err != nil {
-		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // which says so when the failed statement has already done it
+		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails if the failed statement has already rolled back
 	}
 	return err
 }
 
-// latest finds the last word on each item, and those items that the table may have already.
+// latest returns the last version of each item, and the items that the table may have already.
 func (d *dimension) latest(batches []*belfry.Batch) (pieces []piece, known []int64, highest int64, err error) {
 	seen := map[int64]bool{}
 	highest = d.highest
@@ -142,7 +142,7 @@ func (d *dimension) latest(batches []*belfry.Batch) (pieces []piece, known []int
 	return pieces, known, highest, nil
 }
 
-// deleteItems takes items out of a table. Their numbers stand in the text itself: as arguments they would be slower.
+// deleteItems deletes items from a table. The ids are part of the text, which is faster than arguments.
 func deleteItems(ctx context.Context, c *duckdb.Conn, table string, ids []int64) error {
 	for part := range slices.Chunk(ids, 5000) {
 		var text strings.Builder
@@ -161,7 +161,7 @@ func deleteItems(ctx context.Context, c *duckdb.Conn, table string, ids []int64)
 	return nil
 }
 
-// addItemsTo adds items to a table; batch is for that of removed ones.
+// addItemsTo appends items to a table; batch is used only in the table of removed items.
 func addItemsTo(c *duckdb.Conn, database, table string, cols []duckdb.Column, pieces []piece, batch int64) error {
 	if len(pieces) == 0 {
 		return nil

@@ -15,19 +15,19 @@ import (
 	"belfry/store/duck/index"
 )
 
-// Which items have rows in a file is kept beside it, as one filter, so that the last rows of an item are found without
-// opening the days on which it was silent. It is bound to sizes and times of the file and its log, one of which changes
-// whenever a row is stored: so a filter that has got old is known as such without asking the engine. Once it is known to
-// be right it stays so until a row is stored, however often the file is checkpointed, and is only stamped again.
+// The items that have rows in a file are kept beside it in one filter, so that the last rows of an item are found
+// without opening the days without any. The filter is bound to the sizes and times of the file and its log, one of
+// which changes whenever a row is stored, so an outdated filter is recognised without the engine. Once known to be
+// valid it stays so until a row is stored, however often the file is checkpointed, and only its stamp is renewed.
 const itemSuffix = ".items"
 
-// maxSought is how many items are looked for in filters. With more, hardly a file would be left out.
+// maxSought is how many items are looked up in filters. With more, hardly any file would be ruled out.
 const maxSought = 64
 
-// leastFiltered is of how many files the filters are worth looking at.
+// leastFiltered is how many files a plan must have for filters to be worth reading.
 const leastFiltered = 3
 
-// itemFormatOf is the format that the filter of the file must have.
+// itemFormatOf returns the format that a valid filter of the file has.
 func itemFormatOf(f *file) (index.Format, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
@@ -43,20 +43,20 @@ func itemFormatOf(f *file) (index.Format, error) {
 	return index.ListFormat(info.Size(), info.ModTime().UnixNano(), log.Size(), log.ModTime().UnixNano()), nil
 }
 
-// itemIndex is the part in memory of the filter of the items of a file. The mutex of files guards it.
+// itemIndex is the part of a file's item filter that is in memory. The mutex of files guards it.
 type itemIndex struct {
 	block  index.Block
-	list   *index.List // all of the filter, if it is small
+	list   *index.List // the whole filter, if it is small
 	known  bool
-	writes int  // to the file when the filter was right
-	seen   int  // writes when the indexer last looked
-	failed bool // to be made then; the indexer waits until it is requested
+	writes int  // to the file when the filter was valid
+	seen   int  // writes when the indexer last checked
+	failed bool // could not be built; the indexer waits until it is requested
 }
 
-// listItems makes the filter of the items of a file, which the caller holds, unless someone writes to it meanwhile: rows
+// buildItemFilter builds the item filter of a file, which the caller holds, unless someone writes to it meanwhile: rows
 // may be in its log before they can be read.
-func (s *Store) listItems(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) error {
-	before := s.files.writesTo(f)
+func (s *Store) buildItemFilter(ctx context.Context, c *duckdb.Conn, f *file, set *index.Set) error {
+	before := s.files.writeCount(f)
 	if before%2 != 0 {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (s *Store) listItems(ctx context.Context, c *duckdb.Conn, f *file, set *ind
 		return fmt.Errorf("list items: %w", err)
 	}
 	want, err := itemFormatOf(f)
-	if err != nil || s.files.writesTo(f) != before {
+	if err != nil || s.files.writeCount(f) != before {
 		return err
 	}
 	blocks, err := index.Write(f.path+itemSuffix, want, nil, []index.Built{index.BuildList(set)})
@@ -82,42 +82,42 @@ func (s *Store) listItems(ctx context.Context, c *duckdb.Conn, f *file, set *ind
 	return err
 }
 
-// writesTo counts the beginnings and the ends of transactions that write to the file.
-func (fs *files) writesTo(f *file) int {
+// writeCount returns the number of starts and ends of transactions that write to the file.
+func (fs *files) writeCount(f *file) int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return f.writes
 }
 
-// writing counts a beginning or an end.
-func (fs *files) writing(f *file) {
+// countWrite counts a start or an end.
+func (fs *files) countWrite(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.writes++
 }
 
-// noteItems takes note of a filter that was right after so many writes.
+// noteItems records a filter that was valid at this write count.
 func (fs *files) noteItems(f *file, b index.Block, writes int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.held -= f.items.list.Size()
+	fs.itemListBytes -= f.items.list.Size()
 	f.items.block, f.items.list, f.items.known, f.items.writes = b, nil, true, writes
 }
 
-// Small lists are kept in memory, because opening a file takes longer than reading it. maxHeld bounds what they take together.
+// Small lists are kept in memory, because opening a file takes longer than reading it. maxHeld bounds their total size.
 const maxHeld = 1 << 20
 
-// holdList keeps the list of a file that was right after so many writes.
+// holdList keeps a list in memory that was valid at this write count.
 func (fs *files) holdList(f *file, list *index.List, writes int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if list != nil && f.items.writes == writes && f.items.known && f.items.list == nil && fs.held+list.Size() <= maxHeld && !f.doomed {
+	if list != nil && f.items.writes == writes && f.items.known && f.items.list == nil && fs.itemListBytes+list.Size() <= maxHeld && !f.doomed {
 		f.items.list = list
-		fs.held += list.Size()
+		fs.itemListBytes += list.Size()
 	}
 }
 
-// itemBlock gives the filter of the items of a file if it is right, and after how many writes it is.
+// itemBlock returns the item filter of a file if it is valid, and the file's write count.
 func (s *Store) itemBlock(f *file) (b index.Block, list *index.List, writes int, ok bool) {
 	s.files.mu.Lock()
 	have, writes := f.items, f.writes
@@ -137,8 +137,8 @@ func (s *Store) itemBlock(f *file) (b index.Block, list *index.List, writes int,
 	return blocks[0], nil, writes, true
 }
 
-// stampItems says that the filter of a file, which has just been checkpointed, is still right. It is for the next start
-// alone: should it fail, the filter is rebuilt then. The caller holds the mutex of files.
+// stampItems renews the stamp of a filter that is still valid after a checkpoint of its file. Only the next start needs
+// it: if this fails, the filter is built again then. The caller holds the mutex of files.
 func (f *file) stampItems() {
 	if !f.items.known || f.items.writes != f.writes {
 		return
@@ -155,7 +155,8 @@ func (f *file) stampItems() {
 	_ = data.Close()
 }
 
-// mayHaveItem tells whether the file may have rows of one of the items. It has the filter made when there is none.
+// mayHaveItem reports whether the file may have rows of one of the plan's items. It requests the filter if there is
+// none.
 func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 	b, list, writes, ok := s.itemBlock(f)
 	if !ok {
@@ -177,7 +178,7 @@ func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 		}
 		return true
 	}
-	if s.files.writesTo(f) != writes { // then it may have been another filter that was read
+	if s.files.writeCount(f) != writes { // another filter may have been read
 		return true
 	}
 	s.files.holdList(f, r.List(), writes)

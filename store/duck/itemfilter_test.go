@@ -19,7 +19,7 @@ func itemRows(pos belfry.Position, item int64, days ...int) *belfry.Batch {
 	return b
 }
 
-// itemPlan asks for the last rows of an item.
+// itemPlan returns the plan of the last rows of an item.
 func itemPlan(t testing.TB, s *Store, item belfry.ID) *query.Plan {
 	t.Helper()
 	tree, err := query.Parse("SELECT i1 FROM objectdata WHERE object = 'x' LIMIT 10")
@@ -34,8 +34,8 @@ func itemPlan(t testing.TB, s *Store, item belfry.ID) *query.Plan {
 	return p
 }
 
-// TestItemFilters: days without the item are left out once their filters are made, and are there again as soon as a row
-// comes late, whatever becomes of the filter.
+// TestItemFilters: days without the item are skipped once their filters are built, and read again as soon as a row
+// comes late, whatever happens to the filter.
 func TestItemFilters(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -55,7 +55,7 @@ func TestItemFilters(t *testing.T) {
 	fill := func() {
 		t.Helper()
 		for job, ok := s.indexer.next(); ok; job, ok = s.indexer.next() {
-			if _, err := s.work(t.Context(), job, index.NewSet()); err != nil {
+			if _, err := s.runIndexJob(t.Context(), job, index.NewSet()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -103,7 +103,7 @@ func TestItemFilters(t *testing.T) {
 	}
 }
 
-// BenchmarkLastOfItem asks for the last rows of an item that has been silent for most of 400 days.
+// BenchmarkLastOfItem queries the last rows of an item that has no rows in most of 400 days.
 func BenchmarkLastOfItem(b *testing.B) {
 	s := open(b, b.TempDir())
 	defer s.Close()
@@ -133,7 +133,7 @@ func BenchmarkLastOfItem(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	ask("µs-without")
 	for job, ok := s.indexer.next(); ok; job, ok = s.indexer.next() {
-		if _, err := s.work(b.Context(), job, index.NewSet()); err != nil {
+		if _, err := s.runIndexJob(b.Context(), job, index.NewSet()); err != nil {
 			b.Fatal(err)
 		}
 	}

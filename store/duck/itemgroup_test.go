@@ -13,9 +13,9 @@ import (
 	"belfry/query/querytest"
 )
 
-// Groups of items that are named in memory are those that the engine makes by names: of many items, with equal results,
-// without a value, without an item, and where two items have one name. Where no two have, the engine delivers the
-// foremost groups alone.
+// Groups of items that are named in memory equal those that the engine makes by names: for many items, with equal
+// results, without a value, without an item, and if two items have the same name. If no two have, the engine delivers
+// only the top groups.
 func TestGroupsOfItems(t *testing.T) {
 	t.Run("twins", func(t *testing.T) { testGroupsOfItems(t, true) })
 	t.Run("names of their own", func(t *testing.T) { testGroupsOfItems(t, false) })

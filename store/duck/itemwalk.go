@@ -7,31 +7,31 @@ import (
 	"belfry/query"
 )
 
-// itemWalk finds the periods of a plan that may have rows of its answer, from the end at which its order begins, and no
-// further than it is asked to.
+// itemWalk finds the periods that may have rows of a plan's answer, starting at the end where the plan's order begins
+// and no further than requested.
 type itemWalk struct {
 	store  *Store
 	plan   *query.Plan
-	rest   []belfry.Span // not yet looked at, the next one first
+	rest   []belfry.Span // not yet checked, the next one first
 	newest belfry.Span
-	sought bool // by item
+	byItem bool // item filters are used
 	found  []belfry.Span
 }
 
-// walk begins at the end of the periods in which the order of the plan begins.
+// walk starts at the end of the periods where the order of the plan begins.
 func (s *Store) walk(p *query.Plan, periods []belfry.Span) *itemWalk {
 	w := &itemWalk{store: s, plan: p, rest: slices.Clone(periods)}
 	if n := len(periods); n > 0 {
 		w.newest = periods[n-1]
 	}
-	w.sought = p.ItemsKnown && len(p.Items) > 0 && len(p.Items) <= maxSought && len(periods) >= leastFiltered
+	w.byItem = p.ItemsKnown && len(p.Items) > 0 && len(p.Items) <= maxSought && len(periods) >= leastFiltered
 	if len(p.Order) == 0 || p.Order[0].Desc {
 		slices.Reverse(w.rest)
 	}
 	return w
 }
 
-// extend finds more periods, until there are n; false when there are no more.
+// extend finds more periods until there are n; it reports whether it found any.
 func (w *itemWalk) extend(n int) bool {
 	had := len(w.found)
 	for len(w.found) < n && len(w.rest) > 0 {
@@ -43,7 +43,8 @@ func (w *itemWalk) extend(n int) bool {
 	return len(w.found) > had
 }
 
-// reached is the moment from which on everything has been looked at, if rows was enough; otherwise it was all there is.
+// reached returns the time from which on all periods have been checked. If the rows were not enough, that is the whole
+// span.
 func (w *itemWalk) reached(enough bool) belfry.Time {
 	if !enough || len(w.found) == 0 {
 		return w.plan.From
@@ -51,10 +52,10 @@ func (w *itemWalk) reached(enough bool) belfry.Time {
 	return w.found[len(w.found)-1].From
 }
 
-// mayHave tells whether the period may have a row of the answer. The newest is always asked: its filter would be old as
-// soon as it is made.
+// mayHave reports whether the period may have a row of the answer. The newest is always read: its filter would be
+// outdated at once.
 func (w *itemWalk) mayHave(p belfry.Span) bool {
-	if !w.sought || p == w.newest {
+	if !w.byItem || p == w.newest {
 		return true
 	}
 	f := w.store.files.list(w.plan.Collection, []belfry.Span{p})[0]

@@ -14,18 +14,18 @@ import (
 	"belfry/catalog"
 )
 
-// keptPeriods are the periods before a watermark that are kept, with the time until which rows came for them. Such a
-// period goes when rows of that time go: its rows are as old as those, whatever the clock said.
+// keptPeriods are the periods before a watermark that are kept, with a bound on the arrival time of their rows. Such a
+// period is dropped when rows of that time are: its rows are as old as those, whatever the clock said.
 //
-// While the list of a collection cannot be trusted the collection is held: every period counts as kept, so nothing of it is
-// deleted. The next Drop writes a new list, see settleKept.
+// While the list of a collection cannot be trusted the collection is held: every period counts as kept, so nothing of
+// it is deleted. The next Drop writes a new list, see rebuildKept.
 type keptPeriods struct {
 	instance string
 
 	mu       sync.Mutex
 	list     map[keptPeriod]belfry.Time
-	versions map[string]uint64 // of the files, by collection; 0 where there is none
-	held     map[string]string // collections that are held, and what is wrong
+	versions map[string]uint64 // of the lists, by collection; 0: there is none
+	held     map[string]string // what is wrong with the lists of held collections
 }
 
 type keptPeriod struct {
@@ -33,9 +33,9 @@ type keptPeriod struct {
 	from       belfry.Time
 }
 
-// Keep has rows of the moment t stored though everything around it has been dropped. It is for a clock that is far behind:
-// rows that arrive then are acknowledged, and must be kept as long as others that arrive now, which is the right time as
-// far as it is known. For a moment after the watermark there is nothing to do.
+// Keep makes the store accept rows of time t although their period has been dropped. It is for a clock that is far
+// behind: rows that arrive then are acknowledged, and must be kept as long as others that arrive now, which is the
+// right time as far as is known. It does nothing for times after the watermark.
 func (s *Store) Keep(c *catalog.Collection, t, now belfry.Time) (added bool, err error) {
 	p := c.PeriodOf(t)
 	if p.From >= s.mark(c.Name) {
@@ -51,7 +51,7 @@ func (s *Store) Keep(c *catalog.Collection, t, now belfry.Time) (added bool, err
 	return added, nil
 }
 
-// stores tells whether rows of a period are stored.
+// stores reports whether rows of a period are stored.
 func (s *Store) stores(c *catalog.Collection, p belfry.Span) bool {
 	return p.From >= s.mark(c.Name) || s.kept.has(c, p)
 }
@@ -62,7 +62,7 @@ func (k *keptPeriods) add(dir string, c *catalog.Collection, p belfry.Span, now 
 	at := keptPeriod{c.Name, p.From}
 	until, known := k.list[at]
 	_, held := k.held[c.Name]
-	if held || known && now <= until { // settleKept adds what is stored while a collection is held
+	if held || known && now <= until { // rebuildKept adds what is stored while a collection is held
 		return false, k.versions[c.Name], nil
 	}
 	next := maps.Clone(k.list)
@@ -79,7 +79,7 @@ func (k *keptPeriods) has(c *catalog.Collection, p belfry.Span) bool {
 	return held || ok
 }
 
-// until tells whether a period is kept while rows from the moment t on are.
+// until reports whether a period is kept when rows before t are dropped.
 func (k *keptPeriods) until(c *catalog.Collection, p belfry.Span, t belfry.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,7 +87,7 @@ func (k *keptPeriods) until(c *catalog.Collection, p belfry.Span, t belfry.Time)
 	return held || k.list[keptPeriod{c.Name, p.From}] > t
 }
 
-// forget removes the periods that are not kept any more.
+// forget removes the periods of c whose rows arrived before t.
 func (k *keptPeriods) forget(dir string, c *catalog.Collection, t belfry.Time) (version uint64, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -99,7 +99,7 @@ func (k *keptPeriods) forget(dir string, c *catalog.Collection, t belfry.Time) (
 	return k.versions[c.Name], err
 }
 
-// forgetKept removes the periods of a collection that are not kept any more.
+// forgetKept removes the periods of a collection that are no longer kept.
 func (s *Store) forgetKept(c *catalog.Collection, t belfry.Time) error {
 	version, err := s.kept.forget(s.cfg.Dir, c, t)
 	if err != nil {
@@ -128,7 +128,7 @@ func (k *keptPeriods) write(dir string, c *catalog.Collection, next map[keptPeri
 	return syncDir(dir)
 }
 
-// read reads the lists of all collections. The manifest tells which of them there must be.
+// read reads the lists of all collections. The manifest says which of them must exist.
 func (k *keptPeriods) read(dir, instance string, all []*catalog.Collection, m *manifest) {
 	*k = keptPeriods{instance: instance, list: map[keptPeriod]belfry.Time{}, versions: map[string]uint64{}, held: map[string]string{}}
 	for _, c := range all {
@@ -146,7 +146,7 @@ func (k *keptPeriods) read(dir, instance string, all []*catalog.Collection, m *m
 	}
 }
 
-// loadKept reads the watermarks, and the lists of what is kept below them.
+// loadKept reads the watermarks and the lists of periods that are kept below them.
 func (s *Store) loadKept(all []*catalog.Collection) {
 	m := readManifest(s.cfg.Dir)
 	s.kept.read(s.cfg.Dir, s.cfg.Instance, all, m)
@@ -157,8 +157,8 @@ func (s *Store) loadKept(all []*catalog.Collection) {
 	}
 }
 
-// holdUnlisted holds the collections that may have lost their list together with the manifest: they have none, and have files
-// below the watermark, which a Drop that was interrupted leaves, too.
+// holdUnlisted holds the collections that may have lost their list together with the manifest: they have no list, but
+// files below the watermark, which an interrupted Drop leaves, too.
 func (k *keptPeriods) holdUnlisted(dir string, all []*catalog.Collection, m *manifest, mark func(string) belfry.Time) {
 	if m.fault == nil && m.damage() == "" {
 		return
@@ -173,8 +173,8 @@ func (k *keptPeriods) holdUnlisted(dir string, all []*catalog.Collection, m *man
 	}
 }
 
-// noted are the versions that the manifest has to have. That of a list which is held is at least 1, so that the next
-// start misses it as well.
+// noted returns the versions that the manifest must have. That of a held list is at least 1, so that the next start
+// notices its absence, too.
 func (k *keptPeriods) noted() map[string]uint64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -185,7 +185,7 @@ func (k *keptPeriods) noted() map[string]uint64 {
 	return noted
 }
 
-// damaged lists the collections whose list is damaged, and how.
+// damaged returns what is wrong with damaged lists, by collection.
 func (k *keptPeriods) damaged() map[string]string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -199,10 +199,10 @@ func (k *keptPeriods) isHeld(c *catalog.Collection) bool {
 	return held
 }
 
-// settleKept writes a new list for a collection that is held, and ends that. Any file below the watermark may have rows
-// that came lately, so all of them are kept as long as rows that come now. Without a watermark these are the files that
-// a Drop up to mark would delete. The clock is right and write is held.
-func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
+// rebuildKept writes a new list for a held collection, which is then no longer held. Any file below the watermark may
+// have rows that arrived lately, so all of them are kept as long as rows that arrive now. Without a watermark these are
+// the files that a Drop up to mark would delete. The clock is right and write is held.
+func (s *Store) rebuildKept(c *catalog.Collection, mark, t belfry.Time) error {
 	below := s.mark(c.Name)
 	if below == 0 {
 		below = mark
@@ -210,10 +210,10 @@ func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
 	if !s.kept.isHeld(c) || below == 0 {
 		return nil
 	}
-	if err := s.files.atHome(); err != nil {
+	if err := s.files.checkFolder(); err != nil {
 		return err
 	}
-	version, err := s.kept.settle(s.cfg.Dir, c, s.files.before(c, below), max(t, belfry.At(s.files.now()))+belfry.Day)
+	version, err := s.kept.rebuild(s.cfg.Dir, c, s.files.before(c, below), max(t, belfry.At(s.files.now()))+belfry.Day)
 	if err == nil {
 		err = s.files.noteKept(c, version)
 	}
@@ -224,7 +224,7 @@ func (s *Store) settleKept(c *catalog.Collection, mark, t belfry.Time) error {
 	return nil
 }
 
-func (k *keptPeriods) settle(dir string, c *catalog.Collection, periods []belfry.Span, until belfry.Time) (version uint64, err error) {
+func (k *keptPeriods) rebuild(dir string, c *catalog.Collection, periods []belfry.Span, until belfry.Time) (version uint64, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	next := maps.Clone(k.list)
@@ -239,7 +239,7 @@ func (k *keptPeriods) settle(dir string, c *catalog.Collection, periods []belfry
 	return k.versions[c.Name], nil
 }
 
-// before lists the periods that have a file, or are incomplete, and begin before t.
+// before returns the periods before t that have a file or are incomplete.
 func (fs *files) before(c *catalog.Collection, t belfry.Time) (list []belfry.Span) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -252,11 +252,11 @@ func (fs *files) before(c *catalog.Collection, t belfry.Time) (list []belfry.Spa
 	return slices.DeleteFunc(list, func(p belfry.Span) bool { return p.From >= t })
 }
 
-// keptKey is how the manifest calls the list of a collection.
+// keptKey returns the name of a collection's list in the manifest.
 func keptKey(c *catalog.Collection) string { return c.Name + "/" + keptFile }
 
-// noteKept has the manifest expect the list of a collection, in this version or a later one. A manifest that cannot be read
-// is told when it can be.
+// noteKept records in the manifest that the list of a collection must exist in this version or a later one. A manifest
+// that cannot be read is updated once it can be.
 func (fs *files) noteKept(c *catalog.Collection, version uint64) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -271,5 +271,5 @@ func (fs *files) noteKept(c *catalog.Collection, version uint64) error {
 	return m.append(manifestLine(key, fmt.Sprint(version)), true)
 }
 
-// isKeptKey tells whether a line of the manifest is about a list of periods.
+// isKeptKey reports whether a manifest key names a list of kept periods.
 func isKeptKey(key string) bool { return strings.HasSuffix(key, "/"+keptFile) }

@@ -12,8 +12,8 @@ import (
 	"belfry/catalog"
 )
 
-// makeKept makes a store with a day below the watermark that has to be kept: of 3 rows 2 are in it. The list of kept days has been
-// written twice; the first version is returned.
+// makeKept makes a store with a day below the watermark that must be kept: 2 of 3 rows are in it. The list of kept days
+// has been written twice; the first version is returned.
 func makeKept(t *testing.T) (dir string, c *catalog.Collection, first []byte) {
 	t.Helper()
 	dir = t.TempDir()
@@ -39,8 +39,9 @@ func makeKept(t *testing.T) (dir string, c *catalog.Collection, first []byte) {
 	return dir, c, first
 }
 
-// TestDamagedKept starts with lists of kept days that are not what was written. No row goes, neither at the start nor by
-// retention, rows that come are stored, the fault is shown until retention has written a new list, and verify names it.
+// TestDamagedKept starts with lists of kept days that differ from what was written. No row is deleted, neither at the
+// start nor by retention, new rows are stored, the fault is open until retention has written a new list, and verify
+// reports it.
 func TestDamagedKept(t *testing.T) {
 	base, c, first := makeKept(t)
 	good, err := os.ReadFile(filepath.Join(base, "objectdata", "kept"))
@@ -68,7 +69,7 @@ func TestDamagedKept(t *testing.T) {
 			must(t, os.Rename(path, path+"2"))
 			must(t, os.Symlink(path+"2", path))
 		}},
-		{"too large", text(strings.Repeat("x", keptMost+1))},
+		{"too large", text(strings.Repeat("x", maxKeptBytes+1))},
 		{"missing with the manifest", func(t *testing.T, path string) {
 			t.Helper()
 			remove(t, path)
@@ -129,7 +130,8 @@ func TestDamagedKept(t *testing.T) {
 	}
 }
 
-// TestKeptFolder: a folder in the place of the list keeps retention from deleting anything of the collection, until it is gone.
+// TestKeptFolder: a folder in place of the list prevents retention from deleting anything of the collection until it is
+// removed.
 func TestKeptFolder(t *testing.T) {
 	dir, c, _ := makeKept(t)
 	path := filepath.Join(dir, "objectdata", "kept")
@@ -154,7 +156,7 @@ func TestKeptFolder(t *testing.T) {
 	}
 }
 
-// TestKeptForEver: where nothing is dropped, a new list is written all the same.
+// TestKeptForEver: a new list is written even if nothing is dropped.
 func TestKeptForEver(t *testing.T) {
 	dir, c, _ := makeKept(t)
 	remove(t, filepath.Join(dir, "objectdata", "kept"))
@@ -169,7 +171,8 @@ func TestKeptForEver(t *testing.T) {
 	}
 }
 
-// TestUnlistedKept: without a checksum a list does not count, whether the manifest names it or not. A folder may have none.
+// TestUnlistedKept: a list without a checksum is not valid, whether the manifest names it or not. A folder may have
+// none.
 func TestUnlistedKept(t *testing.T) {
 	base, c, _ := makeKept(t)
 	path := filepath.Join(base, "objectdata", "kept")
@@ -205,7 +208,7 @@ func TestUnlistedKept(t *testing.T) {
 	must(t, s.Close())
 }
 
-// TestKeptNoted: the manifest expects the list from the first day on that is kept, in its last version.
+// TestKeptNoted: the manifest expects the list in its last version, starting with the first kept day.
 func TestKeptNoted(t *testing.T) {
 	dir, c, _ := makeKept(t)
 	f := readKept(dir, c, "", 0)
@@ -220,7 +223,7 @@ func TestKeptNoted(t *testing.T) {
 	}
 }
 
-// TestReadKept cuts the list at every byte, and changes every bit. Nothing but the whole list is read.
+// TestReadKept cuts the list at every byte, and changes every bit. Only the whole list is accepted.
 func TestReadKept(t *testing.T) {
 	cat, err := catalog.Load()
 	must(t, err)
@@ -249,7 +252,7 @@ func TestReadKept(t *testing.T) {
 	}
 }
 
-// FuzzKept: whatever is read as a list with a checksum is what a list would be written as.
+// FuzzKept: a list that is accepted equals what would be written for it.
 func FuzzKept(f *testing.F) {
 	cat, err := catalog.Load()
 	must(f, err)

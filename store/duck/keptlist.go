@@ -15,30 +15,31 @@ import (
 	"belfry/catalog"
 )
 
-// keptFile lists the periods of a collection that are kept though they lie before its watermark. It has a line with its
-// version and the instance, one for each period, with its start and the time until which rows came, and a checksum:
+// keptFile lists the periods of a collection that are kept although they are before its watermark. It has a line with
+// its version and the instance, one for each period with its start and a bound on the arrival time of its rows, and a
+// checksum:
 //
 //	kept 3 8f2be1c09d7f4a55b1b5e2c8c2a9d310
 //	1637193600000000 1794970644021374
 //	5f1c09aa
 //
-// A start deletes files below the watermark that are not listed, so a list counts only if its checksum is right, it is of
-// this instance and its version is not older than the manifest says.
+// A start deletes files below the watermark that are not listed, so a list is valid only if its checksum is right, it
+// belongs to this instance and its version is not older than the one in the manifest.
 const keptFile = "kept"
 
-// keptMost is the size in bytes from which on a file is no list: one of each day of a century has less.
-const keptMost = 4 << 20
+// maxKeptBytes is the maximum size of a list; one with each day of a century is smaller.
+const maxKeptBytes = 4 << 20
 
-// keptList is the list of a collection as a start finds it.
+// keptList is the list of a collection as found at the start.
 type keptList struct {
 	version uint64
 	until   map[belfry.Time]belfry.Time // by the start of the period
-	damage  string                      // why it cannot be used; empty when it can
+	damage  string                      // why it cannot be used; empty: it can
 }
 
 const keptHead = "kept "
 
-// readKept reads the list of a collection, of which the manifest has noted a version, or 0.
+// readKept reads the list of a collection; noted is its version in the manifest, or 0.
 func readKept(dir string, c *catalog.Collection, instance string, noted uint64) keptList {
 	bad := func(format string, args ...any) keptList {
 		return keptList{damage: fmt.Sprintf(format, args...)}
@@ -58,7 +59,7 @@ func readKept(dir string, c *catalog.Collection, instance string, noted uint64) 
 		return bad("there is a link in its place")
 	case !info.Mode().IsRegular():
 		return bad("there is something else than a file in its place")
-	case info.Size() > keptMost:
+	case info.Size() > maxKeptBytes:
 		return bad("it has %d bytes, which is too much", info.Size())
 	}
 	text, err := os.ReadFile(path)
@@ -100,7 +101,7 @@ func parseKept(c *catalog.Collection, instance, text string, noted uint64) (f ke
 	return f, nil
 }
 
-// openKept checks what is around the lines of periods.
+// openKept checks the checksum and the first line, and returns the version and the lines of periods.
 func openKept(c *catalog.Collection, instance, text string) (version uint64, lines string, err error) {
 	at := strings.LastIndexByte(text[:len(text)-1], '\n') + 1
 	body, sum := text[:at], text[at:len(text)-1]
@@ -119,7 +120,7 @@ func openKept(c *catalog.Collection, instance, text string) (version uint64, lin
 	return version, lines, nil
 }
 
-// text is what is written for a list.
+// text returns the content of the file.
 func (f *keptList) text(c *catalog.Collection, instance string) string {
 	if instance == "" {
 		instance = "-"
@@ -132,5 +133,5 @@ func (f *keptList) text(c *catalog.Collection, instance string) string {
 	return b.String() + keptSum(c, b.String()) + "\n"
 }
 
-// keptSum covers the name of the collection, so that the file of another one does not count.
+// keptSum covers the name of the collection, so that the file of another one is not valid.
 func keptSum(c *catalog.Collection, body string) string { return lineSum(c.Name + "\n" + body) }

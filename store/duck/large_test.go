@@ -8,8 +8,8 @@ import (
 	"belfry"
 )
 
-// TestLargeRows: rows of the largest size are stored, many at once and one commit after the other, and are there when
-// the store is opened again, although the engine begins with too little memory for them.
+// TestLargeRows: rows of the largest size are stored, many at once and one commit after the other, and are there after
+// the store is opened again, although the engine starts with too little memory for them.
 func TestLargeRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes some hundred megabytes")

@@ -9,15 +9,16 @@ import (
 	"belfry/store/duck/index"
 )
 
-// The last rows with a word that many have are in the last blocks of the newest file, and there is no need to test every
-// text of the day for them.
+// The last rows with a common word are in the last blocks of the newest file, so there is no need to test every text of
+// the day for them.
 
-// latestBlocks are how many blocks at the end of the newest file are tried before everything is read, of those that may
-// have the word at all. Where it is rare they are most of what there is, and a try would hardly be cheaper than the whole.
+// latestBlocks are the numbers of blocks at the end of the newest file that are tried before everything is read, of
+// those that may have the word at all. A rare word is in few blocks, and trying some of them would hardly be cheaper
+// than reading all.
 var latestBlocks = [...]int{16, 128}
 
-// selectLatest asks for the rows at the end of the newest file alone; nil when they are not enough for an answer. A row that
-// is newer than all of the blocks before cannot be in them, late as rows may come.
+// selectLatest reads only the rows at the end of the newest file; it returns nil if they are not enough for an answer.
+// A row that is newer than all earlier blocks cannot be in them, however late rows may arrive.
 func (s *Store) selectLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
 	if len(periods) == 0 || p.Where == nil || len(index.TextColumns(p.Collection)) == 0 || firstTry(p, 3) == 3 || !p.Order[0].Desc {
 		return nil, nil
@@ -42,7 +43,7 @@ func (s *Store) selectLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan,
 	return nil, nil
 }
 
-// endsOf gives the times of the last rows of the blocks that may have rows of the answer.
+// endsOf returns the times of the last rows of the blocks that may have rows of the answer.
 func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newest []belfry.Span) (ends []belfry.Time, err error) {
 	used, err := s.files.acquireAll(ctx, s.files.list(p.Collection, newest))
 	if err != nil || len(used) == 0 {
@@ -66,7 +67,8 @@ func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newes
 	return ends, nil
 }
 
-// latestFrom is the moment from which on all rows are in the last n of the blocks that end so; 0 when that is half of them.
+// latestFrom returns the time from which on all rows are in the last n of the blocks with these ends; 0 if n is half of
+// them or more.
 func latestFrom(ends []belfry.Time, n int) (from belfry.Time) {
 	if len(ends) <= 2*n {
 		return 0
@@ -77,9 +79,9 @@ func latestFrom(ends []belfry.Time, n int) (from belfry.Time) {
 	return from
 }
 
-// among turns a plan that reads the most recent rows into one that finds them by their places. It is then answered as one of a
-// span is: in pages where its order has some. The places come from a statement of their own.
-func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
+// locateRecent turns a plan of the most recent rows into one that selects them by time and id, which it finds with a
+// separate statement. The new plan is answered like one with a span: in pages, if its order allows them.
+func (s *Store) locateRecent(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 	newest, err := s.withSlot(ctx, p.Newest(), int(s.cfg.Answer))
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 		return nil, errLarge
 	}
 	if newest.result.Rows == 0 {
-		return nothing(p), nil
+		return emptyPlan(p), nil
 	}
 	var oldest query.Place
 	var last belfry.RowID
@@ -100,10 +102,10 @@ func (s *Store) among(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 	return p.Among(oldest, last), nil
 }
 
-// recent narrows a plan of the most recent rows, of which it makes groups, or that are summaries, to the span in which these
-// are. How far back they reach is found as for any plan that wants the latest rows: with the newest files, and with more only
-// while there are too few rows. Rows that are stored meanwhile do no harm, as the statement counts the rows that it reads.
-func (s *Store) recent(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*query.Plan, error) {
+// narrowToRecent narrows a plan of the most recent rows that groups them or reads summaries to the span of these rows.
+// The span is found as for any plan of the latest rows: in the newest files, and in more only while there are too few
+// rows. Rows that are stored meanwhile do no harm, as the statement counts the rows it reads.
+func (s *Store) narrowToRecent(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*query.Plan, error) {
 	newest, err := s.selectFiles(ctx, c, p.Newest())
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func (s *Store) recent(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*que
 		return nil, errLarge
 	}
 	if newest.result.Rows == 0 {
-		return nothing(p), nil
+		return emptyPlan(p), nil
 	}
 	q := *p
 	newest.result.Seek(newest.result.Rows - 1)
@@ -120,8 +122,8 @@ func (s *Store) recent(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*que
 	return &q, nil
 }
 
-// nothing is the plan with an empty span.
-func nothing(p *query.Plan) *query.Plan {
+// emptyPlan returns the plan with an empty span.
+func emptyPlan(p *query.Plan) *query.Plan {
 	q := *p
 	q.From, q.To = 1, 0
 	return &q

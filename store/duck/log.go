@@ -13,34 +13,35 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// Rows that were committed since the last checkpoint of a file are in its log, 2026-11-15.duckdb.wal, and in the engine's
-// memory. When the log is deleted, cut or replaced while the service runs, the engine does not notice: it goes on writing
-// to a file without a name, and a restart would find fewer rows. So after each commit we note which log there is, and look
-// for it again every few seconds and before records are released from the journal. A lost log costs nothing as long as the
+// Rows committed since the last checkpoint of a file are in its log, 2026-11-15.duckdb.wal, and in the engine's memory.
+// If the log is deleted, truncated or replaced while the service runs, the engine does not notice: it keeps writing to
+// a file without a name, and a restart would find fewer rows. So after each commit we record which log there is, and
+// check for it every few seconds and before records are released from the journal. A lost log costs nothing while the
 // process runs: a checkpoint writes the rows from memory into the file.
 //
-// The engine itself removes the log when it makes a checkpoint, which it also does by itself at the end of a large commit. A
-// checkpoint raises a number in the header of the file before the log goes. So a log that is gone while that number has not
-// changed was taken by somebody else.
+// The engine itself removes the log when it makes a checkpoint, which it also does on its own at the end of a large
+// commit. A checkpoint raises a number in the header of the file before the log is removed. So a log that is gone while
+// that number has not changed was removed by someone else.
 //
-// That comparison needs a log and a number that belong together, and the number from before the commit. Watch and Durable run
-// at any time, also while a commit or a checkpoint is between its steps. They compare then, but note nothing; whoever ends the
-// last commit or checkpoint of the file compares once more and notes what there is. If they noted the number of a checkpoint
-// that a commit has just made, the commit would find no log and the same number, and report a loss.
+// That comparison needs a log and a number that belong together, and the number from before the commit. Watch and
+// Durable run at any time, also in the middle of a commit or a checkpoint. Then they compare but record nothing; the
+// end of the last commit or checkpoint of the file compares once more and records the state. If they recorded the
+// number of a checkpoint that a commit has just made, the commit would find no log and the same number, and report a
+// loss.
 //
-// A process that was killed may leave a log whose last record is torn. The first commit cuts that record off, so the log may
-// be shorter after it than it was found.
+// A process that was killed may leave a log whose last record is torn. The first commit cuts that record off, so the
+// log may be shorter after it than it was found.
 
-// logState is what is known about the log of an attached file. It is as it was before the commits and checkpoints that are
-// under way.
+// logState is what is known about the log of an attached file, as of before the commits and checkpoints in progress.
 type logState struct {
-	info        os.FileInfo // the log after the last commit; nil: there was none
-	checkpoints uint64      // the number in the header that counts them
-	found       bool        // the log was there when the file was attached, and nothing has been committed since
+	info        os.FileInfo // the log after the last commit; nil: none
+	checkpoints uint64      // number of checkpoints in the header
+	found       bool        // the log existed when the file was attached, and nothing has been committed since
 	lost        bool        // rows are only in memory
 }
 
-// commit ends the transaction of c, which has written to f, and checks that the rows are in the log or were checkpointed.
+// commit commits the transaction of c, which has written to f, and checks that the rows are in the log or were
+// checkpointed.
 func (fs *files) commit(ctx context.Context, c *duckdb.Conn, f *file) error {
 	fs.beginChange(f)
 	err := c.Exec(ctx, "COMMIT")
@@ -50,7 +51,7 @@ func (fs *files) commit(ctx context.Context, c *duckdb.Conn, f *file) error {
 	return err
 }
 
-// checkpoint writes what is in the log of f into the file. The caller holds f.
+// checkpoint moves the log of f into the file. The caller holds f.
 func (fs *files) checkpoint(ctx context.Context, c *duckdb.Conn, f *file) error {
 	fs.beginChange(f)
 	err := c.Exec(ctx, "CHECKPOINT "+f.alias)
@@ -63,28 +64,28 @@ func (fs *files) checkpoint(ctx context.Context, c *duckdb.Conn, f *file) error 
 	return err
 }
 
-// beginChange says that a commit or a checkpoint of the file begins, which may remove or replace its log.
+// beginChange records the start of a commit or a checkpoint, which may remove or replace the log of the file.
 func (fs *files) beginChange(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.changing++
 }
 
-// committed takes note of the end of a commit. The mutex is held.
+// committed records the end of a commit. The mutex is held.
 func (fs *files) committed(f *file, err error) {
 	f.changing--
 	switch {
 	case f.changing > 0:
 	case err == nil:
 		fs.checkLog(f, true)
-	case f.log.found: // the torn record may be gone all the same
+	case f.log.found: // the torn record may be gone nevertheless
 		fs.noteLog(f)
 		f.log.found = true
 	}
 }
 
-// checkpointed records a checkpoint. A commit that is under way has its rows in the log that the checkpoint left, or in the
-// file, and looks for itself. The mutex is held.
+// checkpointed records a checkpoint. A commit in progress has its rows in the log that the checkpoint left, or in the
+// file, and checks for itself. The mutex is held.
 func (fs *files) checkpointed(f *file) {
 	f.dirty, f.log.lost = 0, false
 	if f.changing == 0 {
@@ -93,7 +94,7 @@ func (fs *files) checkpointed(f *file) {
 	f.stampItems()
 }
 
-// countCheckpoints reads how often a file has been checkpointed: the higher number of the two headers that the engine
+// countCheckpoints returns how often a file has been checkpointed: the higher number of the two headers that the engine
 // writes in turn.
 func countCheckpoints(path string) (n uint64, err error) {
 	f, err := os.Open(path)
@@ -103,7 +104,7 @@ func countCheckpoints(path string) (n uint64, err error) {
 	defer f.Close()
 	for _, at := range []int64{mainHeader, 2 * mainHeader} {
 		var b [8]byte
-		if _, err := f.ReadAt(b[:], at+8); err != nil { // behind the checksum
+		if _, err := f.ReadAt(b[:], at+8); err != nil { // after the checksum
 			return 0, err
 		}
 		n = max(n, binary.LittleEndian.Uint64(b[:]))
@@ -111,15 +112,15 @@ func countCheckpoints(path string) (n uint64, err error) {
 	return n, nil
 }
 
-// noteLog takes note of the log of a file, of which no commit or checkpoint is under way. The mutex is held.
+// noteLog records the log of a file that has no commit or checkpoint in progress. The mutex is held.
 func (fs *files) noteLog(f *file) {
 	f.log = logState{}
 	f.log.info, _ = os.Stat(f.path + ".wal") // nil when there is none
 	f.log.checkpoints, _ = countCheckpoints(f.path)
 }
 
-// checkLog looks whether the log of an attached file is still the one that was written to. After a commit (committed) there
-// must be one, unless a checkpoint was made since it began. The mutex is held.
+// checkLog checks that the log of an attached file is still the one that was written to. After a commit (committed)
+// there must be one, unless a checkpoint was made since it began. The mutex is held.
 func (fs *files) checkLog(f *file, committed bool) {
 	if f.alias == "" || f.stale || f.log.lost || f.log.info == nil && !committed {
 		return
@@ -128,7 +129,7 @@ func (fs *files) checkLog(f *file, committed bool) {
 	info, err := os.Stat(f.path + ".wal")
 	switch {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return // whoever writes next learns why
+		return // the next write reports why
 	case err == nil && (was == nil || os.SameFile(was, info) && (info.Size() >= was.Size() || f.log.found && (committed || f.changing > 0))):
 		if committed {
 			f.log.info, f.log.found = info, false
@@ -147,11 +148,11 @@ func (fs *files) checkLog(f *file, committed bool) {
 	}
 	f.log.lost = true
 	fs.log.Error("the log of a file of rows was deleted or replaced", "file", f.path+".wal")
-	fs.changed()
+	fs.onChange()
 }
 
-// Durable tells whether all rows that Append has stored are in files that a restart would read, and notes how far the
-// files have come. Records must not be released from the journal before.
+// Durable returns an error unless all rows that Append has stored are in files that a restart would read. It records
+// the positions of the files in the manifest. Records must not be released from the journal before.
 func (s *Store) Durable(moved belfry.Position) error {
 	fs := s.files
 	fs.mu.Lock()
@@ -167,18 +168,18 @@ func (s *Store) Durable(moved belfry.Position) error {
 	return fs.manifest.note(fs.reached(), moved)
 }
 
-// SyncNotes makes durable what Durable has noted.
+// SyncNotes makes durable what Durable has recorded.
 func (s *Store) SyncNotes() error {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
 	return s.files.manifest.sync()
 }
 
-// Mend repairs what Watch and Durable have found and what needs the right to write: it saves the rows of lost logs,
-// and tries files again that could not be read.
+// Mend repairs what Watch and Durable found and what needs the write lock: it saves the rows of lost logs, and retries
+// files that could not be read.
 func (s *Store) Mend(ctx context.Context) error {
 	err := s.files.probe()
-	if err != nil || !s.files.needMending() {
+	if err != nil || !s.files.needsRepair() {
 		return err
 	}
 	release, err := s.beginWrite(ctx)
@@ -186,11 +187,11 @@ func (s *Store) Mend(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	return s.mend(ctx)
+	return s.repair(ctx)
 }
 
-// needMending tells whether there is something for Mend to do.
-func (fs *files) needMending() bool {
+// needsRepair reports whether there is something for Mend to do.
+func (fs *files) needsRepair() bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, list := range fs.byName {
@@ -203,8 +204,8 @@ func (fs *files) needMending() bool {
 	return len(fs.readyAgain()) > 0
 }
 
-// mend is Mend for who holds write and life.
-func (s *Store) mend(ctx context.Context) error {
+// repair is Mend for callers that hold write and engineMu.
+func (s *Store) repair(ctx context.Context) error {
 	var errs []error
 	for _, f := range s.files.lostLogs() {
 		err := s.files.checkpoint(ctx, s.writer, f)
@@ -218,7 +219,7 @@ func (s *Store) mend(ctx context.Context) error {
 	return errors.Join(append(errs, s.retryUnreadable(ctx))...)
 }
 
-// lostLogs gives the files whose log was lost. They count as used until they are released.
+// lostLogs returns the files whose log was lost. They count as used until they are released.
 func (fs *files) lostLogs() (found []*file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -233,10 +234,10 @@ func (fs *files) lostLogs() (found []*file) {
 	return found
 }
 
-// checkpointOverfull checkpoints files until few enough have rows in their logs alone.
+// checkpointOverfull checkpoints files until few enough have rows that are only in their logs.
 func (s *Store) checkpointOverfull(ctx context.Context) error {
 	for {
-		f := s.files.overfull(min(maxUncheckpointed, s.files.keep), s.cfg.MemoryLimit/3)
+		f := s.files.overfull(min(maxUncheckpointed, s.files.maxIdle), s.cfg.MemoryLimit/3)
 		if f == nil {
 			return nil
 		}
@@ -247,7 +248,7 @@ func (s *Store) checkpointOverfull(ctx context.Context) error {
 		losses := s.files.losses()
 		s.files.finish([]*file{f}, err)
 		if err != nil && s.files.losses() != losses {
-			return s.restore(ctx, s.files.unrestored()) // it was damaged, and is set aside
+			return s.restore(ctx, s.files.unrestored()) // it was damaged and set aside
 		}
 		if err != nil {
 			return fmt.Errorf("checkpoint %s: %w", f.path, err)

@@ -11,8 +11,8 @@ import (
 	"belfry/catalog"
 )
 
-// TestLogDeletedUnderUs deletes, cuts or replaces the log of a file while rows are written to it. It is noticed before the
-// journal could let go of the rows, and they are saved.
+// TestLogDeletedUnderUs deletes, truncates or replaces the log of a file while rows are written to it. It is noticed
+// before the journal could release the rows, and they are saved.
 func TestLogDeletedUnderUs(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -71,7 +71,7 @@ func TestLogDeletedBeforeClose(t *testing.T) {
 	}
 }
 
-// TestCheckpointIsNoLoss: a log that goes because of a checkpoint, by the engine or by us, is not missed.
+// TestCheckpointIsNoLoss: a log that is removed by a checkpoint, of the engine or our own, is not reported as lost.
 func TestCheckpointIsNoLoss(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir)
@@ -80,7 +80,7 @@ func TestCheckpointIsNoLoss(t *testing.T) {
 		must(t, s.Append(t.Context(), manyRows(pos, 0, 1000)))
 		if pos%2 == 0 {
 			f := s.files.byName["objectdata"][0]
-			must(t, s.writer.Exec(t.Context(), "CHECKPOINT "+f.alias)) // the store is not told, as when the engine does it by itself
+			must(t, s.writer.Exec(t.Context(), "CHECKPOINT "+f.alias)) // without the store, like a checkpoint of the engine itself
 			if _, err := os.Stat(f.path + ".wal"); err == nil {
 				t.Fatal("the log is still there")
 			}
@@ -113,8 +113,8 @@ func TestLostFirstLogIsRestored(t *testing.T) {
 	}
 }
 
-// TestCommitsUnderWatch commits while others look for the log all the time. Every few commits the engine ends one with a
-// checkpoint by itself. Nobody touches the files, so nothing may be reported.
+// TestCommitsUnderWatch commits while others check the log all the time. Every few commits the engine itself makes a
+// checkpoint. No one touches the files, so nothing may be reported.
 func TestCommitsUnderWatch(t *testing.T) {
 	commits := belfry.Position(200)
 	if testing.Short() {
@@ -155,8 +155,8 @@ func TestCommitsUnderWatch(t *testing.T) {
 	}
 }
 
-// TestCheckpointDuringCommit: what Watch and Durable find while a commit is under way does not change how the commit judges
-// the log at its end. A checkpoint is no loss, and a log that somebody has deleted is one.
+// TestCheckpointDuringCommit: what Watch and Durable find during a commit does not change how the commit judges the log
+// at its end. A checkpoint is no loss, and a deleted log is one.
 func TestCheckpointDuringCommit(t *testing.T) {
 	checkpoint := func(t *testing.T, s *Store, f *file) {
 		must(t, s.writer.Exec(t.Context(), "CHECKPOINT "+f.alias))
@@ -189,7 +189,7 @@ func TestCheckpointDuringCommit(t *testing.T) {
 		s.files.mu.Lock()
 		s.files.committed(f, nil)
 		s.files.mu.Unlock()
-		if lost := s.files.needMending(); lost != test.lost {
+		if lost := s.files.needsRepair(); lost != test.lost {
 			t.Errorf("%s: the commit calls the log lost: %t", test.name, lost)
 		}
 		must(t, s.Mend(t.Context()))
@@ -212,7 +212,7 @@ func openSmallLog(t *testing.T, dir string) *Store {
 	return s
 }
 
-// TestTornLog: the engine cuts off what a killed process left of a record. That is no loss.
+// TestTornLog: the engine cuts off an incomplete record of a killed process. That is no loss.
 func TestTornLog(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir)
@@ -241,7 +241,7 @@ func TestTornLog(t *testing.T) {
 	if len(told) > 0 {
 		t.Errorf("told %q", told)
 	}
-	truncate(t, log, 100) // by somebody else
+	truncate(t, log, 100) // by another program
 	if err := s.Durable(0); err == nil {
 		t.Error("the store calls rows durable that are only in memory")
 	}

@@ -16,36 +16,36 @@ import (
 	"belfry/store/duck/index"
 )
 
-// A day is incomplete when its file was damaged or has vanished. A damaged file is not deleted: it is renamed, with its
-// log, and the rows that come for the day go into a new file. What is known of incomplete days is in the folder itself,
-// so that a start finds it again and an operator can end it by removing or repairing what is there:
+// A day is incomplete if its file was damaged or has vanished. A damaged file is not deleted: it is renamed, with its
+// log, and new rows of the day go into a new file. What is known of incomplete days is in the folder itself, so that a
+// start finds it again and an operator can end it by removing or repairing what is there:
 //
 //	objectdata/2026-11-13.duckdb                              rows that came since, and what the journal still had
 //	objectdata/2026-11-13.duckdb.damaged-20261116T070512Z     the file as it was, .wal beside it
-//	objectdata/2026-11-14.duckdb.missing-20261116T070512Z     says that a file was gone, or had lost its last rows
+//	objectdata/2026-11-14.duckdb.missing-20261116T070512Z     a file was gone, or had lost its last rows
 const (
 	damagedMark = ".damaged-"
 	missingMark = ".missing-"
 	markerTime  = "20060102T150405Z"
 )
 
-// loss is an incomplete day (or month, where a file has a month). Its fields belong to the mutex of files.
+// loss is an incomplete day (or month, if a file has a month). The mutex of files guards its fields.
 type loss struct {
 	belfry.Span
 	collection *catalog.Collection
 	marker     string // path of the renamed file, or of the note that one is missing
 	since      time.Time
 	why        string
-	shortened  bool        // the file is there, but has lost its last rows
-	restored   bool        // what the journal has of the day is in its file
-	unreadable *unreadable // the file keeps its name, as it cannot be read for now; marker is its path
-	leaving    *file       // the damaged file while it is still in use, and keeps its name; nil: it has moved
+	shortened  bool        // the file exists, but has lost its last rows
+	restored   bool        // what the journal has of the day has been stored
+	unreadable *unreadable // set if the file keeps its name because it only cannot be read for now; marker is its path
+	leaving    *file       // the damaged file while it is in use under its old name; nil: it has moved
 }
 
-// errLost says that a file was found damaged or gone, and that its day is now listed as incomplete.
+// errLost means that a file was found damaged or gone, and that its day is now listed as incomplete.
 var errLost = errors.New("a file of rows is damaged or gone")
 
-// Incomplete lists the days of which rows cannot be read.
+// Incomplete returns the days whose rows cannot be read.
 func (s *Store) Incomplete() []store.Incomplete {
 	fs := s.files
 	fs.mu.Lock()
@@ -62,7 +62,7 @@ func (s *Store) Incomplete() []store.Incomplete {
 
 func (l *loss) name() string { return l.From.Std().Format(layout(l.collection)) }
 
-// kept tells whether there is a damaged file.
+// kept reports whether the damaged file was kept.
 func (l *loss) kept() bool { return strings.Contains(filepath.Base(l.marker), damagedMark) }
 
 func (l *loss) message() string {
@@ -77,7 +77,7 @@ func (l *loss) message() string {
 		l.collection.Name, l.name(), what, filepath.Join(l.collection.Name, filepath.Base(l.marker)))
 }
 
-// parseMarker reads the name of a marker.
+// parseMarker parses the file name of a marker.
 func parseMarker(c *catalog.Collection, name string) (p belfry.Span, at time.Time, ok bool) {
 	for _, mark := range []string{damagedMark, missingMark} {
 		day, stamp, found := strings.Cut(name, mark)
@@ -91,7 +91,7 @@ func parseMarker(c *catalog.Collection, name string) (p belfry.Span, at time.Tim
 	return belfry.Span{}, time.Time{}, false
 }
 
-// lossAt finds an incomplete day; when several files of it were damaged, the last one. The mutex is held.
+// lossAt returns an incomplete day; the last one if several files of it were damaged. The mutex is held.
 func (fs *files) lossAt(c *catalog.Collection, p belfry.Span) *loss {
 	for _, l := range slices.Backward(fs.lost[c.Name]) {
 		if l.From == p.From {
@@ -101,7 +101,8 @@ func (fs *files) lossAt(c *catalog.Collection, p belfry.Span) *loss {
 	return nil
 }
 
-// losses counts how often a day was found incomplete, so that who failed can tell whether to try again without it.
+// losses returns how often a day was found incomplete, so that a caller that failed knows whether to try again without
+// it.
 func (fs *files) losses() int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -112,16 +113,16 @@ func (fs *files) losses() int {
 func (fs *files) lose(l *loss) {
 	fs.lossCount++
 	fs.lost[l.collection.Name] = append(fs.lost[l.collection.Name], l)
-	fs.changed()
+	fs.onChange()
 }
 
-// setAside takes a file out of use because it is damaged, or gone. It moves when nobody uses it any more. The mutex is held.
+// setAside takes a file out of use because it is damaged or gone. It is moved once no one uses it. The mutex is held.
 func (fs *files) setAside(f *file, why string) {
 	if f.doomed {
 		return
 	}
 	fs.log.Error("a file of rows is damaged and set aside", "file", f.path, "why", why)
-	fs.takeOut(f)
+	fs.unlist(f)
 	fs.loseFile(f, why)
 	if f.refs == 0 {
 		if err := fs.remove(f); err != nil {
@@ -130,7 +131,7 @@ func (fs *files) setAside(f *file, why string) {
 	}
 }
 
-// loseFile says that the day of a file is incomplete until the file is back. The mutex is held.
+// loseFile records that the day of a file is incomplete until the file is back. The mutex is held.
 func (fs *files) loseFile(f *file, why string) {
 	now := fs.now().UTC().Truncate(time.Second)
 	f.doomed = true
@@ -139,7 +140,7 @@ func (fs *files) loseFile(f *file, why string) {
 	fs.onLoss(f)
 }
 
-// freeMarker finds a name that no other marker has: a second file may be damaged within a second.
+// freeMarker returns an unused marker name: a second file may be damaged within the same second.
 func (fs *files) freeMarker(prefix string, at time.Time) string {
 	for ; ; at = at.Add(time.Second) {
 		path := prefix + at.Format(markerTime)
@@ -149,7 +150,7 @@ func (fs *files) freeMarker(prefix string, at time.Time) string {
 	}
 }
 
-// moveAside renames a file that was set aside, once it is detached. The log goes first: without the file it is never read.
+// moveAside renames a detached file that was set aside. The log goes first: without the file it is never read.
 func (fs *files) moveAside(f *file) error {
 	l := f.loss
 	aside := l.marker
@@ -165,7 +166,7 @@ func (fs *files) moveAside(f *file) error {
 			return err
 		}
 	}
-	for _, suffix := range []string{index.Suffix, itemSuffix} { // they are rebuilt from rows
+	for _, suffix := range []string{index.Suffix, itemSuffix} { // they are built again from rows
 		_ = os.Remove(f.path + suffix)
 	}
 	if err := syncDir(filepath.Dir(f.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -173,11 +174,11 @@ func (fs *files) moveAside(f *file) error {
 	}
 	l.leaving = nil
 	fs.freed.Broadcast()
-	fs.changed()
+	fs.onChange()
 	return fs.manifest.remove(f.key())
 }
 
-// writeNote leaves a note in the place of a file that is gone.
+// writeNote writes a note in place of a file that is gone.
 func writeNote(path, why string) error {
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -185,7 +186,7 @@ func writeNote(path, why string) error {
 	return writeSynced(path, []byte("The file of this day "+why+". Removing this note says that the rows will not come back.\n"))
 }
 
-// loseRows says that the last rows of a file that can be read are gone. The mutex is held.
+// loseRows records that a readable file has lost its last rows. The mutex is held.
 func (fs *files) loseRows(f *file, had belfry.Position) error {
 	now := fs.now().UTC().Truncate(time.Second)
 	l := &loss{
@@ -201,8 +202,8 @@ func (fs *files) loseRows(f *file, had belfry.Position) error {
 	return fs.manifest.note(map[string]uint64{f.key(): uint64(f.pos)}, 0)
 }
 
-// awaitAside waits until a damaged file of the period has moved away, so that its name is free. The mutex is held.
-func (fs *files) awaitAside(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
+// waitMovedAside waits until a damaged file of the period has been moved, so that its name is free. The mutex is held.
+func (fs *files) waitMovedAside(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
 	stop := context.AfterFunc(ctx, fs.freed.Broadcast)
 	defer stop()
 	for {
@@ -213,7 +214,7 @@ func (fs *files) awaitAside(ctx context.Context, c *catalog.Collection, p belfry
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if l.leaving.refs == 0 { // an earlier attempt to move it has failed
+		if l.leaving.refs == 0 { // an earlier attempt to move it failed
 			if err := fs.remove(l.leaving); err != nil {
 				return fmt.Errorf("set %s aside: %w", l.leaving.path, err)
 			}
@@ -223,7 +224,7 @@ func (fs *files) awaitAside(ctx context.Context, c *catalog.Collection, p belfry
 	}
 }
 
-// isLeaving tells whether a damaged file of the period is still in use.
+// isLeaving reports whether a damaged file of the period is still in use.
 func (fs *files) isLeaving(c *catalog.Collection, p belfry.Span) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -231,14 +232,14 @@ func (fs *files) isLeaving(c *catalog.Collection, p belfry.Span) bool {
 	return l != nil && l.leaving != nil && l.leaving.refs > 0
 }
 
-// isLost tells whether a day is incomplete.
+// isLost reports whether a day is incomplete.
 func (fs *files) isLost(c *catalog.Collection, p belfry.Span) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return fs.lossAt(c, p) != nil
 }
 
-// lostIn lists the incomplete days with moments of the span, oldest first.
+// lostIn returns the incomplete days that overlap the span, oldest first.
 func (fs *files) lostIn(c *catalog.Collection, from, to belfry.Time) []belfry.Span {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -252,7 +253,7 @@ func (fs *files) lostIn(c *catalog.Collection, from, to belfry.Time) []belfry.Sp
 	return slices.Compact(list)
 }
 
-// unrestored lists the incomplete days for which the journal has not been read yet.
+// unrestored returns the incomplete days for which the journal has not been read yet.
 func (fs *files) unrestored() (list []*loss) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -266,22 +267,22 @@ func (fs *files) unrestored() (list []*loss) {
 	return list
 }
 
-// Watch looks for what happened to files behind our back: files that were deleted or replaced, and markers that an
-// operator has removed. It also brings the manifest up to date.
+// Watch detects outside changes to the folder: files that were deleted or replaced, and markers that an operator has
+// removed. It also brings the manifest up to date.
 func (s *Store) Watch() error {
-	s.lookAfterMarks()
+	s.checkWatermarks()
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.home(); err != nil {
+	if err := fs.checkFolderLocked(); err != nil {
 		return err
 	}
-	if err := fs.lookAfterManifest(); err != nil {
+	if err := fs.repairManifest(); err != nil {
 		return err
 	}
 	for _, list := range fs.byName {
 		for _, f := range slices.Clone(list) {
-			fs.lookAfter(f)
+			fs.checkFile(f)
 			fs.checkLog(f, false)
 		}
 	}
@@ -295,8 +296,8 @@ func (s *Store) Watch() error {
 	return fs.manifest.note(fs.reached(), 0)
 }
 
-// forgetLoss says that a day is complete, or that nobody expects its rows any more. A file that was put back is used. The
-// mutex is held.
+// forgetLoss ends an incomplete day: it is complete, or its rows are no longer expected. A file that was put back is
+// used. The mutex is held.
 func (fs *files) forgetLoss(l *loss) {
 	f := fs.newFile(l.collection, l.Span)
 	if _, known := fs.find(l.collection, l.Span); known == nil {
@@ -307,12 +308,12 @@ func (fs *files) forgetLoss(l *loss) {
 	fs.removeLoss(l)
 }
 
-// lookAfter looks whether a file is still there, and still the one that is attached. The mutex is held.
-func (fs *files) lookAfter(f *file) {
+// checkFile checks that a file still exists and is the one that is attached. The mutex is held.
+func (fs *files) checkFile(f *file) {
 	info, err := os.Stat(f.path)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && fs.home() == nil:
-		fs.setAside(f, goneWhy)
+	case errors.Is(err, os.ErrNotExist) && fs.checkFolderLocked() == nil:
+		fs.setAside(f, reasonDeleted)
 	case err == nil && f.alias != "" && !f.stale && !os.SameFile(info, f.inode):
 		f.stale = true
 		fs.onLoss(f) // it may have other rows
@@ -322,4 +323,4 @@ func (fs *files) lookAfter(f *file) {
 	}
 }
 
-const goneWhy = "was deleted"
+const reasonDeleted = "was deleted"

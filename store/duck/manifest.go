@@ -18,50 +18,50 @@ import (
 	"belfry/catalog"
 )
 
-// manifest lists the files that must be there, and a position that each has reached at least. Without it a deleted file
-// would be a day without rows, and a lost log a day with fewer. It is a file of lines, of which the last one about a day
-// file counts:
+// manifest lists the files that must exist, and a position that each has reached at least. Without it a deleted file
+// would look like a day without rows, and a lost log like a day with fewer. It is a file of lines, of which the last
+// one about a day file counts:
 //
-//	manifest 4 77a0c1de                                 so many lines follow at least, checksum
+//	manifest 4 77a0c1de                                 minimum number of lines that follow, checksum
 //	objectdata/2026-11-15.duckdb 4294967811 5f1c09aa    position, checksum
-//	objectdata/2026-11-15.duckdb gone 0b7d21c4          not expected any more
-//	objectdata/kept 3 1e9c44b0                          there is this list, in version 3 or later
+//	objectdata/2026-11-15.duckdb gone 0b7d21c4          no longer expected
+//	objectdata/kept 3 1e9c44b0                          this list exists, in version 3 or later
 //	moved 4294967815 9c51e07b                           all records up to this position have been stored
 //
-// A crash can neither raise a false alarm nor hide a loss: a file is made first, then listed, and gets its first row after
-// that; a position is noted after the commit that reached it, and moved before anybody else notes it; a file that goes
-// leaves its mark in the folder (a watermark, or the marker of an incomplete day) before it goes. Positions are not synced,
-// so after a power loss they may be some seconds old.
+// A crash can neither raise a false alarm nor hide a loss: a file is created, then listed, and gets its first row after
+// that; a position is written after the commit that reached it, and moved before any other part of the program records
+// it; a file that is removed leaves a trace in the folder (a watermark, or the marker of an incomplete day) before
+// that. Positions are not synced, so after a power loss they may be some seconds old.
 //
-// Everything that is in it is also in memory. So a manifest that is deleted or changed while the store is open is written
-// again. One that cannot be written is tried again with each Watch; one that cannot be read is not touched.
+// Everything in it is also in memory. So a manifest that is deleted or changed while the store is open is written
+// again. If it cannot be written, each Watch tries again; if it cannot be read, it is not touched.
 type manifest struct {
-	path     string
-	out      *os.File
-	size     int64
-	info     os.FileInfo       // the file as we have written it; nil before that
-	pos      map[string]uint64 // by file, as collection/name
-	moved    belfry.Position   // 0: not known
-	due      bool              // it has to be rewritten
-	replaced bool              // somebody has deleted or replaced it, which nobody has been told
-	fault    error             // it cannot be read
+	path         string
+	out          *os.File
+	size         int64
+	info         os.FileInfo       // the file as we wrote it; nil before that
+	pos          map[string]uint64 // by file, as collection/name
+	moved        belfry.Position   // 0: unknown
+	needsRewrite bool              // it must be written again
+	replaced     bool              // it was deleted or replaced, and this has not been reported yet
+	fault        error             // it cannot be read
 
-	there bool // what reading it has found
-	lines int
-	least int // lines that there must be
-	bad   int // lines that could not be read
+	exists   bool // the file was found
+	lines    int
+	minLines int // lines that it must have
+	badLines int // lines that could not be read
 }
 
 const (
-	manifestFile = "manifest"
-	manifestMost = 1 << 20 // bytes, above which it is rewritten
-	manifestGone = "gone"
-	manifestHead = "manifest"
-	// manifestMoved is no name of a file: those have a slash.
+	manifestFile     = "manifest"
+	maxManifestBytes = 1 << 20 // size above which it is compacted
+	manifestGone     = "gone"
+	manifestHead     = "manifest"
+	// manifestMoved cannot be the name of a file: those have a slash.
 	manifestMoved = "moved"
 )
 
-// manifestKey is how the manifest calls a file.
+// manifestKey returns the name of a file in the manifest.
 func manifestKey(c *catalog.Collection, p belfry.Span) string { return c.Name + "/" + fileName(c, p) }
 
 // readManifest reads the manifest in dir; an absent one is empty.
@@ -72,9 +72,9 @@ func readManifest(dir string) *manifest {
 		m.fault = fmt.Errorf("read the list of files of rows: %w", err)
 		return m
 	}
-	m.there = err == nil
+	m.exists = err == nil
 	for line := range bytes.Lines(text) {
-		if line[len(line)-1] == '\n' { // the last line may be cut off by a crash; nothing followed from it
+		if line[len(line)-1] == '\n' { // a crash may cut off the last line; nothing depends on it then
 			m.read(string(line[:len(line)-1]))
 		}
 	}
@@ -84,7 +84,7 @@ func readManifest(dir string) *manifest {
 func (m *manifest) read(line string) {
 	at := strings.LastIndexByte(line, ' ')
 	if at < 0 || line[at+1:] != lineSum(line[:at]) {
-		m.bad++
+		m.badLines++
 		return
 	}
 	m.lines++
@@ -96,9 +96,9 @@ func (m *manifest) read(line string) {
 	pos, err := strconv.ParseUint(value, 10, 64)
 	switch {
 	case err != nil:
-		m.bad++
+		m.badLines++
 	case key == manifestHead:
-		m.least = int(pos) + 1 // with this one
+		m.minLines = int(pos) + 1 // including this one
 	case key == manifestMoved:
 		m.moved = belfry.Position(pos)
 	default:
@@ -106,17 +106,17 @@ func (m *manifest) read(line string) {
 	}
 }
 
-// damage says what is wrong with the manifest that was read, given that there are day files; empty when nothing is.
+// damage returns what is wrong with the manifest that was read, given that there are day files; "" if nothing is.
 func (m *manifest) damage() string {
 	switch {
 	case m.fault != nil:
 		return ""
-	case !m.there:
+	case !m.exists:
 		return "was missing"
-	case m.bad > 0:
-		return fmt.Sprintf("had %d damaged lines", m.bad)
-	case m.lines == 0 || m.lines < m.least:
-		return fmt.Sprintf("had %d lines instead of %d or more", m.lines, max(m.least, 1))
+	case m.badLines > 0:
+		return fmt.Sprintf("had %d damaged lines", m.badLines)
+	case m.lines == 0 || m.lines < m.minLines:
+		return fmt.Sprintf("had %d lines instead of %d or more", m.lines, max(m.minLines, 1))
 	}
 	return ""
 }
@@ -132,20 +132,20 @@ func manifestLine(key, value string) string {
 	return text + " " + lineSum(text) + "\n"
 }
 
-// rewrite replaces the file by one that has a line for each day file.
+// rewrite replaces the file by one with a line for each day file.
 func (m *manifest) rewrite() error {
 	if m.fault != nil {
 		return m.fault
 	}
 	m.close()
-	m.due = true
+	m.needsRewrite = true
 	if err := writeSynced(m.path, []byte(m.text())); err != nil {
 		return err
 	}
 	return m.open()
 }
 
-// text is the whole file.
+// text returns the content of the file.
 func (m *manifest) text() string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(m.pos)) {
@@ -157,8 +157,8 @@ func (m *manifest) text() string {
 	return manifestLine(manifestHead, strconv.Itoa(len(lines))) + strings.Join(lines, "")
 }
 
-// open opens the file that has just been written. It stays open, so that a file that somebody puts in its place is always
-// another one: the number of a deleted file that nobody holds is given to the next.
+// open opens the file that has just been written. It stays open, so that a file put in its place always has another
+// inode: the number of a deleted file that no one has open is reused.
 func (m *manifest) open() (err error) {
 	if m.out, err = os.OpenFile(m.path, os.O_WRONLY|os.O_APPEND|unix.O_NOFOLLOW, 0); err != nil {
 		return err
@@ -166,11 +166,11 @@ func (m *manifest) open() (err error) {
 	if m.info, err = m.out.Stat(); err != nil {
 		return err
 	}
-	m.due, m.size = false, m.info.Size()
+	m.needsRewrite, m.size = false, m.info.Size()
 	return nil
 }
 
-// intact tells whether the file is still the one that we have written.
+// intact reports whether the file is still the one that we wrote.
 func (m *manifest) intact() bool {
 	info, err := os.Stat(m.path)
 	if err != nil {
@@ -179,13 +179,13 @@ func (m *manifest) intact() bool {
 	return os.SameFile(info, m.info) && info.Size() >= m.size
 }
 
-// add lists a file that has just been made, durably.
+// add lists a new file, durably.
 func (m *manifest) add(key string) error {
 	m.pos[key] = 0
 	return m.append(manifestLine(key, "0"), true)
 }
 
-// remove says that a file is not expected any more, durably.
+// remove records durably that a file is no longer expected.
 func (m *manifest) remove(key string) error {
 	if _, ok := m.pos[key]; !ok {
 		return nil
@@ -194,7 +194,8 @@ func (m *manifest) remove(key string) error {
 	return m.append(manifestLine(key, manifestGone), true)
 }
 
-// note writes down the positions that files have reached, and up to which all records have been stored; 0: as before.
+// note writes the positions that files have reached, and the position up to which all records have been stored; 0:
+// unchanged.
 func (m *manifest) note(reached map[string]uint64, moved belfry.Position) error {
 	var b strings.Builder
 	for key, pos := range reached {
@@ -211,9 +212,9 @@ func (m *manifest) note(reached map[string]uint64, moved belfry.Position) error 
 	return m.append(b.String(), false)
 }
 
-// sync makes durable what has been noted.
+// sync makes what note wrote durable.
 func (m *manifest) sync() error {
-	if m.due {
+	if m.needsRewrite {
 		return m.rewrite()
 	}
 	if m.fault != nil {
@@ -226,17 +227,17 @@ func (m *manifest) append(lines string, durable bool) error {
 	if m.fault != nil {
 		return m.fault
 	}
-	if m.due || m.size > manifestMost {
-		return m.rewrite() // which has these lines, too
+	if m.needsRewrite || m.size > maxManifestBytes {
+		return m.rewrite() // includes these lines
 	}
 	if !m.intact() {
 		err := m.rewrite()
-		m.replaced = m.replaced || err == nil // else the whole folder may be away
+		m.replaced = m.replaced || err == nil // otherwise the whole folder may be gone
 		return err
 	}
 	n, err := m.out.WriteString(lines)
 	m.size += int64(n)
-	if err != nil { // part of a line may be there
+	if err != nil { // part of a line may have been written
 		return errors.Join(err, m.rewrite())
 	}
 	if durable {
@@ -247,12 +248,12 @@ func (m *manifest) append(lines string, durable bool) error {
 
 func (m *manifest) close() {
 	if m.out != nil {
-		m.out.Close() // what had to be durable has been synced
+		m.out.Close() // durable lines have been synced
 		m.out = nil
 	}
 }
 
-// reached collects the positions of files that the manifest does not have yet. The mutex of files is held.
+// reached returns the positions of files that the manifest does not have yet. The mutex of files is held.
 func (fs *files) reached() map[string]uint64 {
 	list := map[string]uint64{}
 	for _, day := range fs.byName {
@@ -266,19 +267,19 @@ func (fs *files) reached() map[string]uint64 {
 	return list
 }
 
-// checkManifest compares the manifest with the files that were found: those it does not know are added, those that are
-// not there and were not dropped are returned.
+// checkManifest compares the manifest with the files that were found: unknown files are added; files that are missing
+// and were not dropped are returned.
 func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, stores func(*catalog.Collection, belfry.Span) bool) (missing []*file) {
 	m := readManifest(fs.dir)
-	if fs.manifest != nil { // it could not be read before
+	if fs.manifest != nil { // the last attempt could not read it
 		for key, pos := range fs.manifest.pos {
 			m.pos[key] = max(m.pos[key], pos)
 		}
 		m.moved = max(m.moved, fs.manifest.moved)
 	}
 	fs.manifest = m
-	if why := m.damage(); why != "" && fs.any() {
-		fs.noteManifest(why)
+	if why := m.damage(); why != "" && fs.hasFiles() {
+		fs.noteManifestLoss(why)
 	}
 	for name, version := range fs.kept {
 		key := name + "/" + keptFile
@@ -306,7 +307,7 @@ func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, 
 				continue
 			}
 			if _, there := found[key]; !there {
-				found[key] = m.pos[key] // until its marker is there
+				found[key] = m.pos[key] // until its marker exists
 				f := fs.newFile(c, p)
 				if isLate {
 					f = fs.newLate(c, p)
@@ -322,8 +323,8 @@ func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, 
 	return missing
 }
 
-// any tells whether there are day files.
-func (fs *files) any() bool {
+// hasFiles reports whether there are day files.
+func (fs *files) hasFiles() bool {
 	for _, list := range fs.byName {
 		if len(list) > 0 {
 			return true
@@ -332,9 +333,9 @@ func (fs *files) any() bool {
 	return false
 }
 
-// noteManifest leaves a note that the manifest was lost, which keeps a fault open until an operator removes it: day files
-// that went before the service could list the files again are not missed.
-func (fs *files) noteManifest(why string) {
+// noteManifestLoss writes a note that the manifest was lost. It keeps a fault open until an operator removes it: day
+// files that were deleted before the list was written again are not noticed.
+func (fs *files) noteManifestLoss(why string) {
 	fs.log.Error("the list of files of rows was lost or damaged", "file", filepath.Join(fs.dir, manifestFile), "why", why)
 	note := fs.freeMarker(filepath.Join(fs.dir, manifestFile)+missingMark, fs.now().UTC())
 	if err := writeSynced(note, []byte("The list of files of rows "+why+". Removing this note says that the day files have been compared with a backup.\n")); err != nil {
@@ -342,32 +343,32 @@ func (fs *files) noteManifest(why string) {
 	}
 }
 
-// manifestNotes lists the notes that are left.
+// manifestNotes returns the paths of these notes.
 func manifestNotes(dir string) []string {
 	notes, _ := filepath.Glob(filepath.Join(dir, manifestFile+missingMark+"*Z"))
 	return notes
 }
 
-// lookAfterManifest writes a manifest again that has been deleted or changed, and reads one that could not be read before. The
+// repairManifest writes a manifest again that was deleted or changed, and reads one that could not be read before. The
 // mutex is held.
-func (fs *files) lookAfterManifest() error {
+func (fs *files) repairManifest() error {
 	m := fs.manifest
 	switch {
 	case m.fault != nil:
 		if again := readManifest(fs.dir); again.fault != nil {
 			return again.fault
 		}
-		return fs.tellMissing(fs.checkManifest(fs.collections, nil, fs.stores))
-	case m.due || !m.intact():
-		m.replaced = m.replaced || !m.due
+		return fs.loseMissing(fs.checkManifest(fs.collections, nil, fs.stores))
+	case m.needsRewrite || !m.intact():
+		m.replaced = m.replaced || !m.needsRewrite
 		if err := m.rewrite(); err != nil {
 			return err
 		}
 	}
 	if m.replaced {
 		m.replaced = false
-		fs.log.Error("the list of files of rows was deleted or replaced, and is rewritten", "file", m.path)
-		fs.told("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been rewritten from memory, and nothing is missing")
+		fs.log.Error("the list of files of rows was deleted or replaced, and is written again", "file", m.path)
+		fs.onRepair("the list of files of the row store, " + m.path + ", was deleted or replaced while the service ran; it has been written again from memory, and nothing is missing")
 	}
 	return nil
 }

@@ -12,14 +12,14 @@ import (
 	"belfry/store"
 )
 
-// TestManifestCannotBeWritten opens a store whose manifest cannot be rewritten, as on a full disk. The store opens, days
-// that have a file take rows, and it is written when that is possible again.
+// TestManifestCannotBeWritten opens a store whose manifest cannot be written, as on a full disk. The store opens, days
+// that have a file accept rows, and the manifest is written once that is possible again.
 func TestManifestCannotBeWritten(t *testing.T) {
 	dir := makeDays(t)
 	path := filepath.Join(dir, manifestFile)
-	mkdir(t, path+unfinished)
+	mkdir(t, path+tempSuffix)
 	s := openWith(t, dir)
-	s.files.told = func(info string) { t.Error(info) } // nobody has deleted it
+	s.files.onRepair = func(info string) { t.Error(info) } // it was not deleted
 	if s.Watch() == nil {
 		t.Error("the store does not say that its manifest cannot be written")
 	}
@@ -30,7 +30,7 @@ func TestManifestCannotBeWritten(t *testing.T) {
 	if err := s.Append(t.Context(), rowsOf(10, 5)); err == nil {
 		t.Error("a file was made that is not listed")
 	}
-	remove(t, path+unfinished)
+	remove(t, path+tempSuffix)
 	must(t, s.Watch())
 	must(t, s.Append(t.Context(), rowsOf(10, 5)))
 	must(t, s.Close())
@@ -38,8 +38,8 @@ func TestManifestCannotBeWritten(t *testing.T) {
 	wantMissing(t, openWith(t, dir), countAll, 5, oldRows+3)
 }
 
-// TestManifestCannotBeRead opens a store whose manifest cannot be read, as it belongs to another user. It is not
-// overwritten, and what it lists is missed when it can be read.
+// TestManifestCannotBeRead opens a store whose manifest cannot be read because it belongs to another user. It is not
+// overwritten, and missing files are noticed once it can be read.
 func TestManifestCannotBeRead(t *testing.T) {
 	dir := makeDays(t)
 	path := filepath.Join(dir, manifestFile)
@@ -58,8 +58,8 @@ func TestManifestCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestManifestLost starts with a manifest that was deleted, emptied, cut or damaged. That is a fault until an operator
-// removes the note about it, and verify names it.
+// TestManifestLost starts with a manifest that was deleted, emptied, truncated or damaged. That is a fault until an
+// operator removes the note about it, and verify reports it.
 func TestManifestLost(t *testing.T) {
 	base := makeDays(t)
 	whole, err := os.ReadFile(filepath.Join(base, manifestFile))
@@ -105,13 +105,13 @@ func TestManifestLost(t *testing.T) {
 	}
 }
 
-// TestManifestDeletedUnderUs: a manifest that goes while the store is open is rewritten.
+// TestManifestDeletedUnderUs: a manifest that is deleted while the store is open is written again.
 func TestManifestDeletedUnderUs(t *testing.T) {
 	dir := makeDays(t)
 	path := filepath.Join(dir, manifestFile)
 	s := openWith(t, dir)
 	told := 0
-	s.files.told = func(string) { told++ }
+	s.files.onRepair = func(string) { told++ }
 	must(t, s.Append(t.Context(), rowsOf(9, 1)))
 	must(t, s.Watch())
 	want, err := os.ReadFile(path)
@@ -127,7 +127,7 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 	}
 }
 
-// TestManifestWithoutMoved: a manifest that has all files, but not the line about how far the store has come, is not whole.
+// TestManifestWithoutMoved: a manifest that has all files, but not the line about the store's position, is incomplete.
 func TestManifestWithoutMoved(t *testing.T) {
 	dir := makeDays(t)
 	for range 2 {
@@ -148,7 +148,7 @@ func TestManifestWithoutMoved(t *testing.T) {
 	}
 }
 
-// TestManifestNotWritten: a manifest that could not be written is not durable, also when nothing new is to be noted.
+// TestManifestNotWritten: a manifest that could not be written is not durable, even if there is nothing new to record.
 func TestManifestNotWritten(t *testing.T) {
 	dir := makeDays(t)
 	path := filepath.Join(dir, manifestFile)
@@ -172,7 +172,7 @@ func TestManifestNotWritten(t *testing.T) {
 
 const testInstance = "0123456789abcdef0123456789abcdef"
 
-// openInstance opens a store whose folder says to which instance it belongs.
+// openInstance opens a store whose folder names its instance.
 func openInstance(t testing.TB, dir, id string) *Store {
 	t.Helper()
 	cat, err := catalog.Load()
@@ -183,8 +183,8 @@ func openInstance(t testing.TB, dir, id string) *Store {
 	return s
 }
 
-// TestFolderMovedAway takes the folder of rows, or the file that says whose it is, away under the store. Nothing is made in
-// its place, and everything goes on when it is back.
+// TestFolderMovedAway moves the folder of rows, or the file that names its instance, away under the store. Nothing is
+// created in its place, and everything works again when it is back.
 func TestFolderMovedAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rows")
 	mkdir(t, dir)

@@ -7,8 +7,8 @@ import (
 	"belfry"
 )
 
-// TestManyDaysFewNames: conditions on the names of items over many days fit into little memory. They are looked up once, and not
-// for every day.
+// TestManyDaysFewNames: conditions on the names of items over many days need little memory. Names are looked up once,
+// and not for every day.
 func TestManyDaysFewNames(t *testing.T) {
 	s := openSmall(t, t.TempDir(), 64<<20)
 	const days, rows, objects = 25, 720, 30

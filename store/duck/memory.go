@@ -10,16 +10,17 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// The engine works on 2,048 rows at a time, and holds their texts in memory while it does. vectorBytes bounds them. Longer
-// rows may need more memory than the engine has: then it can neither checkpoint nor read its log back, and what was
-// acknowledged would wait for ever. So when it runs short of memory over rows that are to be stored, it is restarted with twice as much, up to Config.MemoryMost.
+// The engine works on 2,048 rows at a time and holds their texts in memory meanwhile; vectorBytes bounds them. A single
+// long row may still need more memory than the engine has: then it can neither checkpoint nor read its log back, and
+// acknowledged rows would wait for ever. So if it runs out of memory over rows to be stored, it is restarted with twice
+// as much, up to Config.MemoryMost.
 const memoryGrowth = 16
 
-// errFile marks an error that kept a file from being opened, whoever wanted to use it.
+// errFile marks an error that prevented a file from being opened, by a query or a write.
 var errFile = errors.New("open file")
 
-// shortOfMemory recognises the engine's words for it.
-func shortOfMemory(err error) bool {
+// outOfMemory reports whether the engine ran out of memory.
+func outOfMemory(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -35,25 +36,26 @@ func shortOfMemory(err error) bool {
 	return false
 }
 
-// grow gives the engine twice the memory; false when that has been done often enough. The caller holds write.
-func (s *Store) grow(ctx context.Context) bool {
+// growMemory restarts the engine with twice the memory; false if that failed or the maximum is reached. The caller
+// holds write.
+func (s *Store) growMemory(ctx context.Context) bool {
 	if ctx.Err() != nil || s.memory >= s.cfg.MemoryMost {
 		return false
 	}
-	s.life.Lock()
+	s.engineMu.Lock()
 	s.memory = min(2*s.memory, s.cfg.MemoryMost)
-	s.life.Unlock()
-	s.cfg.Log.Warn("rows are too long for the memory of the engine, it gets twice as much", "memory", s.memory)
-	if err := s.revive(ctx); err != nil {
+	s.engineMu.Unlock()
+	s.cfg.Log.Warn("rows are too long for the memory of the engine, doubling its limit", "memory", s.memory)
+	if err := s.restartEngine(ctx); err != nil {
 		s.cfg.Log.Warn("engine not restarted", "err", err)
 		return false
 	}
 	return true
 }
 
-// retryAlone runs a plan again that could not open a file for want of memory: the log of the file has to be read first.
-// Perhaps other queries had the memory, so it waits until they are done; only if that does not help does the engine get
-// more. What a query needs for its own work is no reason to.
+// retryAlone runs a plan again that could not open a file for lack of memory: the log of the file has to be read first.
+// Other queries may have used the memory, so it waits until they are done; only if that does not help does it grow the
+// engine's memory. The memory that a query needs for its own work is no reason to grow.
 func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
 	if s.lockWrite(ctx) != nil {
 		return nil, err
@@ -62,14 +64,14 @@ func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err er
 	open, _ := s.queries.clear(ctx, false)
 	defer open()
 	rows, err := s.withConn(ctx, p, limit)
-	for errors.Is(err, errFile) && shortOfMemory(err) && s.grow(ctx) {
+	for errors.Is(err, errFile) && outOfMemory(err) && s.growMemory(ctx) {
 		rows, err = s.withConn(ctx, p, limit)
 	}
 	return rows, err
 }
 
-// appendAlone stores rows for which there was too little memory. Perhaps queries have it, so it ends those that run and keeps
-// new ones waiting until it has tried again; only if that does not help does the engine get more.
+// appendAlone stores rows again for which there was too little memory. Queries may have used it, so it ends them and
+// blocks new ones until it has tried again; only if that does not help does it grow the engine's memory.
 func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err error) error {
 	open, others := s.queries.clear(ctx, true)
 	defer open()
@@ -78,7 +80,7 @@ func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err er
 	}
 	all := func() bool { return false }
 	_, err = s.append(ctx, batches, all)
-	for shortOfMemory(err) && s.grow(ctx) {
+	for outOfMemory(err) && s.growMemory(ctx) {
 		_, err = s.append(ctx, batches, all)
 	}
 	return err

@@ -8,8 +8,8 @@ import (
 	"belfry"
 )
 
-// TestOrderOfBothSorts: an indicator that is a number in some row groups and a text in others is compared as both. What
-// the engine knows of the smallest and largest values of a row group makes it skip no row.
+// TestOrderOfBothSorts: an indicator that is a number in some row groups and a text in others is compared as both. The
+// engine's minimum and maximum of a row group do not make it skip a row.
 func TestOrderOfBothSorts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")

@@ -10,7 +10,7 @@ import (
 	"belfry"
 )
 
-// hourRows makes n rows of an hour of damageDay, all with the same value.
+// hourRows makes n rows of an hour of damageDay, all with one value.
 func hourRows(pos belfry.Position, hour, n int, value float64) *belfry.Batch {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 1000)}
 	item, i1 := belfry.Column{Name: belfry.ItemColumn}, belfry.Column{Name: "i1"}
@@ -59,7 +59,7 @@ func wantHours(t *testing.T, s *Store, when string, pairs ...[2]float64) {
 func wantAlways(t *testing.T, s *Store, dir *string, when string, pairs ...[2]float64) *Store {
 	t.Helper()
 	wantHours(t, s, when, pairs...)
-	for _, then := range []string{", killed", ", summed up and killed"} {
+	for _, then := range []string{", killed", ", summarised and killed"} {
 		if testing.Short() && then != ", killed" {
 			break
 		}
@@ -68,7 +68,7 @@ func wantAlways(t *testing.T, s *Store, dir *string, when string, pairs ...[2]fl
 		s = openWith(t, *dir)
 		wantHours(t, s, when+then, pairs...)
 		summariseAll(t, s)
-		wantHours(t, s, when+then+" and summed up", pairs...)
+		wantHours(t, s, when+then+" and summarised", pairs...)
 	}
 	if n := s.SummariesBehind(); n != 0 {
 		t.Errorf("%s: %d hours are still to be made", when, n)
@@ -93,8 +93,8 @@ func summedDay(t *testing.T) (s *Store, dir string) {
 	return s, dir
 }
 
-// TestSummariesOfLostRows: the file of a day is lost, and as many other rows come. Summaries are made from these, and stay
-// where there are none.
+// TestSummariesOfLostRows: the file of a day is lost, and as many other rows arrive. Summaries are made from these, and
+// stay where there are none.
 func TestSummariesOfLostRows(t *testing.T) {
 	s, dir := summedDay(t)
 	must(t, s.Close())
@@ -110,7 +110,7 @@ func TestSummariesOfLostRows(t *testing.T) {
 	wantAlways(t, s, &dir, "1 row", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{1, 5000})
 }
 
-// TestSummariesOfAllLostRows: as many rows come at once, so that no number tells that there was another file.
+// TestSummariesOfAllLostRows: as many rows arrive at once, so that no row count reveals that there was another file.
 func TestSummariesOfAllLostRows(t *testing.T) {
 	s, dir := summedDay(t)
 	must(t, s.Close())
@@ -121,10 +121,10 @@ func TestSummariesOfAllLostRows(t *testing.T) {
 	wantAlways(t, s, &dir, "as many", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 5000})
 }
 
-// TestSummariesWithoutOrigin: a file of summaries that does not say what they were made of is set aside, and they are rebuilt.
+// TestSummariesWithoutOrigin: a file of summaries without their origins is set aside, and they are made again.
 func TestSummariesWithoutOrigin(t *testing.T) {
 	s, dir := summedDay(t)
-	c := s.sums["objectdata"].Hour
+	c := s.trackers["objectdata"].Hour
 	used, err := s.files.acquire(t.Context(), c, 0, endOfTime)
 	must(t, err)
 	must(t, s.writer.Exec(t.Context(), "ALTER TABLE "+used[0].attached().Made()+" DROP COLUMN origin"))
@@ -143,7 +143,7 @@ func TestSummariesWithoutOrigin(t *testing.T) {
 	}
 }
 
-// TestSummariesOfLostEnd: a file has lost its last rows, and as many other rows come.
+// TestSummariesOfLostEnd: a file has lost its last rows, and as many other rows arrive.
 func TestSummariesOfLostEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -174,7 +174,8 @@ func TestSummariesOfLostEnd(t *testing.T) {
 	wantAlways(t, s, &dir, "other end", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{7, (3*30 + 4*4000) / 7.})
 }
 
-// TestSummariesOfFilePutBack: a file is set aside, as many other rows come and are summed up, and the file is put back.
+// TestSummariesOfFilePutBack: a file is set aside, as many other rows arrive and are summarised, and the file is put
+// back.
 func TestSummariesOfFilePutBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")

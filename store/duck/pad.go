@@ -5,33 +5,34 @@ import (
 	"slices"
 )
 
-// The engine reads and checkpoints a column in vectors of 2,048 rows, and holds all texts of a vector in memory meanwhile.
-// With texts of 1 MB that is 2 GB, many times what it has. A text of 4 KiB or more it keeps apart and reads once for its row
-// and once more for each row after it in which the column is NULL: then 1 GB is held for one text.
+// The engine reads and checkpoints a column in vectors of 2,048 rows, and holds all texts of a vector in memory
+// meanwhile. With texts of 1 MB that is 2 GB, many times what it has. A text of 4 KiB or more goes to an overflow
+// block, and is read once for its row and once more for each later row in which the column is NULL: then 1 GB is held
+// for one text.
 //
-// So two rules bound what a vector needs, whatever the rows are:
-//   - A vector gets no more than vectorBytes of text. When the next row does not fit, the rest of the vector is filled with
-//     padding. A row group, which each checkpoint writes again until it is full, is bounded by that as well: it has 60 vectors.
-//   - After a text of apartBytes or more, a row in which its column is NULL comes only after a row of padding.
+// So two rules bound the memory of a vector, whatever the rows are:
+//   - A vector gets no more than vectorBytes of text. If the next row does not fit, the rest of the vector is filled with
+//     padding. This also bounds a row group, which each checkpoint rewrites until it is full: it has 60 vectors.
+//   - After a text of overflowBytes or more, a row in which its column is NULL comes only after a row of padding.
 //
-// A row of padding has an empty text in each column of texts and NULL in all others. It takes some bytes in the file. No condition
-// on customer, time or item is true for it, and every query has one on the customer. Statements without a condition have to leave
-// these rows out. A real row never has an empty text.
+// A row of padding has an empty text in each text column and NULL in all others. It takes some bytes in the file. No
+// condition on customer, time or item is true for it, and every query has one on the customer. Statements without a
+// condition must leave these rows out. A real row never has an empty text.
 const (
-	vectorRows  = 2048
-	vectorBytes = 4 << 20
-	apartBytes  = 4096
+	vectorRows    = 2048
+	vectorBytes   = 4 << 20
+	overflowBytes = 4096
 )
 
-// vectorFill is how full the last vector of a file is. The zero value is that of a file of which that is not known.
+// vectorFill is how full the last vector of a file is. The zero value means unknown.
 type vectorFill struct {
 	alias string // of the file when its rows were counted
 	rows  int
-	bytes int // of texts, but for those that were there when the file was attached
+	bytes int // of texts, without those from before the file was attached
 }
 
-// findFill finds out how many rows the last vector of a file has, unless that is known.
-func (s *Store) findFill(ctx context.Context, f *file) error {
+// loadFill counts the rows of the last vector of a file, unless they are known.
+func (s *Store) loadFill(ctx context.Context, f *file) error {
 	if f.fill.alias == f.alias {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (s *Store) findFill(ctx context.Context, f *file) error {
 	return nil
 }
 
-// add counts rows in, no more than the vector has room for.
+// add counts rows, no more than the vector has space for.
 func (v *vectorFill) add(rows, bytes int) {
 	v.rows += rows
 	v.bytes += bytes
@@ -52,10 +53,10 @@ func (v *vectorFill) add(rows, bytes int) {
 	}
 }
 
-// fits tells whether rows may go into the vector. A row for which a whole vector is too small gets one for itself.
+// fits reports whether rows may go into the vector. A row that is too large for a whole vector gets its own.
 func (v *vectorFill) fits(bytes int) bool { return v.rows == 0 || v.bytes+bytes <= vectorBytes }
 
-// textBytes is the size of the texts of n rows from at, and that of the longest.
+// textBytes returns the size of the texts of n rows from at, and that of the longest.
 func (p piece) textBytes(at, n int) (bytes, longest int) {
 	for i := range p.batch.Columns {
 		texts := p.batch.Columns[i].Texts
@@ -74,22 +75,22 @@ func (p piece) textBytes(at, n int) (bytes, longest int) {
 	return bytes, longest
 }
 
-// next says how many of the n rows from at can be written in one go, and pads before them where that is needed: all, unless texts
-// are long.
-func (w *rowWriter) next(p piece, at, n int) (int, error) {
+// nextRows returns how many of the n rows from at can be written at once: all, unless texts are long. It writes padding
+// before them if necessary.
+func (w *rowWriter) nextRows(p piece, at, n int) (int, error) {
 	n = min(n, vectorRows-w.fill.rows)
-	if w.unpadded {
+	if w.noPadding {
 		return n, nil
 	}
 	bytes, longest := p.textBytes(at, n)
-	if longest >= apartBytes || w.anyApart() || !w.fill.fits(bytes) {
+	if longest >= overflowBytes || w.anyOverflow() || !w.fill.fits(bytes) {
 		n = 1
 		if bytes, _ = p.textBytes(at, 1); !w.fill.fits(bytes) {
 			if err := w.pad(vectorRows - w.fill.rows); err != nil {
 				return 0, err
 			}
 		}
-		if err := w.padApart(p, at); err != nil {
+		if err := w.padAfterOverflow(p, at); err != nil {
 			return 0, err
 		}
 	}
@@ -97,10 +98,10 @@ func (w *rowWriter) next(p piece, at, n int) (int, error) {
 	return n, nil
 }
 
-func (w *rowWriter) anyApart() bool { return slices.Contains(w.apart, true) }
+func (w *rowWriter) anyOverflow() bool { return slices.Contains(w.overflow, true) }
 
-// padApart writes a row of padding if the row at has no text in a column in which the row before has a long one.
-func (w *rowWriter) padApart(p piece, at int) error {
+// padAfterOverflow writes a row of padding if row at has no text in a column in which the row before has a long one.
+func (w *rowWriter) padAfterOverflow(p piece, at int) error {
 	if p.rows != nil {
 		at = p.rows[at]
 	}
@@ -110,31 +111,30 @@ func (w *rowWriter) padApart(p piece, at int) error {
 		}
 		return 0
 	}
-	for i := range w.apart {
-		if w.apart[i] && size(i) == 0 {
+	for i := range w.overflow {
+		if w.overflow[i] && size(i) == 0 {
 			if err := w.pad(1); err != nil {
 				return err
 			}
 			break
 		}
 	}
-	for i := range w.apart {
-		w.apart[i] = size(i) >= apartBytes
+	for i := range w.overflow {
+		w.overflow[i] = size(i) >= overflowBytes
 	}
 	return nil
 }
 
-// endTexts writes a row of padding if the last row has a long text: it is not known what follows.
-func (w *rowWriter) endTexts() error {
-	if !w.anyApart() {
+// padAtEnd writes a row of padding if the last row has a long text, because the next row is unknown.
+func (w *rowWriter) padAtEnd() error {
+	if !w.anyOverflow() {
 		return nil
 	}
 	return w.pad(1)
 }
 
-// pad writes rows of padding.
 func (w *rowWriter) pad(rows int) error {
-	clear(w.apart)
+	clear(w.overflow)
 	for rows > 0 {
 		n := min(w.Room(), rows)
 		for i := range w.Columns {

@@ -10,14 +10,14 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// openSmall opens a store whose engine has the given memory and gets no more.
+// openSmall opens a store whose engine has a fixed memory limit.
 func openSmall(t *testing.T, dir string, memory int64) *Store {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: memory, MemoryMost: memory, unlisted: true})
+	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: memory, MemoryMost: memory, noTokenFilters: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,12 +75,13 @@ func TestLongRowsFit(t *testing.T) {
 	check(openSmall(t, dir, 64<<20))
 }
 
-// TestPadding looks at where rows are in the file: no vector has too much text, and no column is NULL right after a long one.
+// TestPadding checks where rows are in the file: no vector has too much text, and no column is NULL right after a long
+// one.
 func TestPadding(t *testing.T) {
 	s := openSmall(t, t.TempDir(), 0)
 	rows, pos := 0, belfry.Position(0)
 	for range 2 {
-		for _, some := range []struct{ rows, size int }{{1500, 10}, {1200, apartBytes - 1}, {1100, apartBytes}, {70, 100_000}, {1, 10}, {2, 2_500_000}, {2, 5_000_000}, {1500, 10}, {7, 40_000}} {
+		for _, some := range []struct{ rows, size int }{{1500, 10}, {1200, overflowBytes - 1}, {1100, overflowBytes}, {70, 100_000}, {1, 10}, {2, 2_500_000}, {2, 5_000_000}, {1500, 10}, {7, 40_000}} {
 			pos++
 			mustAppend(t, s, longTexts(1, pos, some.rows, 3, some.size))
 			rows += some.rows
@@ -102,7 +103,7 @@ func TestPadding(t *testing.T) {
 		t.Errorf("%d vectors have more than %d bytes", n, vectorBytes)
 	}
 	for _, col := range []string{"s1", "s2", "s3"} {
-		after := fmt.Sprintf("SELECT count(*) FROM (SELECT %s IS NULL AS absent, strlen(lag(%[1]s) OVER (ORDER BY rowid)) AS before FROM %s) WHERE absent AND before >= %d", col, f.ref(), apartBytes)
+		after := fmt.Sprintf("SELECT count(*) FROM (SELECT %s IS NULL AS absent, strlen(lag(%[1]s) OVER (ORDER BY rowid)) AS before FROM %s) WHERE absent AND before >= %d", col, f.ref(), overflowBytes)
 		if n := one(after); n > 0 {
 			t.Errorf("%s is NULL right after a long text in %d rows", col, n)
 		}
@@ -118,8 +119,8 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// TestPaddingIsNoRow: what reads all rows of a file leaves padding out: searches, erasure, summaries, and the count of what
-// retention removes.
+// TestPaddingIsNoRow: everything that reads all rows of a file leaves padding out: searches, erasure, summaries, and
+// the count of rows that retention removes.
 func TestPaddingIsNoRow(t *testing.T) {
 	s := open(t, t.TempDir())
 	t.Cleanup(func() { s.Close() })

@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"belfry"
 	"belfry/query"
 )
 
-// An answer lies in our memory while its client reads it. So that a thousand lines of a megabyte do not, rows that are
-// wanted by time are fetched page by page, as the client takes them:
+// An answer stays in our memory while its client reads it. To avoid a thousand lines of a megabyte there, rows in order
+// of time are fetched page by page, as the client reads them:
 //
 //	SELECT … LIMIT 1024                                      first page
-//	SELECT … WHERE (timestamp, id) is after the last …       as many as will fit, by what the rows so far took
+//	SELECT … WHERE (timestamp, id) is after the last …       as many as will fit, by the size of the rows so far
 //
-// Each page is a statement of its own, so that a client that reads slowly holds neither files nor engine. A page ends
-// early when it has pageBytes. Rows in any other order have to be there whole before the first can be sent; they may
-// take answerBytes.
+// Each page is a separate statement, so that a slow client holds neither files nor engine. A page ends early when it
+// has pageBytes. Rows in any other order must be complete before the first can be sent; they may take answerBytes.
 const (
 	firstPage   = 1024
 	pageGrowth  = 16
@@ -25,28 +25,28 @@ const (
 	answerBytes = 64 << 20
 )
 
-// pageBytes is how many bytes a page has, less where an answer may not have that many.
+// pageBytes returns the maximum size of a page; smaller if the limit of an answer is low.
 func (s *Store) pageBytes() int { return min(pageBytes, int(s.cfg.Answer/4)) }
 
-// errLarge says that an answer is larger than it may be.
+// errLarge means that an answer is larger than allowed.
 var errLarge = errors.New("the answer is too large")
 
-// pages are the rows of a plan, of which some are in memory.
+// pages are the rows of a plan, one page of them in memory.
 type pages struct {
 	store *Store
 	ctx   context.Context
 	plan  *query.Plan
 	page  *rows
-	left  int // rows still to be given, after those of this page
+	left  int // rows after those of this page
 	last  query.Place
-	known arrival // when the first page was read
+	known arrival // of the time when the first page was read
 }
 
 // openPages reads the first page.
 func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
 	if p.Open() && p.Limit >= firstPage {
 		var err error
-		if p, err = s.fixed(ctx, p); err != nil {
+		if p, err = s.fixColumns(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -57,11 +57,11 @@ func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
 	return g, g.fetch(p, min(firstPage, g.left))
 }
 
-// fetch reads a page of at most n rows. When the engine has too little memory for so many, it tries with fewer.
+// fetch reads a page of at most n rows. If the engine runs out of memory, it tries with fewer.
 func (g *pages) fetch(p *query.Plan, n int) (err error) {
 	for {
 		g.page, err = g.store.withSlot(g.ctx, p.Page(n), g.store.pageBytes())
-		if err == nil || n == 1 || !shortOfMemory(err) || g.ctx.Err() != nil {
+		if err == nil || n == 1 || !outOfMemory(err) || g.ctx.Err() != nil {
 			break
 		}
 		n = max(1, n/pageGrowth)
@@ -76,7 +76,7 @@ func (g *pages) fetch(p *query.Plan, n int) (err error) {
 	return nil
 }
 
-// next is how many rows to ask for, by the size of those of this page.
+// next returns how many rows to fetch, by the size of those of this page.
 func (g *pages) next() int {
 	r := g.page.result
 	each := max(1, r.Bytes/max(1, r.Rows))
@@ -107,7 +107,7 @@ func (g *pages) Next() ([]belfry.Value, error) {
 	}
 }
 
-// bound is the newest row that belongs into the answer; 0 while no others have come.
+// bound returns the id of the newest row that belongs to the answer; 0 while no newer ones have arrived.
 func (g *pages) bound() belfry.RowID {
 	if g.known.last != 0 {
 		return g.known.last
@@ -126,7 +126,7 @@ func (g *pages) Close() error {
 	return g.page.Close()
 }
 
-// acquireComplete gives the files of the span of a plan, and tells the plan what is missing.
+// acquireComplete returns the files of the span of a plan, and records in the plan what is missing.
 func (s *Store) acquireComplete(ctx context.Context, p *query.Plan) ([]*file, error) {
 	for {
 		losses := s.files.losses()
@@ -142,10 +142,10 @@ func (s *Store) acquireComplete(ctx context.Context, p *query.Plan) ([]*file, er
 	}
 }
 
-// fixed finds the columns that the files of a plan have, so that each of its pages has the same.
-func (s *Store) fixed(ctx context.Context, p *query.Plan) (*query.Plan, error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// fixColumns fixes the columns of a plan to those that its files have, so that each of its pages has the same.
+func (s *Store) fixColumns(ctx context.Context, p *query.Plan) (*query.Plan, error) {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
@@ -163,4 +163,40 @@ func (s *Store) fixed(ctx context.Context, p *query.Plan) (*query.Plan, error) {
 		}
 		return false
 	}), nil
+}
+
+// arrival is the range of row ids of a customer that were stored since the store was opened. Ids grow, so rows with
+// smaller ids were there before.
+type arrival struct{ first, last belfry.RowID }
+
+type arrivals struct {
+	mu sync.Mutex
+	by map[belfry.CustomerID]arrival
+}
+
+// note records rows that have been stored.
+func (a *arrivals) note(batches []*belfry.Batch) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.by == nil {
+		a.by = map[belfry.CustomerID]arrival{}
+	}
+	for _, b := range batches {
+		if b.Collection == belfry.Dimension || b.Len() == 0 {
+			continue
+		}
+		known, ok := a.by[b.Customer]
+		if !ok {
+			known.first = b.FirstID
+		}
+		known.last = max(known.last, b.FirstID+belfry.RowID(b.Len()-1))
+		known.first = min(known.first, b.FirstID)
+		a.by[b.Customer] = known
+	}
+}
+
+func (a *arrivals) of(c belfry.CustomerID) arrival {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.by[c]
 }

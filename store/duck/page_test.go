@@ -11,7 +11,7 @@ import (
 	"belfry/query"
 )
 
-// lines makes log rows, per of them at each moment, all of one size.
+// lines makes log rows, per of them at each time, all of one size.
 func lines(pos belfry.Position, first belfry.RowID, rows, per, size int) *belfry.Batch {
 	b := &belfry.Batch{Collection: belfry.ObjectLog, Customer: 1, Pos: pos, FirstID: first, Times: make([]belfry.Time, rows)}
 	items, texts := make([]int64, rows), make([]string, rows)
@@ -54,8 +54,8 @@ func ask(t *testing.T, s *Store, text string) query.Rows {
 	return rows
 }
 
-// TestPages: an answer of many pages has every row once and in its order, in either direction, over days and over rows
-// of the same moment, whatever the limit and the offset.
+// TestPages: an answer of many pages has every row once and in order, in either direction, over days and over rows of
+// the same time, whatever the limit and the offset.
 func TestPages(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -85,7 +85,7 @@ func TestPages(t *testing.T) {
 	f(span+"ORDER BY timestamp", 100_000, 0, oldest)
 	f(span+"ORDER BY timestamp", 20_000, 12_345, oldest)
 	f(span+"ORDER BY timestamp, id", 3000, 3, oldest)
-	// Within a moment the other way round.
+	// Within one time in the opposite order.
 	last := (rows - 1) / per
 	f(span+"ORDER BY timestamp DESC, id ASC", 100_000, 0, func(n int) int {
 		short := rows - last*per
@@ -97,8 +97,8 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// TestPagesStayAsTheyWere: rows that come while an answer is read are not in it, neither newer nor late ones, whether or not
-// rows had been stored since the store was opened.
+// TestPagesStayAsTheyWere: rows that arrive while an answer is read are not in it, neither newer nor late ones, whether
+// or not rows had been stored since the store was opened.
 func TestPagesStayAsTheyWere(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -183,8 +183,8 @@ func TestPagesColumns(t *testing.T) {
 	}
 }
 
-// TestResume: an answer that is asked for in pages over several requests has every row once and in its order, also of
-// summaries and among rows of the same moment.
+// TestResume: an answer that is read in pages over several requests has every row once and in order, also of summaries
+// and among rows of the same time.
 func TestResume(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()

@@ -74,7 +74,8 @@ func TestImpossibleTimes(t *testing.T) {
 	}
 }
 
-// TestKeep stores rows that arrive while the clock shows a time whose rows were dropped, as long as others of their arrival.
+// TestKeep stores rows that arrive while the clock shows a time whose rows were dropped, and keeps them as long as
+// others that arrived then.
 func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)

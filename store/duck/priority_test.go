@@ -14,7 +14,7 @@ import (
 	"belfry/catalog"
 )
 
-// threadsAt counts the threads of this process that give way by so many steps.
+// threadsAt counts the threads of this process whose priority is lower by this many steps.
 func threadsAt(t *testing.T, steps int) (n int) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/self/task/*/stat")
@@ -34,7 +34,8 @@ func threadsAt(t *testing.T, steps int) (n int) {
 	return n
 }
 
-// TestBehind: the engine's threads and those of queries give way, no thread of Go does, and all of them end with the store.
+// TestBehind: the engine's threads and those of queries have a lower priority, threads of Go do not, and all of them
+// end with the store.
 func TestBehind(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -68,8 +69,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestGiveWayLater: a statement that takes long gives way further than a short one, and the next one on its connection
-// begins like any other.
+// TestGiveWayLater: the priority of a long statement is lowered further than that of a short one, and the next one on
+// its connection starts like any other.
 func TestGiveWayLater(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -95,8 +96,8 @@ func TestGiveWayLater(t *testing.T) {
 	waitThreads(t, behind, 0)
 }
 
-// TestShortStatementKeepsItsPlace: it is the time of a processor after which a statement gives way, not the time that others
-// let it wait.
+// TestShortStatementKeepsItsPlace: the priority of a statement is lowered after processor time, not after time spent
+// waiting.
 func TestShortStatementKeepsItsPlace(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -113,7 +114,7 @@ func TestShortStatementKeepsItsPlace(t *testing.T) {
 	}
 	defer s.engine.Return(c, true)
 	stop := c.LowerPriorityAfter(10*time.Millisecond, 8)
-	time.Sleep(50 * time.Millisecond) // as if the system had let it wait
+	time.Sleep(50 * time.Millisecond) // as if the system had kept it waiting
 	if err := c.Exec(t.Context(), "SELECT 1"); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,8 @@ func TestShortStatementKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// waitThreads waits until so many threads give way by so many steps: a thread sets its priority itself, once it runs.
+// waitThreads waits until this many threads have a priority lower by this many steps: a thread sets its priority
+// itself, once it runs.
 func waitThreads(t *testing.T, steps, want int) {
 	t.Helper()
 	for threadsAt(t, steps) != want {

@@ -10,7 +10,7 @@ import (
 	"belfry/store/storetest"
 )
 
-// summarised sums up whatever it is given, so that queries find all summaries up to date.
+// summarised summarises all rows it stores, so that queries find all summaries up to date.
 type summarised struct{ *Store }
 
 func (s summarised) Append(ctx context.Context, b ...*belfry.Batch) error {

@@ -7,8 +7,8 @@ import (
 	"belfry/store/duck/index"
 )
 
-// TestQuietFiles: the lists of items of days that have become quiet are made before anyone asks, and outlive a checkpoint and
-// the process.
+// TestQuietFiles: the item lists of quiet days are built before the first query, and survive a checkpoint and a
+// restart.
 func TestQuietFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -54,7 +54,7 @@ func TestQuietFiles(t *testing.T) {
 	listed(4, false)
 }
 
-// TestWalk: no more days are looked at than are needed, from the end where the order begins.
+// TestWalk: no more days are checked than needed, starting at the end where the order begins.
 func TestWalk(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -90,7 +90,7 @@ func TestWalk(t *testing.T) {
 	f(false, 9, 6, 0, 3, 5)
 }
 
-// TestListsAreSure: items that a day does not have hardly ever seem to be in it.
+// TestListsAreSure: item lists have very few false positives.
 func TestListsAreSure(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()

@@ -8,14 +8,15 @@ import (
 	"belfry/store/duck/index"
 )
 
-// maxRanges is how many ranges of rows a statement names. Each is a branch of its own, which takes the engine half a
-// millisecond to plan, on one thread, where it reads a block in one. fewRanges is how many each file may have nevertheless.
+// maxRanges is how many ranges of rows a statement has. Each is a separate branch, which takes the engine half a
+// millisecond to plan, on one thread, while it reads a block in one. fewRanges is how many each file may have
+// nevertheless.
 const (
 	maxRanges = 256
 	fewRanges = 8
 )
 
-// narrow leaves out of the tables the rows that cannot be in the answer, as far as the token filters tell.
+// narrow restricts the tables to the rows that can be in the answer according to the token filters.
 func (s *Store) narrow(ctx context.Context, c *duckdb.Conn, p *query.Plan, used []*file, tables []query.Table) error {
 	n := index.TokensOf(p)
 	if n == nil || len(p.Collection.Key) > 0 { // the latest row of a key may be in a block without the word
@@ -47,22 +48,22 @@ func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f 
 	return index.Ranges(match, blocks, limit), nil
 }
 
-// matching gives the blocks that may have rows of the answer; not ok when nothing is known.
+// matching returns the blocks that may have rows of the answer; ok is false if that is unknown.
 func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n index.TokenQuery) (match []int, ok bool) {
 	if len(blocks) == 0 {
-		s.indexer.request(f) // it may just be small
+		s.indexer.request(f) // it may only be small
 		return nil, false
 	}
 	r, err := index.Open(f.path+index.Suffix, blocks)
 	if err != nil { // the rows can be read without filters
-		s.cfg.Log.Warn("a token filter cannot be read, all rows are", "file", f.path+index.Suffix, "err", err)
+		s.cfg.Log.Warn("a token filter cannot be read, so all rows are read", "file", f.path+index.Suffix, "err", err)
 		s.indexer.request(f)
 		return nil, false
 	}
 	defer r.Close()
 	match = r.Matching(n, p.From, p.To)
 	if block, damaged := r.Damaged(); damaged {
-		f.filters.damaged(block)
+		f.filters.dropFrom(block)
 		s.indexer.request(f)
 	}
 	return match, true

@@ -7,11 +7,11 @@ import (
 	"belfry"
 )
 
-// Reached returns the highest position of which the store has rows, by the newest file of each collection. A file that
-// cannot be read says nothing.
+// Reached returns the highest position of which the store has rows, by the newest file of each collection. Files that
+// cannot be read are ignored.
 func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return 0, fmt.Errorf("read positions of rows: %w", err)
 	}
@@ -35,8 +35,8 @@ func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
 	return pos, nil
 }
 
-// Moved returns the position up to which all records have been stored, as the folder itself has noted it. New folders,
-// and those whose list of files is damaged, do not tell.
+// Moved returns the position up to which all records have been stored, according to the manifest in dir. It is unknown
+// in new folders and if the manifest is damaged.
 func Moved(dir string) (pos belfry.Position, known bool) {
 	m := readManifest(dir)
 	return m.moved, m.moved > 0 && m.fault == nil && m.damage() == ""

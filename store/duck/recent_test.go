@@ -8,8 +8,8 @@ import (
 	"belfry/query"
 )
 
-// TestRecentGroups: groups of a number of rows and no span read the newest days alone, also for many rows and by hours, so
-// that neither too many files nor a damaged old one is in their way.
+// TestRecentGroups: groups of a number of rows without a span read only the newest days, also for many rows and by
+// hours, so that neither too many files nor a damaged old one prevents an answer.
 func TestRecentGroups(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir)
@@ -43,7 +43,7 @@ func TestRecentGroups(t *testing.T) {
 	}
 }
 
-// TestRecentRows: rows in another order than the newest first are, without a span, those of the newest days alone.
+// TestRecentRows: rows without a span, in another order than newest first, are those of the newest days only.
 func TestRecentRows(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir)
@@ -89,8 +89,8 @@ func TestRecentRows(t *testing.T) {
 	}
 }
 
-// TestRecentRowsInPages: the most recent rows, oldest first, come in pages however long they are, each once, and without those that
-// come in meanwhile.
+// TestRecentRowsInPages: the most recent rows, oldest first, come in pages however long they are, each once, and
+// without rows that arrive meanwhile.
 func TestRecentRowsInPages(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -115,7 +115,7 @@ func TestRecentRowsInPages(t *testing.T) {
 	}
 }
 
-// TestRecentSummaries: of summaries it is the most recent ones, from the newest days.
+// TestRecentSummaries: without a span, the most recent summaries are returned, from the newest days.
 func TestRecentSummaries(t *testing.T) {
 	s := openWith(t, t.TempDir())
 	mustAppend(t, s, rowsOf(1, 0, 1, 2, 3, 4, 5, 6, 7, 8), manyRows(2, 9, 3000)) // in an hour of 13 items

@@ -14,47 +14,47 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// removedNames is the names of removed items. There may be many more of them than of items that exist, and they are seldom
-// asked for, so they lie in a file:
+// removedNames has the names of removed items. There may be many more of them than of existing items, and queries
+// seldom need them, so they are in a file:
 //
 //	items.main.live ─────────────┐
 //	                             ├─► view items.main.item
 //	removed.main.item, shown ────┘
 //
-// An item that is removed moves from one table to the other. The engine cannot write to two databases in one transaction,
-// so its row in the file belongs to a batch that the view does not show yet; the transaction that deletes it from the
-// other table shows the batch.
+// A removed item moves from one table to the other. The engine cannot write to two databases in one transaction, so its
+// row in the file belongs to a batch that the view does not show yet; the transaction that deletes it from the other
+// table shows the batch.
 //
-// The file follows from the metadata. When it is missing or cannot be read, or does not have all names (see namesMark), it is rebuilt. When it cannot be made
-// either, the names are kept in memory until the next start: whatever is wrong with the folder is for the writing of rows
-// to tell.
+// The file is derived from the metadata. If it is missing, cannot be read, or lacks names (see namesMark), it is made
+// again. If that fails, the names are kept in memory until the next start: problems of the folder are reported when
+// rows are written.
 type removedNames struct {
 	path     string // memoryOnly: there is no file
 	instance string
 	fill     func(add func(*belfry.Batch) error) error
 	after    func(pos belfry.Position) bool // see Config.RemovedAfter
 	log      *slog.Logger
-	batch    int64 // the last that is shown
+	batch    int64 // the last one shown
 	added    int   // rows since the last checkpoint
 	mark     namesMark
 }
 
 const (
-	memoryOnly      = ":memory:"
-	removedFile     = "removed.duckdb"
-	removedDatabase = "removed"
-	removedTable    = removedDatabase + ".main.item"
-	shownTable      = itemDatabase + ".main.shown"
-	batchColumn     = "batch"
-	foldRemoved     = 20_000 // rows in the log of the file
+	memoryOnly        = ":memory:"
+	removedFile       = "removed.duckdb"
+	removedDatabase   = "removed"
+	removedTable      = removedDatabase + ".main.item"
+	shownTable        = itemDatabase + ".main.shown"
+	batchColumn       = "batch"
+	checkpointRemoved = 20_000 // rows in the log that trigger a checkpoint
 )
 
 func removedColumns() []duckdb.Column {
 	return append(itemColumns(), duckdb.Column{Name: batchColumn, Kind: duckdb.ID})
 }
 
-// divideRemoved tells the items that exist from those that were removed.
-func divideRemoved(pieces []piece) (live, gone []piece) {
+// splitRemoved separates the items that exist from those that were removed.
+func splitRemoved(pieces []piece) (live, gone []piece) {
 	for _, p := range pieces {
 		times := p.batch.Column(belfry.RemovedColumn)
 		if times == nil {
@@ -79,7 +79,7 @@ func divideRemoved(pieces []piece) (live, gone []piece) {
 	return live, gone
 }
 
-// open attaches the file, makes it when need be, and makes the view over all items.
+// open attaches the file, creates it if necessary, and creates the view of all items.
 func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 	err := r.attach(ctx, c)
 	if err == nil && r.after(r.mark.pos) {
@@ -89,9 +89,9 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		r.log.Warn("the names of removed items cannot be read and are rebuilt", "file", r.path, "err", err)
-		_ = c.Exec(ctx, "DETACH "+removedDatabase) // it may not have come so far
-		if err := r.remake(ctx, c); err != nil {
+		r.log.Warn("the names of removed items cannot be read and are written again", "file", r.path, "err", err)
+		_ = c.Exec(ctx, "DETACH "+removedDatabase) // it may not be attached
+		if err := r.recreate(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -114,8 +114,8 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 	return err
 }
 
-// remake makes the file again, or does without.
-func (r *removedNames) remake(ctx context.Context, c *duckdb.Conn) error {
+// recreate creates the file again, or a database in memory if that fails.
+func (r *removedNames) recreate(ctx context.Context, c *duckdb.Conn) error {
 	err := unlink(r.path)
 	if err == nil {
 		err = r.attach(ctx, c)
@@ -138,7 +138,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 			return err
 		}
 	}
-	mark, err := lookAtNames(ctx, c, removedDatabase)
+	mark, err := inspectNames(ctx, c, removedDatabase)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 		return mark.check(filepath.Dir(r.path), r.instance)
 	}
 	r.mark = newNamesMark(r.instance)
-	err = transact(ctx, c, func() error { // the table is there with all its rows, or not at all
+	err = transact(ctx, c, func() error { // the table has all its rows, or does not exist
 		if err := c.Exec(ctx, createRemoved(removedTable)); err != nil {
 			return err
 		}
@@ -174,14 +174,15 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 }
 
 var (
-	// errNames is that of a file which can be read and is not the right one.
+	// errNames marks a readable file that is not the right one.
 	errNames = errors.New("it does not hold the names of removed items")
-	// errBehind is that of one which is older than the metadata, together with its mark.
+	// errBehind marks a file that is older than the metadata, together with its mark.
 	errBehind = fmt.Errorf("%w as a whole: the metadata have more, so it is an older copy", errNames)
 )
 
-// lookAtNames gives the mark of an attached file; nil when the file has no tables yet. If it has some, those of the names must be among them.
-func lookAtNames(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
+// inspectNames returns the mark of an attached file; nil if the file has no tables yet. If it has tables, those of the
+// names must be among them.
+func inspectNames(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
 	text := "SELECT count(*) FROM duckdb_tables() WHERE database_name = '" + alias + "'"
 	tables, err := c.Number(ctx, text)
 	if err != nil || tables == 0 {
@@ -204,7 +205,7 @@ func createRemoved(table string) string {
 	return "CREATE TABLE " + table + " (" + strings.Join(defs, ", ") + ")"
 }
 
-// add puts items into the next batch, which is not shown yet.
+// add stores items in the next batch, which is not shown yet.
 func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []piece) error {
 	var ids []int64
 	next := r.mark.next()
@@ -213,7 +214,7 @@ func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []piece) 
 		next.pos = max(next.pos, p.batch.Pos)
 	}
 	err := transact(ctx, c, func() error {
-		if err := deleteItems(ctx, c, removedTable, ids); err != nil { // of an attempt that failed, or before a restart
+		if err := deleteItems(ctx, c, removedTable, ids); err != nil { // left by a failed attempt, or from before a restart
 			return err
 		}
 		if err := addItemsTo(c, removedDatabase, "item", removedColumns(), pieces, r.batch+1); err != nil {
@@ -225,18 +226,18 @@ func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []piece) 
 		r.mark = next
 		err = r.writeMark()
 	}
-	if r.added += len(ids); err == nil && r.added >= foldRemoved {
+	if r.added += len(ids); err == nil && r.added >= checkpointRemoved {
 		err = r.checkpoint(ctx, c)
 	}
 	return err
 }
 
-// show lets queries see the batch that was added last, in the transaction of the caller.
+// show makes the last added batch visible to queries, in the transaction of the caller.
 func (r *removedNames) show(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET batch = %d", shownTable, r.batch+1))
 }
 
-// checkpoint moves what is in the log into the file.
+// checkpoint moves the log into the file.
 func (r *removedNames) checkpoint(ctx context.Context, c *duckdb.Conn) error {
 	if r.added == 0 {
 		return nil
@@ -248,8 +249,9 @@ func (r *removedNames) checkpoint(ctx context.Context, c *duckdb.Conn) error {
 // removedPage is how many removed items are read at once: there may be millions.
 const removedPage = 20_000
 
-// RemovedItems gives the items that the file has as removed, each with its customer, its kind and its own name. It reads them
-// by their place in the table, which finds a page without looking at all others. Nobody else writes meanwhile, so the places stay.
+// RemovedItems calls each with the items that the file has as removed: their customer, kind and own name. It reads them
+// by row number, which finds a page without reading the others. No one else writes meanwhile, so row numbers do not
+// change.
 func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error {
 	release, err := s.beginWrite(ctx)
 	if err != nil {
@@ -273,7 +275,7 @@ func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belf
 	return nil
 }
 
-// ForgetItems deletes the names of removed items about which there are no rows any more.
+// ForgetItems deletes the names of removed items that have no rows any more.
 func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 	release, err := s.beginWrite(ctx)
 	if err != nil {
@@ -288,20 +290,20 @@ func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 		return fmt.Errorf("forget removed items: %w", err)
 	}
 	s.items.removed.added += len(ids)
-	if s.items.removed.added < foldRemoved {
+	if s.items.removed.added < checkpointRemoved {
 		return nil
 	}
 	return s.items.removed.checkpoint(ctx, s.writer)
 }
 
-// eraseNames writes the file again without the items of customers, if it has some.
+// eraseNames rewrites the file without the items of customers, if it has some.
 func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) error {
 	if err := s.lockWrite(ctx); err != nil {
 		return err
 	}
 	defer s.unlockWrite()
-	s.life.Lock() // no query reads the file meanwhile
-	defer s.life.Unlock()
+	s.engineMu.Lock() // no query reads the file meanwhile
+	defer s.engineMu.Unlock()
 	if err := s.usable(); err != nil {
 		return err
 	}
@@ -317,8 +319,8 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 	if path == memoryOnly {
 		return s.writer.Exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
 	}
-	copied := path + unfinished
-	if err := unlink(copied); err != nil { // of an attempt that a crash ended
+	copied := path + tempSuffix
+	if err := unlink(copied); err != nil { // left by a crash
 		return err
 	}
 	const other = "removed_copy"

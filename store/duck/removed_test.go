@@ -14,7 +14,8 @@ import (
 	"belfry/catalog"
 )
 
-// TestNamesCannotBeStored opens a store in whose folder the file of removed names can neither be read nor made. All else goes on.
+// TestNamesCannotBeStored opens a store in whose folder the file of removed names can be neither read nor created.
+// Everything else works.
 func TestNamesCannotBeStored(t *testing.T) {
 	dir := makeDays(t)
 	path := filepath.Join(dir, removedFile)
@@ -37,8 +38,8 @@ func TestNamesCannotBeStored(t *testing.T) {
 	}
 }
 
-// TestRemovedItemsInPages reads more removed items than fit into a page, with gaps between them: each once, and no page more once the
-// caller has given up.
+// TestRemovedItemsInPages reads more removed items than fit into a page, with gaps between them: each once, and no
+// further page once the caller has given up.
 func TestRemovedItemsInPages(t *testing.T) {
 	s := openWith(t, t.TempDir())
 	const n = 2*removedPage + 5
@@ -118,7 +119,7 @@ func TestNamesWithoutLog(t *testing.T) {
 	}
 }
 
-// removedNamesOf is n removed items from an id on, which a record at pos removed.
+// removedNamesOf returns n removed items from an id on, which a record at pos removed.
 func removedNamesOf(pos belfry.Position, first, n int) *belfry.Batch {
 	b := &belfry.Batch{Collection: belfry.Dimension, Customer: 1, Pos: pos, Columns: []belfry.Column{
 		{Name: belfry.ItemColumn},
@@ -190,8 +191,9 @@ func namesFrom(t *testing.T, from, dir string) {
 	}
 }
 
-// TestOlderNames opens a store whose file of names is older together with its mark. It is rebuilt if the metadata have later names, and only
-// then: those that a replay brings need nothing, and a file that is ahead of the metadata stays.
+// TestOlderNames opens a store whose file of names is outdated together with its mark. It is made again if the metadata
+// have later names, and only then: names that a replay delivers need nothing, and a file that is ahead of the metadata
+// stays.
 func TestOlderNames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -236,7 +238,7 @@ func TestOlderNames(t *testing.T) {
 	}
 }
 
-// TestNamesWithoutPosition opens a file that does not say how far it has come: verify names it, and it is rebuilt once.
+// TestNamesWithoutPosition opens a file of names without its position: verify reports it, and it is made again once.
 func TestNamesWithoutPosition(t *testing.T) {
 	dir, _ := olderNames(t, "")
 	s := openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
@@ -261,7 +263,7 @@ func TestNamesWithoutPosition(t *testing.T) {
 	}
 }
 
-// TestVerifyOlderNames: verify tells that names are older than the metadata.
+// TestVerifyOlderNames: verify reports names that are older than the metadata.
 func TestVerifyOlderNames(t *testing.T) {
 	dir, older := olderNames(t, "")
 	cat, err := catalog.Load()
@@ -284,7 +286,7 @@ func TestVerifyOlderNames(t *testing.T) {
 	f(9, "removed.duckdb: damaged: it does not hold the names of removed items as a whole: the metadata have more")
 }
 
-// TestNamesUpTo notes removals that came without a position.
+// TestNamesUpTo records removals that came without a position.
 func TestNamesUpTo(t *testing.T) {
 	dir, _ := olderNames(t, "")
 	for i, pos := range []belfry.Position{4, 12, 9} {

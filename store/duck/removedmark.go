@@ -14,22 +14,23 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// namesMark tells whether the file with the names of removed items has all of them. The engine takes a log that is damaged or missing
-// for one that ends there, and a copy of the file for the file, and then names would be missing in answers. So each transaction on the file
-// counts itself in it, and afterwards the count is written beside it:
+// namesMark is used to detect that the file with the names of removed items is incomplete. The engine accepts a damaged
+// or missing log as one that ends there, and a copy of the file as the file, and then names would be missing in
+// answers. So each transaction on the file counts itself in it, and the count is written beside the file afterwards:
 //
 //	removed.mark    4f1d0c6f2f0ab3c19d7e55aa01b2c3d4 1042 5f1c09aa
 //
-// A file whose id is another one, or whose count is lower, is rebuilt. The id is chosen at random when a file is made.
+// A file with another id or a lower count is made again. The id is chosen at random when a file is created.
 //
-// Both may be older together. So the file also says up to which record it has all names of removed items, and the metadata tell whether
-// they have later ones. Names are added in the order of records, before the metadata note how far the row store has come, and up to there a start
-// needs them. So a kill at any moment leaves a file that has come far enough.
+// Both may be outdated together. So the file also has the position up to which it has all names of removed items, and
+// the metadata know whether there are later ones. Names are added in the order of records, before the metadata record
+// how far the row store has come, and a start needs them up to there. So after a kill at any moment the file has
+// reached far enough.
 type namesMark struct {
 	id       string
 	count    int64
-	pos      belfry.Position // of the last record whose names it has
-	instance string          // empty: it belongs to none
+	pos      belfry.Position // of the last record whose names are in the file
+	instance string          // empty: none
 }
 
 const (
@@ -43,24 +44,25 @@ func newNamesMark(instance string) namesMark {
 	return namesMark{id: fmt.Sprintf("%x", id), count: 1, instance: instance}
 }
 
-// create puts the mark into a new file.
+// create writes the mark into a new file.
 func (m namesMark) create(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count, %d::BIGINT AS pos, %s AS instance",
 		removedMark, m.id, m.count, m.pos, quoteText(m.instance)))
 }
 
-// next is the mark after another transaction. If that is rolled back, the one after it has the same number.
+// next returns the mark after another transaction. If that is rolled back, the following one has the same count.
 func (m namesMark) next() namesMark {
 	m.count++
 	return m
 }
 
-// update puts the mark into a file that has one, in the transaction that it counts.
+// update replaces the mark in a file, in the transaction that it counts.
 func (m namesMark) update(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d, pos = %d", removedMark, m.count, m.pos))
 }
 
-// NamesUpTo notes that the file has the names of all items that were removed up to a position, some of which came without one.
+// NamesUpTo records that the file has the names of all items that were removed up to a position, some of which came
+// without one.
 func (s *Store) NamesUpTo(ctx context.Context, pos belfry.Position) error {
 	release, err := s.beginWrite(ctx)
 	if err != nil {
@@ -79,7 +81,7 @@ func (s *Store) NamesUpTo(ctx context.Context, pos belfry.Position) error {
 	return r.writeMark()
 }
 
-// writeMark makes the count durable beside the file.
+// writeMark writes the count beside the file, durably.
 func (r *removedNames) writeMark() error {
 	if r.path == memoryOnly {
 		return nil
@@ -108,7 +110,7 @@ func readNamesMark(ctx context.Context, c *duckdb.Conn, alias string) (*namesMar
 	return m, nil
 }
 
-// check compares the mark in the file with the one beside it, and with the instance that it must belong to; empty: to any.
+// check compares the mark in the file with the one beside it, and with the instance it must belong to; empty: any.
 func (m namesMark) check(dir, instance string) error {
 	text, err := os.ReadFile(filepath.Join(dir, namesMarkFile))
 	written := namesMark{}

@@ -10,9 +10,9 @@ import (
 	"belfry/catalog"
 )
 
-// restore stores what the journal still has of incomplete days. Rows that were acknowledged and on their way into a file
-// that was set aside would be lost otherwise: positions are kept by file, and the file that takes its place would pass over
-// rows that come after later ones. So this comes before anything else is written to it. The caller holds write and life.
+// restore stores what the journal still has of incomplete days. Otherwise acknowledged rows on their way into a file
+// that was set aside would be lost: positions are kept by file, and the new file would skip rows that come after later
+// ones. So this comes before any other write to it. The caller holds write and engineMu.
 //
 // It may be repeated: the file knows the position it has reached.
 func (s *Store) restore(ctx context.Context, days []*loss) error {
@@ -42,7 +42,7 @@ func (s *Store) restore(ctx context.Context, days []*loss) error {
 	return nil
 }
 
-// hasAllAfter tells whether the journal still had every record after a position.
+// hasAllAfter reports whether the journal still had every record after a position.
 func (r *restoring) hasAllAfter(pos belfry.Position) bool {
 	if since := r.store.cfg.JournalSince; since != nil {
 		return since() <= pos
@@ -50,10 +50,10 @@ func (r *restoring) hasAllAfter(pos belfry.Position) bool {
 	return r.first != 0 && r.first <= pos
 }
 
-// restoreBytes is how much text of a day is held until it is written.
+// restoreBytes is how much text of a day is buffered before it is written.
 const restoreBytes = 16 << 20
 
-// restoring sorts what the journal has by file.
+// restoring sorts the content of the journal by file.
 type restoring struct {
 	store *Store
 	ctx   context.Context
@@ -101,7 +101,7 @@ func (r *restoring) flush(l *loss) error {
 	return nil
 }
 
-// positions are those that the files of incomplete days have reached.
+// positions returns the positions that the files of incomplete days have reached.
 func (fs *files) positions(days []*loss) map[*loss]belfry.Position {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -114,8 +114,8 @@ func (fs *files) positions(days []*loss) map[*loss]belfry.Position {
 	return pos
 }
 
-// restoredFrom takes note that the journal has been read for an incomplete day. Where only the last rows were lost, and
-// the journal had all that came after those that are there, the day is complete again.
+// restoredFrom records that the journal has been read for an incomplete day. If only the last rows were lost, and the
+// journal had everything after the remaining ones (whole), the day is complete again.
 func (fs *files) restoredFrom(l *loss, whole bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -131,12 +131,12 @@ func (fs *files) restoredFrom(l *loss, whole bool) {
 	fs.forgetLoss(l)
 }
 
-// present makes sure that a file which is about to be written to has not been deleted under us. A log that was cut must be
-// noticed before it grows again.
-func (fs *files) present(f *file) error {
+// checkPresent returns an error if a file that is about to be written to was deleted. A truncated log must be noticed
+// before it grows again.
+func (fs *files) checkPresent(f *file) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.lookAfter(f)
+	fs.checkFile(f)
 	fs.checkLog(f, false)
 	if f.doomed || f.stale {
 		return errLost
@@ -144,10 +144,10 @@ func (fs *files) present(f *file) error {
 	return nil
 }
 
-// lostRows tells the summaries that what they know of a file is not so any more.
+// lostRows discards what the summaries know of a file that lost rows.
 func (s *Store) lostRows(f *file) {
 	s.invalidateRows(f)
-	if d := s.summing(f.collection); d != nil {
+	if d := s.trackerFor(f.collection); d != nil {
 		d.ForgetMade(f.attached())
 	}
 }

@@ -14,7 +14,7 @@ type rows struct {
 	result *duckdb.Result
 	row    []belfry.Value
 
-	release func() // gives back what the answer takes; nil: nothing was booked
+	release func() // releases the memory that was reserved for the answer; nil: none was
 }
 
 func (r *rows) Columns() []query.Output { return r.stmt.Columns }

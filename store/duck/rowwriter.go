@@ -5,16 +5,16 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// rowWriter writes batches through an appender. Columns that a batch does not have are absent in its rows.
+// rowWriter writes batches through an appender. Columns that a batch does not have are NULL in its rows.
 type rowWriter struct {
 	*duckdb.Appender
-	from  []*belfry.Column // where the appender's columns are in the batch; nil: absent
-	fill  vectorFill       // of the file, with what has been written
-	apart []bool           // columns whose last text was a long one
+	from     []*belfry.Column // the batch's columns in the appender's order; nil: absent
+	fill     vectorFill       // of the file, including what has been written
+	overflow []bool           // columns whose last text was overflowBytes or longer
 
-	unpadded bool // see Config
+	noPadding bool // see Config
 
-	// For parts of a batch, the values are gathered first.
+	// Buffers to gather the values of parts of a batch.
 	times   []belfry.Time
 	ints    []int64
 	numbers []float64
@@ -27,13 +27,13 @@ func (w *rowWriter) write(p piece) error {
 	}
 	for at, n := 0, 0; at < p.len(); at += n {
 		var err error
-		if n, err = w.next(p, at, min(w.Room(), p.len()-at)); err != nil {
+		if n, err = w.nextRows(p, at, min(w.Room(), p.len()-at)); err != nil {
 			return err
 		}
 		if p.rows == nil {
-			w.block(p.batch, at, n)
+			w.writeRange(p.batch, at, n)
 		} else {
-			w.scattered(p.batch, p.rows[at:at+n])
+			w.writeRows(p.batch, p.rows[at:at+n])
 		}
 		if err := w.Advance(n); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (w *rowWriter) write(p piece) error {
 	return nil
 }
 
-// source finds column i in the batch. Batches mostly have the columns in the order in which the appender got them.
+// source returns column i of the batch. Batches usually have the columns in the order of the appender.
 func (w *rowWriter) source(b *belfry.Batch, i int) *belfry.Column {
 	name := w.Columns[i].Name
 	if at := i - 3; at >= 0 && at < len(b.Columns) && b.Columns[at].Name == name {
@@ -51,8 +51,8 @@ func (w *rowWriter) source(b *belfry.Batch, i int) *belfry.Column {
 	return b.Column(name)
 }
 
-// block writes n rows from at.
-func (w *rowWriter) block(b *belfry.Batch, at, n int) {
+// writeRange writes n rows from at.
+func (w *rowWriter) writeRange(b *belfry.Batch, at, n int) {
 	for i, c := range w.from {
 		switch {
 		case w.Columns[i].Name == customerColumn:
@@ -73,8 +73,7 @@ func (w *rowWriter) block(b *belfry.Batch, at, n int) {
 	}
 }
 
-// scattered writes the given rows.
-func (w *rowWriter) scattered(b *belfry.Batch, rows []int) {
+func (w *rowWriter) writeRows(b *belfry.Batch, rows []int) {
 	for i, c := range w.from {
 		switch {
 		case w.Columns[i].Name == customerColumn:

@@ -16,18 +16,18 @@ import (
 
 // A plan passes through six functions, each of which adds one thing:
 //
-//	Select       pages where the order has some; errors that the client can understand
-//	withSlot     a slot of the customer; panics are caught, what failed for want of memory or of the engine is tried again
-//	withConn     a connection; files that turn out to be damaged are set aside, and the plan runs again without them
-//	selectFiles  which files: summaries or rows, as few as the order allows
-//	queryFiles   the files attached, without the blocks that cannot have rows of the answer
+//	Select       pages, if the order allows them; errors that the client can understand
+//	withSlot     a slot of the customer; it catches panics, and retries what failed for lack of memory or of the engine
+//	withConn     a connection; it runs the plan again without files that turn out to be damaged
+//	selectFiles  the files: summaries or rows, as few as the order allows
+//	queryFiles   attached files, without the blocks that cannot have rows of the answer
 //	runSQL       the statement
 
-// Select implements store.Store. What is in our memory when it returns is a page, or the complete answer if its order
-// has no pages: a client that reads slowly holds neither files nor engine. ctx must last until the rows are closed.
+// Select implements store.Store. When it returns, a page is in our memory, or the complete answer if its order does not
+// allow pages: a slow client holds neither files nor engine. ctx must last until the rows are closed.
 func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if p.Recent() && p.Grouping == nil && p.Period == "" {
-		q, err := s.among(ctx, p)
+		q, err := s.locateRecent(ctx, p)
 		if err != nil {
 			return nil, s.explain(ctx, p, err)
 		}
@@ -55,7 +55,7 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 type outcome struct {
 	rows  *rows
 	err   error
-	fault string // a panic, which must end the request alone and not the process
+	fault string // a panic, which must end only the request and not the process
 }
 
 // withSlot waits for a slot, runs the plan, and keeps as many of its rows as fit into limit bytes.
@@ -84,7 +84,7 @@ func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, 
 	var out outcome
 	select {
 	case out = <-done:
-	case <-ctx.Done(): // the engine looks up after every few thousand rows; until it does, the slot stays taken
+	case <-ctx.Done(): // the engine checks for interrupts every few thousand rows; until then the slot stays in use
 		return nil, ctx.Err()
 	}
 	switch {
@@ -92,25 +92,25 @@ func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, 
 		panic(out.fault)
 	case out.err != nil && context.Cause(inner) == errEvicted:
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
-	case errors.Is(out.err, errFile) && shortOfMemory(out.err):
+	case errors.Is(out.err, errFile) && outOfMemory(out.err):
 		return s.retryAlone(ctx, p, limit, out.err)
 	case errors.Is(out.err, errDown) || duckdb.IsKind(out.err, duckdb.FatalError, duckdb.InternalError):
-		out.rows, out.err = s.retryRevived(ctx, p, limit, out.err)
+		out.rows, out.err = s.retryAfterRestart(ctx, p, limit, out.err)
 	}
 	if out.err != nil {
 		return nil, out.err
 	}
-	return out.rows, s.bookAnswer(out.rows)
+	return out.rows, s.reserveAnswer(out.rows)
 }
 
-// retryRevived runs a plan once more after the engine has failed. It fails for all queries when something else goes badly
-// wrong, such as a write to a file of summaries. The writer restarts it; if it has not, that is done here.
-func (s *Store) retryRevived(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
+// retryAfterRestart runs a plan once more after the engine has failed. It fails for all queries after a serious error
+// elsewhere, such as in a write to a file of summaries. The writer restarts it; if it has not yet, this does.
+func (s *Store) retryAfterRestart(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
 	if s.lockWrite(ctx) != nil {
 		return nil, err
 	}
-	if s.broken(ctx) {
-		if failed := s.revive(ctx); failed != nil {
+	if s.engineBroken(ctx) {
+		if failed := s.restartEngine(ctx); failed != nil {
 			s.unlockWrite()
 			return nil, errors.Join(err, failed)
 		}
@@ -119,22 +119,22 @@ func (s *Store) retryRevived(ctx context.Context, p *query.Plan, limit int, err 
 	return s.withConn(ctx, p, limit)
 }
 
-// bookAnswer counts the memory of an answer until it is closed, or refuses it when clients have left too much unread.
-func (s *Store) bookAnswer(r *rows) error {
+// reserveAnswer counts the memory of an answer until it is closed, or refuses it if clients have left too much unread.
+func (s *Store) reserveAnswer(r *rows) error {
 	bytes := int64(r.result.Bytes)
-	if s.unread.Add(bytes) > s.cfg.Answers {
-		s.unread.Add(-bytes)
+	if s.unreadBytes.Add(bytes) > s.cfg.Answers {
+		s.unreadBytes.Add(-bytes)
 		return belfry.Errorf(belfry.Overloaded, "answers that clients have not read yet take %d MiB, as much as they may; try again shortly", s.cfg.Answers>>20)
 	}
-	r.release = sync.OnceFunc(func() { s.unread.Add(-bytes) })
+	r.release = sync.OnceFunc(func() { s.unreadBytes.Add(-bytes) })
 	return nil
 }
 
-// withConn runs the plan on a connection of its own. If a file was lost meanwhile it runs again, as the answer may lack a day that it
-// does not name.
+// withConn runs the plan on its own connection. If a file was lost meanwhile it runs the plan again, as the answer may
+// lack a day that it does not name.
 func (s *Store) withConn(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
@@ -158,11 +158,11 @@ func (s *Store) withConn(ctx context.Context, p *query.Plan, limit int) (*rows, 
 	}
 }
 
-// selectFiles runs the plan on the files of its span. When the rows are wanted by time it begins with the files at that end,
-// and takes more only while there are too few rows: the others cannot have any that come before.
+// selectFiles runs the plan on the files of its span. If rows are wanted in order of time it starts with the files at
+// that end, and reads more only while there are too few rows: the others cannot have any that come before.
 func (s *Store) selectFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ *rows, err error) {
 	if p.Recent() {
-		if p, err = s.recent(ctx, c, p); err != nil {
+		if p, err = s.narrowToRecent(ctx, c, p); err != nil {
 			return nil, err
 		}
 	}
@@ -214,7 +214,7 @@ func (s *Store) queryFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan, p
 	})
 }
 
-// retryInvalidated runs a query once more when an earlier failure had invalidated a file: it is attached again by then.
+// retryInvalidated runs a query once more if an earlier failure had invalidated a file: it is attached again by then.
 func retryInvalidated(run func() (*rows, error)) (*rows, error) {
 	r, err := run()
 	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
@@ -236,15 +236,15 @@ func (s *Store) runSQL(ctx context.Context, c *duckdb.Conn, p *query.Plan, table
 	return &rows{stmt: stmt, result: res, row: make([]belfry.Value, len(stmt.Columns))}, nil
 }
 
-// firstTry is how many of n files to begin with.
+// firstTry returns how many of n files to start with.
 func firstTry(p *query.Plan, n int) int {
 	if _, byTime := p.ByTime(); !byTime || p.Grouping != nil || p.Recent() {
 		return n
 	}
-	return min(n, 2) // two, as just after midnight there is little in the newest
+	return min(n, 2) // two, because the newest is nearly empty just after midnight
 }
 
-// atEnd gives the n periods in which the order of the plan begins.
+// atEnd returns the n periods where the order of the plan begins.
 func atEnd(p *query.Plan, periods []belfry.Span, n int) []belfry.Span {
 	if len(p.Order) > 0 && !p.Order[0].Desc {
 		return periods[:n]
@@ -252,8 +252,8 @@ func atEnd(p *query.Plan, periods []belfry.Span, n int) []belfry.Span {
 	return periods[len(periods)-n:]
 }
 
-// explain turns an error into one for the client where the client can do something about it. What the engine said stays
-// with us.
+// explain turns an error into one for the client, if the client can do something about it. Messages of the engine are
+// not passed on.
 func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
 		return e
@@ -265,7 +265,7 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 		return ctx.Err()
 	case errors.Is(err, errLarge):
 		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, s.cfg.Answer>>20)
-	case shortOfMemory(err):
+	case outOfMemory(err):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
 	case duckdb.IsKind(err, duckdb.OutOfRangeError):
 		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)

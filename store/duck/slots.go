@@ -8,27 +8,27 @@ import (
 	"belfry"
 )
 
-// slots limit how many statements run at a time, and share the engine between customers. A customer with no statement
-// running may use a few slots more than there are, so that whoever fills the slots with long statements does not keep
-// the others out. Customers that wait take turns.
+// slots limit how many statements run at a time, and share the engine between customers. A customer with no running
+// statement may use a few slots beyond the limit, so that one that fills the slots with long statements does not block
+// the others. Waiting customers take turns.
 type slots struct {
-	most  int // statements of all customers
-	extra int // beyond most, for customers with none running
+	limit int // statements of all customers
+	extra int // beyond limit, for customers with none running
 
 	mu      sync.Mutex
 	running int
 	by      map[belfry.CustomerID]*slotQueue
-	turns   []*slotQueue // with somebody waiting, each once
+	turns   []*slotQueue // customers that wait, each once
 }
 
-// slotQueue is what one customer has.
+// slotQueue has the running and waiting statements of one customer.
 type slotQueue struct {
 	customer belfry.CustomerID
 	running  int
-	waiting  []chan struct{} // closed when a slot is there
+	waiting  []chan struct{} // closed when it has a slot
 }
 
-// enter waits for a slot. Whoever gets one gives it back with leave.
+// enter waits for a slot, which leave releases.
 func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
 	s.mu.Lock()
 	if s.by == nil {
@@ -40,7 +40,7 @@ func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
 		s.by[c] = q
 	}
 	if len(q.waiting) == 0 && s.fits(q) && (len(s.turns) == 0 || q.running == 0) {
-		s.take(q)
+		s.acquire(q)
 		s.mu.Unlock()
 		return nil
 	}
@@ -57,8 +57,8 @@ func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.Index(q.waiting, turn)
-	if i < 0 { // it was given a slot at the same moment
-		s.give(q)
+	if i < 0 { // it got a slot at the same moment
+		s.release(q)
 		return ctx.Err()
 	}
 	if q.waiting = slices.Delete(q.waiting, i, i+1); len(q.waiting) == 0 {
@@ -71,10 +71,10 @@ func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
 func (s *slots) leave(c belfry.CustomerID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.give(s.by[c])
+	s.release(s.by[c])
 }
 
-// count is how many statements run.
+// count returns how many statements run.
 func (s *slots) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,16 +82,16 @@ func (s *slots) count() int {
 }
 
 func (s *slots) fits(q *slotQueue) bool {
-	return s.running < s.most || q.running == 0 && s.running < s.most+s.extra
+	return s.running < s.limit || q.running == 0 && s.running < s.limit+s.extra
 }
 
-func (s *slots) take(q *slotQueue) {
+func (s *slots) acquire(q *slotQueue) {
 	s.running++
 	q.running++
 }
 
-// give frees a slot and hands over what is free: to a customer with nothing running first, else by turns.
-func (s *slots) give(q *slotQueue) {
+// release frees a slot and assigns the free slots: first to customers with nothing running, then in turn.
+func (s *slots) release(q *slotQueue) {
 	s.running--
 	q.running--
 	for {
@@ -104,7 +104,7 @@ func (s *slots) give(q *slotQueue) {
 		}
 		o := s.turns[next]
 		s.turns = slices.Delete(s.turns, next, next+1)
-		s.take(o)
+		s.acquire(o)
 		close(o.waiting[0])
 		if o.waiting = o.waiting[1:]; len(o.waiting) > 0 {
 			s.turns = append(s.turns, o)

@@ -8,11 +8,11 @@ import (
 	"belfry"
 )
 
-// TestSlots: a customer that fills the slots and has a queue before them does not keep another out, and customers that
-// wait get their turns.
+// TestSlots: a customer that fills the slots and queues for more does not block another, and waiting customers take
+// turns.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := slots{most: 2, extra: 2}
+		s := slots{limit: 2, extra: 2}
 		var order []belfry.CustomerID
 		enter := func(c belfry.CustomerID) {
 			go func() {
@@ -46,10 +46,10 @@ func TestSlots(t *testing.T) {
 		enter(4)
 		want(1, 1, 2, 3) // all are taken
 		s.leave(1)
-		want(1, 1, 2, 3, 4) // before those who have something running
+		want(1, 1, 2, 3, 4) // before customers with running statements
 		s.leave(2)
 		s.leave(3)
-		want(1, 1, 2, 3, 4, 2) // who has nothing running comes before whoever has waited longer
+		want(1, 1, 2, 3, 4, 2) // a customer with nothing running comes before one that has waited longer
 		s.leave(2)
 		s.leave(4)
 		want(1, 1, 2, 3, 4, 2, 1)
@@ -63,10 +63,10 @@ func TestSlots(t *testing.T) {
 	})
 }
 
-// TestSlotsGivenUp: a wait that ends leaves nothing behind.
+// TestSlotsGivenUp: a cancelled wait leaves nothing behind.
 func TestSlotsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := slots{most: 1}
+		s := slots{limit: 1}
 		if err := s.enter(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}

@@ -13,11 +13,11 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// Summarise does one piece of work on the summaries of what was over before the given moment: it counts rows, or makes
-// hours or days that are not up to date. It tells whether there may be more to do. Writers and queries go on meanwhile;
-// how long to rest between pieces is for the caller to say.
+// Summarise does one piece of work on the summaries of hours and days that ended before the given time: it counts rows,
+// or makes hours or days that are out of date. It reports whether there may be more to do. Writers and queries continue
+// meanwhile; the caller decides how long to pause between pieces.
 func (s *Store) Summarise(ctx context.Context, before belfry.Time) (more bool, err error) {
-	for _, d := range s.sums {
+	for _, d := range s.trackers {
 		if more, err = s.summarise(ctx, d, before); more || err != nil {
 			return more, err
 		}
@@ -31,8 +31,8 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 		return false, err
 	}
 	defer release()
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return false, err
 	}
@@ -41,11 +41,11 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 		return false, err
 	}
 	defer q.Close()
-	w, more, err := s.find(ctx, q, d, before)
+	w, more, err := s.findWork(ctx, q, d, before)
 	if err != nil || w == nil {
 		return more, err
 	}
-	err = s.make(ctx, q, d, w)
+	err = s.buildSummaries(ctx, q, d, w)
 	if err != nil && ctx.Err() == nil {
 		for _, p := range w.Spans {
 			d.Fail(w.To, p.From)
@@ -57,19 +57,18 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 	return true, err
 }
 
-// make brings hours or days up to date.
-func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w *summary.Work) (err error) {
+func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w *summary.Work) (err error) {
 	from := d.Raw
 	if w.To == d.Day {
 		from = d.Hour
 	}
-	tallies := d.Tallies(w.Spans) // before the files, so that they are not of others
+	tallies := d.Tallies(w.Spans) // before the files are acquired, so that they cannot belong to later ones
 	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.Spans)))
 	if err != nil {
 		return err
 	}
 	defer func() { s.files.finish(used, err) }()
-	spans := coveredBy(used, w.Spans) // the rows of the others have been dropped, and their summaries are all there is
+	spans := coveredBy(used, w.Spans) // the rows of other spans have been dropped; their summaries are all that is left
 	spans = slices.DeleteFunc(spans, func(sp belfry.Span) bool { return s.files.isLost(d.Raw, d.Raw.PeriodOf(sp.From)) })
 	if len(spans) == 0 {
 		return nil
@@ -82,14 +81,14 @@ func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w 
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
 	known := s.files.tables(used)
-	rows, err := s.replace(ctx, q, f, spans, s.source(d, w.To, used, known, spans), 1+w.Rows/s.cfg.summed, func() (map[belfry.Time]summary.Origin, error) {
+	rows, err := s.replaceSummaries(ctx, q, f, spans, s.summarySource(d, w.To, used, known, spans), 1+w.Rows/s.cfg.summaryRows, func() (map[belfry.Time]summary.Origin, error) {
 		if err := unchanged(ctx, q, used, known); err != nil {
 			return nil, err
 		}
 		return summary.Origins(ctx, q, attachedFiles(used), spans, w.To == d.Day)
 	})
 	if errors.Is(err, errNewColumn) {
-		return nil // the work is still due, and will be found again
+		return nil // the work is still due and is found again
 	}
 	if err != nil {
 		d.ForgetMade(f.attached())
@@ -101,7 +100,7 @@ func (s *Store) make(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, w 
 	return nil
 }
 
-// periodsOf are the periods of files in which the spans are, each once. Spans are in the order of time.
+// periodsOf returns the periods of files that contain the spans, each once. Spans are in order of time.
 func periodsOf(c *catalog.Collection, spans []belfry.Span) []belfry.Span {
 	var list []belfry.Span
 	for _, sp := range spans {
@@ -112,15 +111,15 @@ func periodsOf(c *catalog.Collection, spans []belfry.Span) []belfry.Span {
 	return list
 }
 
-// coveredBy are the spans of which there is a file.
+// coveredBy returns the spans for which there is a file.
 func coveredBy(files []*file, spans []belfry.Span) []belfry.Span {
 	return slices.DeleteFunc(slices.Clone(spans), func(sp belfry.Span) bool {
 		return !slices.ContainsFunc(files, func(f *file) bool { return f.Contains(sp.From) })
 	})
 }
 
-// source is a table with the summaries of the spans, made from files of rows or of hours.
-func (s *Store) source(d *summary.Tracker, to *catalog.Collection, used []*file, known []query.Table, spans []belfry.Span) summary.Table {
+// summarySource returns a table with the summaries of the spans, made from files of rows or of hours.
+func (s *Store) summarySource(d *summary.Tracker, to *catalog.Collection, used []*file, known []query.Table, spans []belfry.Span) summary.Table {
 	var list []summary.Table
 	for i, t := range known {
 		in := summary.Join(summary.Within(spans, used[i].Span))
@@ -136,9 +135,9 @@ func (s *Store) source(d *summary.Tracker, to *catalog.Collection, used []*file,
 	return summary.HoursOfRows(list)
 }
 
-// replace writes the summaries of spans again, and what they were made of, in one transaction. What gives their origins may
-// still refuse it.
-func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
+// replaceSummaries replaces the summaries of spans, and what they were made of, in one transaction. An error of origins
+// ends it.
+func (s *Store) replaceSummaries(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
 	if err := q.Exec(ctx, "BEGIN"); err != nil {
 		return nil, err
 	}
@@ -155,44 +154,45 @@ func (s *Store) replace(ctx context.Context, q *duckdb.Conn, f *file, spans []be
 		err = s.files.commit(ctx, q, f)
 	}
 	if err != nil {
-		_ = q.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		_ = q.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
 		return nil, err
 	}
 	return rows, s.files.wrote(f, f.pos, kinds)
 }
 
-// errNewColumn says that rows came in with a column that a statement does not know.
+// errNewColumn means that rows with a column arrived that a statement does not know.
 var errNewColumn = errors.New("a new column")
 
-// unchanged tells whether the files have the columns that statements were written for. A file gets a new one with the first
-// rows that need it. When these come in after a statement was written and before it runs, they would be counted in,
-// and what is in the new column be missing for good. A transaction sees columns as it saw the rows.
+// unchanged returns an error unless the files have the columns that statements were written for. A file gets a new
+// column with the first rows that need it. If these arrive after a statement was written and before it runs, they would
+// be counted, and the values in the new column would be missing for good. A transaction sees columns as it saw the
+// rows.
 func unchanged(ctx context.Context, q *duckdb.Conn, used []*file, known []query.Table) error {
 	for i, f := range used {
 		kinds, err := readKinds(ctx, q, f.alias)
 		if err != nil {
 			return err
 		}
-		if len(kinds) != len(known[i].Columns) { // none ever goes
+		if len(kinds) != len(known[i].Columns) { // columns are never removed
 			return errNewColumn
 		}
 	}
 	return nil
 }
 
-// settleAhead settles while others may write, so that little is left to do when they may not.
-func (s *Store) settleAhead(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
-	s.life.RLock()
-	defer s.life.RUnlock()
+// finishSummariesEarly runs finishSummaries while others may write, so that little is left to do when they may not.
+func (s *Store) finishSummariesEarly(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return err
 	}
-	return s.settle(ctx, d, t)
+	return s.finishSummaries(ctx, d, t)
 }
 
-// settle brings up to date what the rows before t say, so that they can go. When nobody writes meanwhile, the second
-// round makes the days, and that is the end of it; where somebody does, what remains is told.
-func (s *Store) settle(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
+// finishSummaries brings the summaries of rows before t up to date, so that the rows can be dropped. Without writes
+// meanwhile, the second round makes the days and is the last; with them, it returns an error if work remains.
+func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
 	release, err := d.Acquire(ctx)
 	if err != nil {
 		return err
@@ -204,22 +204,22 @@ func (s *Store) settle(ctx context.Context, d *summary.Tracker, t belfry.Time) e
 	}
 	defer q.Close()
 	for range 25 {
-		list, err := s.unsettled(ctx, q, d, t)
+		list, err := s.unfinishedSummaries(ctx, q, d, t)
 		if err != nil || len(list) == 0 {
 			return err
 		}
 		for _, w := range list {
-			if err := s.make(ctx, q, d, w); err != nil {
+			if err := s.buildSummaries(ctx, q, d, w); err != nil {
 				return err
 			}
 		}
 	}
-	return errors.New("rows come in faster than they can be summed up")
+	return errors.New("rows arrive faster than they can be summarised")
 }
 
-// unsettled is the work on the days before t.
-func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, t belfry.Time) ([]*summary.Work, error) {
-	list := summary.Queue{Limit: s.cfg.summed}
+// unfinishedSummaries returns the work on the days before t.
+func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, t belfry.Time) ([]*summary.Work, error) {
+	list := summary.Queue{Limit: s.cfg.summaryRows}
 	for _, p := range s.files.periods(d.Raw, 0, t-1) {
 		if p.To > t {
 			break
@@ -227,7 +227,7 @@ func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summary.Tracke
 		if s.files.isLost(d.Raw, p) {
 			continue
 		}
-		st, err := s.lookAt(ctx, q, d, p)
+		st, err := s.dayState(ctx, q, d, p)
 		if err != nil {
 			return nil, err
 		}
@@ -237,9 +237,9 @@ func (s *Store) unsettled(ctx context.Context, q *duckdb.Conn, d *summary.Tracke
 	return slices.Concat(list.Hours, list.Days), nil
 }
 
-// DropSummaries forgets the summaries of c older than t, by whole months. Those of rows that are still there stay.
+// DropSummaries drops the summaries of c older than t, by whole months, but keeps those of rows that still exist.
 func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p string, t belfry.Time) error {
-	d := s.sums[c.Name]
+	d := s.trackers[c.Name]
 	if d == nil {
 		return fmt.Errorf("drop summaries of %s: it has none", c.Name)
 	}
@@ -254,28 +254,28 @@ func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p stri
 	return nil
 }
 
-// find looks for the oldest work. A day that cannot be looked at keeps nobody from the others; the error is told when
-// there is nothing else to do. The time that it takes is bounded by the rows it counts, so work may be nil although
-// there is more to do.
-func (s *Store) find(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, before belfry.Time) (w *summary.Work, more bool, err error) {
-	list := summary.Queue{Limit: s.cfg.summed}
+// findWork returns the oldest work. A day whose state cannot be read does not block the others; its error is returned
+// if there is nothing else to do. The time is bounded by the rows it counts, so work may be nil although there is more
+// to do.
+func (s *Store) findWork(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, before belfry.Time) (w *summary.Work, more bool, err error) {
+	list := summary.Queue{Limit: s.cfg.summaryRows}
 	behind, counted := 0, int64(0)
 	for _, p := range s.files.periods(d.Raw, 0, before-1) {
 		if d.Attempts(d.Raw, p.From) > 0 || s.files.isLost(d.Raw, p) {
 			continue
 		}
 		known := d.Counted(p)
-		st, bad := s.lookAt(ctx, q, d, p)
+		st, dayErr := s.dayState(ctx, q, d, p)
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
-		if bad != nil {
+		if dayErr != nil {
 			d.Fail(d.Raw, p.From)
-			err = bad
+			err = dayErr
 			continue
 		}
 		if !known && st.Known {
-			if counted += st.Rows.Sum(); counted > s.cfg.summed {
+			if counted += st.Rows.Sum(); counted > s.cfg.summaryRows {
 				return nil, true, nil
 			}
 		}
@@ -291,9 +291,9 @@ func (s *Store) find(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, be
 	return w, true, nil
 }
 
-// lookAt tells the state of a day. A day whose rows have been dropped meanwhile needs nothing.
-func (s *Store) lookAt(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, p belfry.Span) (st summary.State, err error) {
-	if d.Counted(p) { // so there is no need to attach the file
+// dayState returns the state of a day. A day whose rows have been dropped meanwhile needs nothing.
+func (s *Store) dayState(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, p belfry.Span) (st summary.State, err error) {
+	if d.Counted(p) { // no need to attach the file
 		if st, err = s.stateOf(ctx, q, d, p, nil); err != nil || st.Known {
 			return st, err
 		}

@@ -9,7 +9,7 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// collections are all for which there may be files, and those among them that have summaries, by name.
+// collections returns all collections that may have files, and the trackers of those with summaries, by name.
 func collections(cat *catalog.Catalog) (all []*catalog.Collection, sums map[string]*summary.Tracker) {
 	sums = map[string]*summary.Tracker{}
 	for _, c := range cat.Kept() {
@@ -23,7 +23,7 @@ func collections(cat *catalog.Catalog) (all []*catalog.Collection, sums map[stri
 	return all, sums
 }
 
-// stateOf compares the rows of a day with its summaries. f is the file of the rows, which the caller has acquired; if it is nil, rows that
+// stateOf compares the rows of a day with its summaries. f is the acquired file of the rows; if it is nil, rows that
 // have not been counted are not counted.
 func (s *Store) stateOf(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, day belfry.Span, f *file) (summary.State, error) {
 	hours, err := s.madeOf(ctx, q, d, d.Hour, day.From)
@@ -41,7 +41,7 @@ func (s *Store) stateOf(ctx context.Context, q *duckdb.Conn, d *summary.Tracker,
 	return d.State(ctx, q, day, rows, hours, days[day.From], s.files.isLost(d.Raw, day))
 }
 
-// madeOf returns what the summaries of c were made of that are in one file with those of a time.
+// madeOf returns what the summaries of c were made of that are in the same file as those of time t.
 func (s *Store) madeOf(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, c *catalog.Collection, t belfry.Time) (summary.Counts, error) {
 	month := c.PeriodOf(t)
 	return d.Made(c, month.From, func() (summary.Counts, error) { return s.readMade(ctx, q, c, month) })
@@ -62,11 +62,55 @@ func (s *Store) readMade(ctx context.Context, q *duckdb.Conn, c *catalog.Collect
 	return counts, nil
 }
 
-// SummariesBehind is how many hours that are over wait for Summarise, as far as is known.
+// SummariesBehind returns how many hours that are over wait for Summarise, as far as is known.
 func (s *Store) SummariesBehind() int {
 	n := 0
-	for _, d := range s.sums {
+	for _, d := range s.trackers {
 		n += d.Behind()
 	}
 	return n
+}
+
+// noteRows and invalidateRows pass the outcome of a commit to the tracker of the file's collection, if it has
+// summaries.
+func (s *Store) noteRows(f *file, pos belfry.Position, pieces []piece) {
+	if d := s.trackers[f.collection.Name]; d != nil {
+		d.NoteRows(f.From, pos, f.pos == 0, countPieces(f.From, pieces))
+	}
+}
+
+// countPieces counts the rows of a day by hour.
+func countPieces(day belfry.Time, pieces []piece) *summary.HourCounts {
+	var n summary.HourCounts
+	for _, p := range pieces {
+		if p.rows == nil {
+			for _, at := range p.batch.Times {
+				n[(at-day)/belfry.Hour]++
+			}
+			continue
+		}
+		for _, i := range p.rows {
+			n[(p.batch.Times[i]-day)/belfry.Hour]++
+		}
+	}
+	return &n
+}
+
+func (s *Store) invalidateRows(f *file) {
+	if d := s.trackers[f.collection.Name]; d != nil {
+		d.Invalidate(f.From)
+	}
+}
+
+// attached describes an acquired file to package summary.
+func (f *file) attached() summary.File {
+	return summary.File{Span: f.Span, Collection: f.collection, Alias: f.alias}
+}
+
+func attachedFiles(list []*file) []summary.File {
+	all := make([]summary.File, len(list))
+	for i, f := range list {
+		all[i] = f.attached()
+	}
+	return all
 }

@@ -10,19 +10,19 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// fromSummaries tells whether the groups of a plan are to be made from summaries, and of which period: when the plan
-// wants it, or when rows of its span are gone and only their summaries are left.
+// fromSummaries reports whether the groups of a plan are made from summaries, and of which period: if the plan asks for
+// it, or if rows of its span are gone and only their summaries are left.
 func (s *Store) fromSummaries(p *query.Plan) (string, bool) {
 	by, chosen := p.FromSummaries()
 	return by, chosen || by != "" && p.From < s.Oldest(p.Collection.Name)
 }
 
-// groupSummaries answers a plan with groups from summaries, and from rows where summaries are not up to date or begin
-// before the span or end after it.
+// groupSummaries answers a plan with groups from summaries, and from rows where summaries are out of date, begin before
+// the span or end after it.
 func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan, by string) (_ *rows, err error) {
 	of := *p
 	of.Period = by
-	sp := summaryPlan{&of, s.sums[p.Collection.Name]}
+	sp := summaryPlan{&of, s.trackers[p.Collection.Name]}
 	var used summaryFiles
 	defer func() { s.files.finish(used.all(), err) }()
 	span := belfry.Span{From: p.From, To: min(p.To, endOfTime) + 1}
@@ -39,9 +39,9 @@ func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Pla
 	return s.runSQL(ctx, c, p, tables)
 }
 
-// groupTables have all rows of the span, each once: in a summary, or as it is.
+// groupTables returns tables that contain each row of the span once: in a summary, or as it is.
 func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []summary.State, span belfry.Span) (list []summary.Table) {
-	days := belfry.Span{From: ceil(span.From, belfry.Day), To: span.To - span.To%belfry.Day} // those that lie in the span
+	days := belfry.Span{From: ceil(span.From, belfry.Day), To: span.To - span.To%belfry.Day} // whole days within the span
 	if p.Period != query.PeriodDay || days.From >= days.To {
 		days = belfry.Span{}
 	}
@@ -72,7 +72,7 @@ func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []summary.S
 			rows = append(rows, summary.ReadRows(raw[i], "timestamp", p.indicators(raw[i]), st.Partly(hours)))
 		}
 	}
-	if len(rows) > 0 { // in one table: what the statement asks of each table is planned once for all of them
+	if len(rows) > 0 { // in one table, so that the statement is planned once for all of them
 		list = append(list, summary.RowsAsHours(rows))
 	}
 	for i, t := range s.files.tables(used.hour) {
@@ -83,7 +83,6 @@ func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []summary.S
 	return list
 }
 
-// periodsIn are the periods of files.
 func periodsIn(list []*file) []belfry.Span {
 	periods := make([]belfry.Span, len(list))
 	for i, f := range list {
@@ -92,12 +91,12 @@ func periodsIn(list []*file) []belfry.Span {
 	return periods
 }
 
-// indicators are those of a table that the groups are made of.
+// indicators returns the indicators of a table that the groups use.
 func (p summaryPlan) indicators(t query.Table) []int {
 	return slices.DeleteFunc(summary.Indicators(t), func(n int) bool {
 		return !slices.ContainsFunc(p.Grouping.Calls, func(c query.Call) bool { return c.Column.N == n })
 	})
 }
 
-// ceil is the first multiple of n at or after t.
+// ceil returns the first multiple of n at or after t.
 func ceil(t, n belfry.Time) belfry.Time { return (t + n - 1) / n * n }

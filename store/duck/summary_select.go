@@ -16,9 +16,9 @@ type summaryPlan struct {
 	d *summary.Tracker
 }
 
-// selectSummaries answers a plan about summaries. As selectFiles does, it begins with few days where the order allows it.
+// selectSummaries answers a plan about summaries. Like selectFiles, it starts with few days if the order allows it.
 func (s *Store) selectSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*rows, error) {
-	sp := summaryPlan{p, s.sums[p.Collection.Name]}
+	sp := summaryPlan{p, s.trackers[p.Collection.Name]}
 	days := s.summaryDays(sp)
 	for n := firstTry(p, len(days)); ; n = min(8*n, len(days)) {
 		r, err := retryInvalidated(func() (*rows, error) { return s.querySummaries(ctx, c, sp, atEnd(p, days, n)) })
@@ -28,11 +28,11 @@ func (s *Store) selectSummaries(ctx context.Context, c *duckdb.Conn, p *query.Pl
 	}
 }
 
-// summaryDays are the days that may have summaries which the plan wants, oldest first.
+// summaryDays returns the days that may have summaries of the plan, oldest first.
 func (s *Store) summaryDays(p summaryPlan) []belfry.Span {
 	last := p.To
 	if p.To < endOfTime {
-		last += query.PeriodLength(p.Period) - 1 // a summary is of the span in which it begins
+		last += query.PeriodLength(p.Period) - 1 // a summary belongs to the span in which it begins
 	}
 	days := s.files.periods(p.d.Raw, p.From-p.From%belfry.Day, last)
 	for _, month := range s.files.periods(p.d.Collection(p.Period), p.From, p.To) {
@@ -46,7 +46,7 @@ func (s *Store) summaryDays(p summaryPlan) []belfry.Span {
 	return slices.Compact(days)
 }
 
-// querySummaries runs the plan on the summaries of some days, which follow one another.
+// querySummaries runs the plan on the summaries of consecutive days.
 func (s *Store) querySummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, days []belfry.Span) (_ *rows, err error) {
 	var used summaryFiles
 	defer func() { s.files.finish(used.all(), err) }()
@@ -64,13 +64,13 @@ func (s *Store) querySummaries(ctx context.Context, c *duckdb.Conn, p summaryPla
 	return s.runSQL(ctx, c, p.Plan, tables)
 }
 
-// summaryFiles are the files of which summaries can be had.
+// summaryFiles are the files from which summaries can be read or made.
 type summaryFiles struct{ raw, hour, day []*file }
 
 func (f summaryFiles) all() []*file { return slices.Concat(f.raw, f.hour, f.day) }
 
-// acquireSummaries gives the files of the span and the states of its days. The order matters: rows that are dropped
-// once we have them stay until we are done, and what is up to date by then is in the files that we get afterwards.
+// acquireSummaries returns the files of the span and the states of its days. The order matters: rows that are dropped
+// after we acquired them stay until we are done, and what is up to date by then is in the files acquired afterwards.
 func (s *Store) acquireSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, span belfry.Span, got *summaryFiles) (states []summary.State, err error) {
 	if got.raw, err = s.files.acquire(ctx, p.d.Raw, span.From, span.To-1); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *Store) acquireSummaries(ctx context.Context, c *duckdb.Conn, p summaryP
 	return states, err
 }
 
-// summaryTables are tables that together have the summaries of the span, each once.
+// summaryTables returns tables that together have each summary of the span once.
 func (s *Store) summaryTables(p string, used summaryFiles, states []summary.State, span belfry.Span) []summary.Table {
 	if p == query.PeriodDay {
 		return s.dayTables(used, states, span)
@@ -95,7 +95,7 @@ func (s *Store) summaryTables(p string, used summaryFiles, states []summary.Stat
 	return s.hourTables(used, states, span)
 }
 
-// states are those of the days of files of rows.
+// states returns the states of the days of files of rows.
 func (s *Store) states(ctx context.Context, c *duckdb.Conn, d *summary.Tracker, raw []*file) ([]summary.State, error) {
 	states := make([]summary.State, len(raw))
 	for i, f := range raw {
@@ -107,7 +107,7 @@ func (s *Store) states(ctx context.Context, c *duckdb.Conn, d *summary.Tracker, 
 	return states, nil
 }
 
-// hourTables read hours that are up to date from their files, and make the others from rows.
+// hourTables reads hours that are up to date from their files, and makes the others from rows.
 func (s *Store) hourTables(used summaryFiles, states []summary.State, spans ...belfry.Span) []summary.Table {
 	var stale []belfry.Span
 	var rows []summary.Table
@@ -125,7 +125,7 @@ func (s *Store) hourTables(used summaryFiles, states []summary.State, spans ...b
 	return list
 }
 
-// fileTables read the summaries of spans from their files, but for those that begin in one of the periods.
+// fileTables reads the summaries of spans from their files, except those that begin in one of the periods.
 func (s *Store) fileTables(files []*file, except []belfry.Span, spans ...belfry.Span) []summary.Table {
 	var list []summary.Table
 	for i, t := range s.files.tables(files) {
@@ -140,7 +140,7 @@ func (s *Store) fileTables(files []*file, except []belfry.Span, spans ...belfry.
 	return list
 }
 
-// dayTables read days that are up to date from their files, and make the others from their hours.
+// dayTables reads days that are up to date from their files, and makes the others from their hours.
 func (s *Store) dayTables(used summaryFiles, states []summary.State, span belfry.Span) []summary.Table {
 	of := summaryFiles{hour: used.hour}
 	var stale []belfry.Span

@@ -19,7 +19,7 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// summaryWorld is a store and, beside it, every row that it ever took.
+// summaryWorld is a store and a copy of every row that it ever stored.
 type summaryWorld struct {
 	*rand.Rand
 	t    *testing.T
@@ -28,7 +28,7 @@ type summaryWorld struct {
 	pos  belfry.Position
 	rows map[belfry.CustomerID][]querytest.Row
 	mark belfry.Time
-	most int64 // rows that are summed up at once; 0 as usual
+	most int64 // rows that are summarised at once; 0 as usual
 }
 
 const worldDays = 4
@@ -43,7 +43,7 @@ func newWorld(t *testing.T, seed uint64) *summaryWorld {
 func (w *summaryWorld) open() {
 	w.s = open(w.t, w.dir)
 	if w.most > 0 {
-		w.s.cfg.summed = w.most
+		w.s.cfg.summaryRows = w.most
 	}
 }
 
@@ -99,7 +99,7 @@ func (w *summaryWorld) value(most float64) float64 {
 	return math.Round(w.Float64()*2e4-1e4) / 100
 }
 
-// tend does some of the work that is due, up to some moment.
+// tend does some of the work that is due, up to a random time.
 func (w *summaryWorld) tend() {
 	before := crashDay0 + belfry.Time(w.Int64N(int64((worldDays+1)*belfry.Day)))
 	for range w.IntN(25) {
@@ -113,7 +113,7 @@ func (w *summaryWorld) tend() {
 	}
 }
 
-// reopen ends the store, or leaves it as a kill would, and opens it again.
+// reopen closes the store, or leaves it as a kill would, and opens it again.
 func (w *summaryWorld) reopen(kill bool) {
 	if kill {
 		dir := w.t.TempDir()
@@ -148,7 +148,7 @@ func (w *summaryWorld) step() {
 	}
 }
 
-// check asks for the summaries of both customers and compares them with those of all rows.
+// check queries the summaries of both customers and compares them with those of all rows.
 func (w *summaryWorld) check() {
 	w.t.Helper()
 	for _, period := range []string{query.PeriodHour, query.PeriodDay} {
@@ -168,8 +168,8 @@ func (w *summaryWorld) check() {
 	}
 }
 
-// checkGroups asks for groups that are made from summaries where that is possible. The edges of the span are anywhere, but
-// not in days that have been dropped.
+// checkGroups queries groups that are made from summaries where possible. The span may begin and end anywhere except in
+// dropped days.
 func (w *summaryWorld) checkGroups() {
 	w.t.Helper()
 	from := w.mark + belfry.Time(w.Int64N(int64(belfry.Day)))
@@ -195,7 +195,7 @@ func (w *summaryWorld) checkGroups() {
 	sameRows(w.t, fmt.Sprint(bucket, " from ", from, " to ", to, " by ", by, ok), got, want)
 }
 
-// checkDroppedGroups asks for groups of rows that are gone. Short as the span is, their summaries are all there is.
+// checkDroppedGroups queries groups of rows that are gone. However short the span, only their summaries are left.
 func (w *summaryWorld) checkDroppedGroups() {
 	w.t.Helper()
 	p := planFor(w.t, w.s, 1, "SELECT TIMEBUCKET(timestamp, '6h') AS t, COUNT(*), MEAN(i2), MIN(i3) FROM objectdata WHERE timestamp >= '"+crashDay0.String()+"' AND timestamp < '"+
@@ -271,8 +271,8 @@ func readAll(t *testing.T, r query.Rows) (all [][]belfry.Value) {
 	}
 }
 
-// TestSummaries lets rows come in any order while summaries are made, days are dropped and the store is opened again. The
-// answers are always those that all rows together give.
+// TestSummaries stores rows in any order while summaries are made, days are dropped and the store is reopened. Answers
+// always equal those from all rows.
 func TestSummaries(t *testing.T) {
 	worlds, steps := 3, 20
 	if testing.Short() {
@@ -283,7 +283,7 @@ func TestSummaries(t *testing.T) {
 			w := newWorld(t, uint64(seed))
 			if seed > 0 { // so that an hour takes several statements, and a day several pieces of work
 				w.most = int64(3 * seed)
-				w.s.cfg.summed = w.most
+				w.s.cfg.summaryRows = w.most
 			}
 			for range steps {
 				w.step()
@@ -296,7 +296,7 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// finish does all the work there is, after which every summary comes from its file.
+// finish does all remaining work, after which every summary comes from its file.
 func (w *summaryWorld) finish() {
 	w.t.Helper()
 	for {
@@ -325,7 +325,7 @@ func (w *summaryWorld) states() []summary.State {
 		w.t.Fatal(err)
 	}
 	defer q.Close()
-	d := w.s.sums["objectdata"]
+	d := w.s.trackers["objectdata"]
 	used, err := w.s.files.acquire(w.t.Context(), d.Raw, 0, endOfTime)
 	if err != nil {
 		w.t.Fatal(err)
@@ -370,7 +370,7 @@ func TestSummariesOutliveRows(t *testing.T) {
 	}
 }
 
-// TestSummariseAndAppend lets both happen at once.
+// TestSummariseAndAppend runs both concurrently.
 func TestSummariseAndAppend(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")

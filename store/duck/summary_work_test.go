@@ -10,8 +10,8 @@ import (
 	"belfry"
 )
 
-// TestSummariseAroundDamage: a damaged file is set aside and keeps nobody from summing up the other days; it is summed up
-// when it has been put back.
+// TestSummariseAroundDamage: a damaged file is set aside and does not block summaries of other days; it is summarised
+// after it has been put back.
 func TestSummariseAroundDamage(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -62,7 +62,7 @@ func TestSummariseAroundDamage(t *testing.T) {
 	f(0, 1, 2)
 }
 
-// daysMade are the days in the file of days.
+// daysMade returns the days in the file of days.
 func daysMade(t *testing.T, s *Store) (list []int) {
 	t.Helper()
 	q, err := s.engine.Connect()
@@ -70,7 +70,7 @@ func daysMade(t *testing.T, s *Store) (list []int) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	counts, err := s.madeOf(t.Context(), q, s.sums["objectdata"], s.sums["objectdata"].Day, crashDay0)
+	counts, err := s.madeOf(t.Context(), q, s.trackers["objectdata"], s.trackers["objectdata"].Day, crashDay0)
 	if err != nil {
 		t.Fatal(err)
 	}

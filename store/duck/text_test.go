@@ -10,7 +10,7 @@ import (
 	"belfry/store/duck/dialect"
 )
 
-// textOf gives a dialect's condition on the column m of the table x, with its arguments.
+// textOf returns a dialect's condition on column m of table x, with its arguments.
 func textOf(write func(d *query.Dialect, arg func(string) string) string) (string, []any) {
 	d := dialect.New("item")
 	var args []any
@@ -18,8 +18,8 @@ func textOf(write func(d *query.Dialect, arg func(string) string) string) (strin
 	return "SELECT i FROM x WHERE " + condition + " ORDER BY i", args
 }
 
-// TestWordsOfTheEngine asks the engine of every character whether it is part of a word, and of every letter for its
-// other cases.
+// TestWordsOfTheEngine checks for every character whether the engine counts it as part of a word, and for every letter
+// its other cases.
 func TestWordsOfTheEngine(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
@@ -68,8 +68,8 @@ func TestWordsOfTheEngine(t *testing.T) {
 	}
 }
 
-// TestTextLimits gives the engine the largest patterns that a query may have. It takes them, and their time does not
-// grow with the number of ways in which they could be tried.
+// TestTextLimits runs the largest patterns that a query may have. The engine accepts them, and their time does not grow
+// with the number of ways to match them.
 func TestTextLimits(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()

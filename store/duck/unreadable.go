@@ -19,15 +19,16 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// A file that is there but cannot be read, because the disk answers with an error, the service has no permission, or another
-// program has locked it, makes its day incomplete like a damaged one. But it may be whole, so it keeps its name and nothing
-// is done to it. Rows that come for the day go into a second file:
+// A file that exists but cannot be read, because of a disk error, missing permissions or a lock of another program,
+// makes its day incomplete like a damaged one. But it may be whole, so it keeps its name and is not touched. New rows
+// of the day go into a second, late file:
 //
 //	objectdata/2026-11-13.duckdb        cannot be read
 //	objectdata/2026-11-13.duckdb.late   rows that came since
 //
-// It is tried again every few seconds, and at the next start. When it can be read, the rows of the second file are put into
-// it, and the day is complete. A crash in between does no harm: rows that are in both files are known by their ids.
+// The file is tried again every few seconds, and at the next start. Once it can be read, the rows of the late file are
+// merged into it, and the day is complete. A crash in between does no harm: rows that are in both files are recognised
+// by their ids.
 const lateSuffix = ".late"
 
 const (
@@ -35,7 +36,7 @@ const (
 	lastRetry  = time.Minute
 )
 
-// unreadable says when to try again a file that could not be read.
+// unreadable is the schedule for retrying a file that could not be read.
 type unreadable struct {
 	next  time.Time
 	wait  time.Duration
@@ -44,16 +45,16 @@ type unreadable struct {
 
 var cannotRead = regexp.MustCompile(`(?:Cannot open|Could not read from) file "([^"]*)": ([^\n]*)`)
 
-// storeWide are troubles that are not those of a single file.
+// storeWide are errors that are not those of a single file.
 var storeWide = []string{"Too many open files", "Cannot allocate", "No space left", "Resource temporarily", "Disk quota", "Read-only file system"}
 
 func isStoreWide(err error) bool {
-	return shortOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
+	return outOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
 		slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN}, func(e error) bool { return errors.Is(err, e) })
 }
 
-// unreadableIn tells what the system said when the engine could not read a file that it uses; empty when it was about
-// something else.
+// unreadableIn returns the system's error if the engine could not read this file; "" if the error was about something
+// else.
 func unreadableIn(path string, err error) string {
 	if m := cannotRead.FindStringSubmatch(err.Error()); m != nil && (m[1] == path || m[1] == path+".wal") && !isStoreWide(err) {
 		return m[2]
@@ -61,7 +62,7 @@ func unreadableIn(path string, err error) string {
 	return ""
 }
 
-// reasonAtOpen is why a file could not be opened, in words for operators.
+// reasonAtOpen returns why a file could not be opened, in words for operators.
 func reasonAtOpen(path string, err error) string {
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
 		return e.Error()
@@ -94,35 +95,35 @@ func (l *loss) unreadableMessage() string {
 		l.collection.Name, l.name(), l.marker, l.why, remedyFor(l.why), name, lateSuffix)
 }
 
-// setUnreadable takes a file that cannot be read out of use until it can. The mutex is held.
+// setUnreadable takes an unreadable file out of use until it can be read. The mutex is held.
 func (fs *files) setUnreadable(f *file, why string) {
 	if f.doomed {
 		return
 	}
 	if f.late {
-		fs.setAside(f, why) // there is no third place
+		fs.setAside(f, why) // a late file has no late file
 		return
 	}
 	fs.log.Error("a file of rows cannot be read", "file", f.path, "why", why)
-	fs.takeOut(f)
+	fs.unlist(f)
 	f.doomed = true
-	f.loss = fs.loseForNow(f, why)
+	f.loss = fs.addUnreadable(f, why)
 	fs.onLoss(f)
 	if f.refs == 0 {
 		fs.detach(f)
 	}
 }
 
-// takeOut removes a file from the list. The mutex is held.
-func (fs *files) takeOut(f *file) {
+// unlist removes a file from the list. The mutex is held.
+func (fs *files) unlist(f *file) {
 	if i, known := fs.find(f.collection, f.Span); known == f {
 		fs.byName[f.collection.Name] = slices.Delete(slices.Clone(fs.byName[f.collection.Name]), i, i+1)
 	}
-	fs.held -= f.items.list.Size()
+	fs.itemListBytes -= f.items.list.Size()
 	f.items.list = nil
 }
 
-func (fs *files) loseForNow(f *file, why string) *loss {
+func (fs *files) addUnreadable(f *file, why string) *loss {
 	l := &loss{
 		Span: f.Span, collection: f.collection, marker: f.path, since: fs.now().UTC().Truncate(time.Second), why: why, restored: true,
 		unreadable: &unreadable{next: fs.now().Add(firstRetry), wait: firstRetry},
@@ -131,7 +132,7 @@ func (fs *files) loseForNow(f *file, why string) *loss {
 	return l
 }
 
-// unreadableAt finds the day of a file that cannot be read for now. The mutex is held.
+// unreadableAt returns the loss of a period whose file cannot be read for now. The mutex is held.
 func (fs *files) unreadableAt(c *catalog.Collection, p belfry.Span) *loss {
 	for _, l := range fs.lost[c.Name] {
 		if l.From == p.From && l.unreadable != nil {
@@ -141,7 +142,7 @@ func (fs *files) unreadableAt(c *catalog.Collection, p belfry.Span) *loss {
 	return nil
 }
 
-// unreadableDays lists the files that cannot be read for now.
+// unreadableDays returns the paths of the files that cannot be read for now.
 func (fs *files) unreadableDays() (paths []string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -155,14 +156,14 @@ func (fs *files) unreadableDays() (paths []string) {
 	return paths
 }
 
-// takeLate lists the second files that a start has found. Where the file of the day is not there any more, the second one
-// takes its place; who compares the files with the manifest has told about it.
-func (fs *files) takeLate(found []*file) error {
+// addLate adds the late files found at the start. If the day file no longer exists, the late file takes its place;
+// checkManifest has reported that loss.
+func (fs *files) addLate(found []*file) error {
 	for _, late := range found {
 		_, f := fs.find(late.collection, late.Span)
 		if f != nil {
-			fs.takeOut(f)
-			l := fs.loseForNow(f, "rows that came while it could not be read wait in a second file")
+			fs.unlist(f)
+			l := fs.addUnreadable(f, "rows that came while it could not be read wait in a second file")
 			l.unreadable.next = fs.now()
 			fs.insert(late)
 			continue
@@ -181,7 +182,7 @@ func (fs *files) takeLate(found []*file) error {
 	return nil
 }
 
-// tryAgain are the days whose file is due to be tried again. The mutex is held.
+// tryAgain returns the days whose file is due to be tried again. The mutex is held.
 func (fs *files) tryAgain() (list []*loss) {
 	for _, days := range fs.lost {
 		for _, l := range days {
@@ -193,7 +194,7 @@ func (fs *files) tryAgain() (list []*loss) {
 	return list
 }
 
-// probe reads the files again that could not be read and are due. That may take a while, so nobody is kept waiting for it.
+// probe reads the unreadable files that are due. That may take a while, so it does not hold the mutex meanwhile.
 func (fs *files) probe() error {
 	fs.mu.Lock()
 	due := fs.tryAgain()
@@ -205,7 +206,7 @@ func (fs *files) probe() error {
 		case err == nil:
 			fs.readable(l)
 		case errors.Is(err, os.ErrNotExist):
-			errs = append(errs, fs.goneForGood(l))
+			errs = append(errs, fs.markDeleted(l))
 		default:
 			fs.stillUnreadable(l, causeOf(err).Error())
 		}
@@ -219,14 +220,14 @@ func (fs *files) readable(l *loss) {
 	l.unreadable.ready = true
 }
 
-// retryUnreadable uses files again that can be read again. The caller holds write and life.
+// retryUnreadable uses files again that have become readable. The caller holds write and engineMu.
 func (s *Store) retryUnreadable(ctx context.Context) error {
 	s.files.mu.Lock()
 	ready := s.files.readyAgain()
 	s.files.mu.Unlock()
 	var errs []error
 	for _, l := range ready {
-		if err := s.reunite(ctx, l); err != nil {
+		if err := s.reopenFile(ctx, l); err != nil {
 			s.files.stillUnreadable(l, reasonAtOpen(l.marker, err))
 			errs = append(errs, fmt.Errorf("use %s again: %w", l.marker, err))
 		}
@@ -234,7 +235,7 @@ func (s *Store) retryUnreadable(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// readyAgain are the days whose file can be read again. The mutex is held.
+// readyAgain returns the days whose file can be read again. The mutex is held.
 func (fs *files) readyAgain() (list []*loss) {
 	for _, days := range fs.lost {
 		for _, l := range days {
@@ -249,7 +250,7 @@ func (fs *files) readyAgain() (list []*loss) {
 func (fs *files) stillUnreadable(l *loss, why string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if l.unreadable == nil { // it was damaged after all
+	if l.unreadable == nil { // it turned out to be damaged
 		return
 	}
 	l.why, l.unreadable.ready = why, false
@@ -257,27 +258,27 @@ func (fs *files) stillUnreadable(l *loss, why string) {
 	l.unreadable.next = fs.now().Add(l.unreadable.wait)
 }
 
-// goneForGood says that a file that could not be read has been deleted. The file with the rows that came meanwhile goes on
-// as it is; the next start gives it the name of the day.
-func (fs *files) goneForGood(l *loss) error {
+// markDeleted records that an unreadable file has been deleted. The late file continues as it is; the next start gives
+// it the name of the day.
+func (fs *files) markDeleted(l *loss) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.home(); err != nil {
+	if err := fs.checkFolderLocked(); err != nil {
 		return err
 	}
 	fs.log.Error("a file of rows is gone", "file", l.marker)
 	now := fs.now().UTC().Truncate(time.Second)
 	note := fs.freeMarker(l.marker+missingMark, now)
-	if err := writeNote(note, goneWhy); err != nil {
+	if err := writeNote(note, reasonDeleted); err != nil {
 		return err
 	}
 	key := l.collection.Name + "/" + filepath.Base(l.marker)
-	l.marker, l.why, l.unreadable, l.restored = note, goneWhy, nil, false
-	fs.changed()
+	l.marker, l.why, l.unreadable, l.restored = note, reasonDeleted, nil, false
+	fs.onChange()
 	return fs.manifest.remove(key)
 }
 
-// readThrough reads a file and its log to their ends, as the service would open them.
+// readThrough reads a file and its log to the end, opened as the service would open them.
 func readThrough(path string) error {
 	for _, p := range []string{path, path + ".wal"} {
 		f, err := os.OpenFile(p, os.O_RDWR, 0)
@@ -295,10 +296,10 @@ func readThrough(path string) error {
 	return nil
 }
 
-// reunite uses a file again that could not be read, and puts the rows into it that came meanwhile. The caller holds write
-// and life.
-func (s *Store) reunite(ctx context.Context, l *loss) error {
-	d := s.summing(l.collection)
+// reopenFile uses a file again that could not be read, and merges the rows of the late file into it. The caller holds
+// write and engineMu.
+func (s *Store) reopenFile(ctx context.Context, l *loss) error {
+	d := s.trackerFor(l.collection)
 	if d != nil {
 		release, err := d.Acquire(ctx)
 		if err != nil {
@@ -321,17 +322,17 @@ func (s *Store) reunite(ctx context.Context, l *loss) error {
 		d.ForgetMade(f.attached())
 	}
 	s.cfg.Log.Info("a file of rows can be read again", "file", f.path)
-	return s.files.comeBack(l, f, late)
+	return s.files.replaceLate(l, f, late)
 }
 
-// openBoth attaches the file of a day that could not be read, and the second file if there is one.
+// openBoth attaches the file of a day that could not be read, and the late file if there is one.
 func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f = &file{Span: l.Span, collection: l.collection, path: l.marker}
 	if err := fs.attach(ctx, f); err != nil {
 		if why := damageAtOpen(f.path, err); why != "" && !errors.Is(err, errLost) {
-			fs.becomeDamaged(l, f, why)
+			fs.markDamaged(l, f, why)
 			return nil, nil, errLost
 		}
 		return nil, nil, err
@@ -347,8 +348,8 @@ func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err erro
 	return f, late, nil
 }
 
-// becomeDamaged sets a file aside that can be read again, but is damaged. The mutex is held.
-func (fs *files) becomeDamaged(l *loss, f *file, why string) {
+// markDamaged sets aside a file that can be read again but is damaged. The mutex is held.
+func (fs *files) markDamaged(l *loss, f *file, why string) {
 	fs.removeLoss(l)
 	l.unreadable = nil
 	fs.loseFile(f, why)
@@ -364,13 +365,13 @@ func (fs *files) closeBoth(f, late *file) {
 	fs.detach(f)
 }
 
-// comeBack puts the file in the place of the second one, which goes when nobody reads it any more.
-func (fs *files) comeBack(l *loss, f, late *file) error {
+// replaceLate puts the file in the place of the late one, which is removed once no one reads it.
+func (fs *files) replaceLate(l *loss, f, late *file) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.removeLoss(l)
 	if late != nil {
-		fs.takeOut(late)
+		fs.unlist(late)
 		late.doomed = true
 		fs.releaseLocked([]*file{late})
 	}
@@ -379,21 +380,21 @@ func (fs *files) comeBack(l *loss, f, late *file) error {
 	return fs.manifest.note(fs.reached(), 0)
 }
 
-// removeLoss takes a day off the list of incomplete ones. The mutex is held.
+// removeLoss removes a day from the list of incomplete ones. The mutex is held.
 func (fs *files) removeLoss(l *loss) {
 	fs.lost[l.collection.Name] = slices.DeleteFunc(slices.Clone(fs.lost[l.collection.Name]), func(o *loss) bool { return o == l })
-	fs.changed()
+	fs.onChange()
 }
 
-// merge puts the rows of late into f, in one transaction. Summaries that were made meanwhile replace those of the same time.
+// merge inserts the rows of late into f, in one transaction. Summaries in late replace those of the same time.
 func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error {
 	var cols []duckdb.Column
 	for name, k := range late.kinds {
 		cols = append(cols, duckdb.Column{Name: name, Kind: k})
 	}
 	slices.SortFunc(cols, func(a, b duckdb.Column) int { return strings.Compare(a.Name, b.Name) })
-	s.files.writing(f)
-	defer s.files.writing(f)
+	s.files.countWrite(f)
+	defer s.files.countWrite(f)
 	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -410,7 +411,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
 		}
 	}
-	f.fill = vectorFill{} // it is counted again
+	f.fill = vectorFill{} // counted again at the next write
 	pos := max(f.pos, late.pos)
 	for _, text := range texts {
 		if err == nil {
@@ -425,7 +426,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 		err = s.files.commit(ctx, s.writer, f)
 	}
 	if err != nil {
-		_ = s.writer.Exec(ctx, "ROLLBACK") // which says so when the failed statement has already done it
+		_ = s.writer.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
 		return err
 	}
 	return s.files.wrote(f, pos, kinds)

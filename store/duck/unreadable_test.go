@@ -12,7 +12,7 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// hide puts a link to itself in the place of a file, so that opening it fails for everybody, also for root. show ends that.
+// hide replaces a file by a link to itself, so that opening it fails for every user, also for root. show undoes that.
 func hide(t testing.TB, path string) {
 	t.Helper()
 	must(t, os.Rename(path, path+"-hidden"))
@@ -25,7 +25,7 @@ func show(t testing.TB, path string) {
 	must(t, os.Rename(path+"-hidden", path))
 }
 
-// mendAfter lets some time pass for the store, and has it look after its files.
+// mendAfter advances the clock of the store and runs its repairs.
 func mendAfter(t testing.TB, s *Store, d time.Duration) {
 	t.Helper()
 	s.files.mu.Lock()
@@ -36,8 +36,8 @@ func mendAfter(t testing.TB, s *Store, d time.Duration) {
 	must(t, s.Mend(t.Context()))
 }
 
-// TestUnreadableFile makes the file of an old day impossible to open. The day is incomplete, late rows for it are kept, all
-// else goes on, and when the file is back everything is there, also after starts in between.
+// TestUnreadableFile makes the file of an old day impossible to open. The day is incomplete, late rows for it are kept,
+// everything else works, and when the file is back nothing is missing, also after starts in between.
 func TestUnreadableFile(t *testing.T) {
 	base := makeDays(t)
 	for _, first := range []string{"row", "query"} {
@@ -102,8 +102,8 @@ func TestUnreadableFile(t *testing.T) {
 	}
 }
 
-// TestLateRowsOnce puts the rows of a second file into the first although they are in it already, as after a crash between
-// the commit and the removal of the second file.
+// TestLateRowsOnce merges rows of a late file that the day file already has, as after a crash between the commit and
+// the removal of the late file.
 func TestLateRowsOnce(t *testing.T) {
 	dir := makeDays(t)
 	path := dayPath(dir, damageDay)
@@ -128,7 +128,7 @@ func TestLateRowsOnce(t *testing.T) {
 	}
 }
 
-// TestUnreadableFileIsDeleted: what was unreadable is gone, and that is told.
+// TestUnreadableFileIsDeleted: an unreadable file is deleted, and that is reported.
 func TestUnreadableFileIsDeleted(t *testing.T) {
 	dir := makeDays(t)
 	path := dayPath(dir, damageDay)
@@ -150,7 +150,7 @@ func TestUnreadableFileIsDeleted(t *testing.T) {
 	wantMissing(t, s, countAll, damageDay, 4)
 }
 
-// TestUnreadableFileIsDropped: retention takes both files.
+// TestUnreadableFileIsDropped: retention deletes both files.
 func TestUnreadableFileIsDropped(t *testing.T) {
 	dir := makeDays(t)
 	path := dayPath(dir, damageDay)
@@ -172,8 +172,8 @@ func TestUnreadableFileIsDropped(t *testing.T) {
 	}
 }
 
-// TestReadError: what the engine says while it reads a file that is open. Errors of one file are those of one day; what
-// concerns the whole store is not.
+// TestReadError: errors of the engine while it reads an open file. Errors of one file affect one day; errors of the
+// whole store do not.
 func TestReadError(t *testing.T) {
 	dir := makeDays(t)
 	path := dayPath(dir, damageDay)

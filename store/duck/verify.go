@@ -16,10 +16,10 @@ import (
 	"belfry/store/duck/duckdb"
 )
 
-// Verify reads all files of a store that nobody has open, and lists what is damaged or missing. It moves and deletes
-// nothing.
+// Verify reads all files of a store that no process has open, and lists what is damaged or missing. It moves and
+// deletes nothing.
 func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
-	if err := cfg.fill(); err != nil {
+	if err := cfg.setDefaults(); err != nil {
 		return store.Verified{}, err
 	}
 	v := verifying{
@@ -48,7 +48,6 @@ func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
 	return v.Verified, v.removedNames(ctx)
 }
 
-// open starts an engine.
 func (v *verifying) open(ctx context.Context) (err error) {
 	s := &Store{cfg: v.cfg, memory: v.memory}
 	if v.engine, err = duckdb.Open(s.settings(), 0, 0); err != nil {
@@ -58,7 +57,7 @@ func (v *verifying) open(ctx context.Context) (err error) {
 		v.engine.Close()
 		return err
 	}
-	if err := lock(ctx, v.conn, v.dir); err != nil {
+	if err := lockDown(ctx, v.conn, v.dir); err != nil {
 		v.close()
 		return err
 	}
@@ -73,8 +72,8 @@ func (v *verifying) close() {
 	v.conn = nil
 }
 
-// grow starts the engine again with twice the memory, and with one thread, as each holds as many rows as it works on; false
-// when that has been done often enough. The service does the same.
+// grow restarts the engine with twice the memory and one thread, as each thread holds the rows it works on; false if
+// the maximum is reached. The service does the same.
 func (v *verifying) grow(ctx context.Context) (bool, error) {
 	if v.memory >= v.cfg.MemoryMost && v.cfg.Threads == 1 {
 		return false, nil
@@ -87,13 +86,13 @@ func (v *verifying) grow(ctx context.Context) (bool, error) {
 func (v *verifying) manifestProblems() {
 	if why := v.manifest.damage(); why != "" && v.Files > 0 {
 		v.Problems = append(v.Problems, store.Problem{
-			File: manifestFile, Problem: "the list of files " + why + ", so files that it named are not missed",
+			File: manifestFile, Problem: "the list of files " + why + ", so files that it listed and that are gone are not noticed",
 			Remedy: "Compare the day files with a backup. The next start of the service writes the list again.",
 		})
 	}
 	for _, note := range manifestNotes(v.dir) {
 		v.Problems = append(v.Problems, store.Problem{
-			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was rewritten are not missed",
+			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was written again are not noticed",
 			Remedy: "Compare the day files with a backup, and remove this note.",
 		})
 	}
@@ -125,12 +124,12 @@ const (
 		"a start sets the file aside and names the day."
 	remedyMark    = "Start the service: it deletes nothing because of this file, and retention writes a new one. Where rows are kept for ever, remove the file."
 	remedyKept    = "Start the service: it deletes nothing of this collection before retention has written a new list, by which all days that are there now stay. If a folder is in its place, move it away first."
-	remedyNames   = "Start the service: the next start rebuilds it from the metadata."
-	remedyNoNames = "Remove the file and its .wal, or what is in its place, and start the service: the next start rebuilds it from the metadata."
+	remedyNames   = "Start the service: the next start creates it again from the metadata."
+	remedyNoNames = "Remove the file and its .wal, or what is in its place, and start the service: the next start creates it again from the metadata."
 	remedyUnknown = "This may pass: look at the permissions, the disk and the limits of the system, and run verify again."
 )
 
-// readMarks reads the watermarks, and lists those that are damaged.
+// readMarks reads the watermarks and reports damaged ones.
 func (v *verifying) readMarks(all []*catalog.Collection) {
 	v.marks = map[string]belfry.Time{}
 	for _, c := range all {
@@ -144,7 +143,7 @@ func (v *verifying) readMarks(all []*catalog.Collection) {
 	}
 }
 
-// readKept reads the lists of what is kept below the watermarks, and lists those that are damaged.
+// readKept reads the lists of kept periods and reports damaged ones.
 func (v *verifying) readKept(all []*catalog.Collection) {
 	v.kept.read(v.dir, v.instance, all, v.manifest)
 	v.kept.holdUnlisted(v.dir, all, v.manifest, func(name string) belfry.Time { return v.marks[name] })
@@ -159,7 +158,7 @@ func (v *verifying) stores(c *catalog.Collection, p belfry.Span) bool {
 }
 
 func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error {
-	newest := belfry.Position(0) // position of the newest file; they are in order
+	newest := belfry.Position(0) // position of the newest file, which comes last
 	entries, err := os.ReadDir(filepath.Join(v.dir, c.Name))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -210,8 +209,8 @@ func (v *verifying) add(c *catalog.Collection, p belfry.Span, file, problem, rem
 	v.Problems = append(v.Problems, store.Problem{Collection: c.Name, Day: p.From.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
 }
 
-// file reads all of the file of a day and returns the position that it has reached; 0 if something is wrong with it. The error is
-// that of ctx, or of an engine that cannot be started.
+// file reads the whole file of a day and returns its position; 0 if something is wrong with it. The error is that of
+// ctx, or of an engine that cannot be started.
 func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Span) (belfry.Position, error) {
 	f := &file{Span: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p))}
 	problem, remedy, err := v.examine(ctx, f)
@@ -224,7 +223,7 @@ func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Sp
 	return f.pos, nil
 }
 
-// late reads all of a second file, which is something to be told also when it is whole.
+// late reads a whole late file, which is reported even if it is intact.
 func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
 	f := &file{Span: p, collection: c, late: true, path: filepath.Join(v.dir, c.Name, fileName(c, p)+lateSuffix)}
 	problem, remedy, err := v.examine(ctx, f)
@@ -240,10 +239,10 @@ func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Sp
 	return err
 }
 
-// examine tells what is wrong with a file, and what to do.
+// examine returns what is wrong with a file, and what to do.
 func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy string, _ error) {
 	err := v.attachAndRead(ctx, f)
-	for shortOfMemory(err) && ctx.Err() == nil {
+	for outOfMemory(err) && ctx.Err() == nil {
 		more, failed := v.grow(ctx)
 		if failed != nil {
 			return "", "", failed
@@ -285,7 +284,7 @@ func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
 	return errors.Join(v.read(ctx, f), v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+f.alias))
 }
 
-// read has the engine look at every block of the rows.
+// read makes the engine read every block of the rows.
 func (v *verifying) read(ctx context.Context, f *file) (err error) {
 	kinds, err := f.inspect(ctx, v.conn, v.instance)
 	if err != nil {
@@ -298,7 +297,7 @@ func (v *verifying) read(ctx context.Context, f *file) (err error) {
 	return v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.ref())
 }
 
-// removedNames reads all of the file with the names of removed items. A folder without rows may have none.
+// removedNames reads the whole file with the names of removed items. A folder without rows may have none.
 func (v *verifying) removedNames(ctx context.Context) error {
 	path := filepath.Join(v.dir, removedFile)
 	add := func(problem, remedy string) {
@@ -323,7 +322,7 @@ func (v *verifying) removedNames(ctx context.Context) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case shortOfMemory(err):
+	case outOfMemory(err):
 		v.Unread = append(v.Unread, store.Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
 	case errors.Is(err, errNames):
 		add("damaged: "+err.Error(), remedy)
@@ -337,14 +336,15 @@ func (v *verifying) removedNames(ctx context.Context) error {
 	return nil
 }
 
-// readNames has the engine look at every block of the names. If it cannot, the remedy depends on whether a start would notice it.
+// readNames makes the engine read every block of the names. If it cannot, the remedy depends on whether a start would
+// notice.
 func (v *verifying) readNames(ctx context.Context, path string) (remedy string, err error) {
 	const alias = "f"
 	if err := v.conn.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
 		return remedyNames, err
 	}
 	defer func() { err = errors.Join(err, v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
-	mark, err := lookAtNames(ctx, v.conn, alias)
+	mark, err := inspectNames(ctx, v.conn, alias)
 	if err == nil && mark != nil {
 		err = mark.check(v.dir, v.instance)
 	}

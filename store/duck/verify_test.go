@@ -14,7 +14,7 @@ import (
 	"belfry/catalog"
 )
 
-// TestVerifyLate damages the second file of a day: verify tells it from a whole one, and touches neither.
+// TestVerifyLate damages the late file of a day: verify distinguishes it from an intact one, and changes neither.
 func TestVerifyLate(t *testing.T) {
 	base := makeDays(t)
 	hide(t, dayPath(base, damageDay))
@@ -74,8 +74,8 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	return all
 }
 
-// TestVerifyLongRows: a file whose rows need more memory than the engine begins with is read with more. If that is not to
-// be had the file counts as not read, never as damaged.
+// TestVerifyLongRows: a file whose rows need more memory than the engine starts with is read with more. If there is not
+// enough, the file counts as not read, never as damaged.
 func TestVerifyLongRows(t *testing.T) {
 	const rows, size = 150, 200 << 10
 	dir := t.TempDir()
@@ -103,8 +103,8 @@ func TestVerifyLongRows(t *testing.T) {
 	f(512<<20, 0)
 }
 
-// TestVerifyRemovedNames damages the file with the names of removed items. Verify tells it, changes nothing, and what it says of the next
-// start is true.
+// TestVerifyRemovedNames damages the file with the names of removed items. Verify reports it, changes nothing, and what
+// it says about the next start is true.
 func TestVerifyRemovedNames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -124,7 +124,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 	for i := range junk {
 		junk[i] = byte(rnd.Uint32())
 	}
-	const restart, remove = "the next start rebuilds it", "Remove the file"
+	const restart, remove = "the next start creates it again", "Remove the file"
 	f := func(name, want, remedy string, change func(path string)) {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)

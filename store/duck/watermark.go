@@ -14,20 +14,20 @@ import (
 	"belfry/catalog"
 )
 
-// markFile keeps the watermark of a collection: the start of the oldest period that may have rows. It is one line, the
+// markFile has the watermark of a collection: the start of the oldest period that may have rows. It is one line, the
 // watermark in microseconds and a checksum:
 //
 //	1763164800000000 5f1c09aa
 //
-// Files below a watermark are deleted at the start, because a Drop was interrupted. So a watermark is trusted only if its
-// checksum is right. One that is damaged counts as none: nothing is deleted because of it, a fault is open, and the next
-// Drop writes a new one.
+// A start deletes files below a watermark, because a Drop was interrupted. So a watermark is trusted only if its
+// checksum is right. A damaged one counts as none: nothing is deleted because of it, a fault is open, and the next Drop
+// writes a new one.
 const markFile = "watermark"
 
-// watermark is the watermark of a collection as a start finds it.
+// watermark is the watermark of a collection as found at the start.
 type watermark struct {
-	at     belfry.Time // 0: there is none that can be used
-	damage string      // why it cannot be used; empty when it can
+	at     belfry.Time // 0: none that can be used
+	damage string      // why it cannot be used; empty: it can
 }
 
 func readMark(dir string, c *catalog.Collection) watermark {
@@ -57,12 +57,12 @@ func parseMark(c *catalog.Collection, text string) watermark {
 	return watermark{at: belfry.Time(n)}
 }
 
-// markSum covers the name of the collection, so that the file of another one does not count.
+// markSum covers the name of the collection, so that the file of another one is not valid.
 func markSum(c *catalog.Collection, n int64) string {
 	return lineSum(c.Name + " " + strconv.FormatInt(n, 10))
 }
 
-// writeMark makes a watermark durable.
+// writeMark writes a watermark durably.
 func writeMark(dir string, c *catalog.Collection, mark belfry.Time) error {
 	folder := filepath.Join(dir, c.Name)
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -88,13 +88,13 @@ func (s *Store) loadMarks(all []*catalog.Collection) {
 			marks[c.Name] = w.at
 		}
 	}
-	s.marks.Store(&marks)
-	s.badMarks.Store(&damaged)
+	s.watermarks.Store(&marks)
+	s.damagedMarks.Store(&damaged)
 }
 
-// oldestFile is the start of the oldest period of a collection that has a file and counts.
+// oldestFile returns the start of the oldest period of a collection that has a file and for which counts is true.
 func oldestFile(dir string, c *catalog.Collection, counts func(belfry.Span) bool) (first belfry.Time, any bool) {
-	entries, _ := os.ReadDir(filepath.Join(dir, c.Name)) // who lists the files reports what is wrong with the folder
+	entries, _ := os.ReadDir(filepath.Join(dir, c.Name)) // listFiles reports what is wrong with the folder
 	for _, e := range entries {
 		p, ok := parseFileName(c, e.Name())
 		if ok && counts(p) && (!any || p.From < first) {
@@ -104,56 +104,56 @@ func oldestFile(dir string, c *catalog.Collection, counts func(belfry.Span) bool
 	return first, any
 }
 
-// dropped tells whether a start may delete the file of a period, because a Drop of it was interrupted. A watermark in the
-// future may be right, as the clock may be behind; then the next Drop deletes the file.
+// dropped reports whether a start may delete the file of a period, because a Drop of it was interrupted. A watermark in
+// the future may be right, as the clock may be behind; then the next Drop deletes the file.
 func (s *Store) dropped(c *catalog.Collection, p belfry.Span) bool {
 	return !s.stores(c, p) && s.mark(c.Name) <= belfry.At(time.Now())
 }
 
-// mark is the watermark of a collection; 0 when there is none, or it is damaged.
-func (s *Store) mark(collection string) belfry.Time { return (*s.marks.Load())[collection] }
+// mark returns the watermark of a collection; 0 if there is none or it is damaged.
+func (s *Store) mark(collection string) belfry.Time { return (*s.watermarks.Load())[collection] }
 
-// setMark replaces a watermark, durably.
+// setMark replaces a watermark durably.
 func (s *Store) setMark(c *catalog.Collection, mark belfry.Time) error {
 	if err := writeMark(s.cfg.Dir, c, mark); err != nil {
 		return err
 	}
-	marks := maps.Clone(*s.marks.Load())
+	marks := maps.Clone(*s.watermarks.Load())
 	marks[c.Name] = mark
-	s.marks.Store(&marks)
-	s.forgetBadMark(c.Name)
+	s.watermarks.Store(&marks)
+	s.clearDamagedMark(c.Name)
 	return nil
 }
 
-func (s *Store) forgetBadMark(collection string) {
+func (s *Store) clearDamagedMark(collection string) {
 	for {
-		old := s.badMarks.Load()
+		old := s.damagedMarks.Load()
 		if _, bad := (*old)[collection]; !bad {
 			return
 		}
 		left := maps.Clone(*old)
 		delete(left, collection)
-		if s.badMarks.CompareAndSwap(old, &left) {
+		if s.damagedMarks.CompareAndSwap(old, &left) {
 			s.cfg.Changed()
 			return
 		}
 	}
 }
 
-// lookAfterMarks ends the faults of damaged watermarks that an operator has removed.
-func (s *Store) lookAfterMarks() {
-	for name := range *s.badMarks.Load() {
+// checkWatermarks clears the faults of damaged watermarks that an operator has removed.
+func (s *Store) checkWatermarks() {
+	for name := range *s.damagedMarks.Load() {
 		if _, err := os.Lstat(filepath.Join(s.cfg.Dir, name, markFile)); errors.Is(err, os.ErrNotExist) {
-			s.forgetBadMark(name)
+			s.clearDamagedMark(name)
 		}
 	}
 }
 
-// Oldest is where the oldest period of a collection begins that can have rows: what is older has been dropped, and is
-// not stored again. While the watermark is damaged it is the oldest period that has a file, so that nobody counts on rows
-// that are gone.
+// Oldest returns the start of the oldest period of a collection that can have rows: older ones have been dropped and
+// are not stored again. While the watermark is damaged it is the oldest period that has a file, so that no one relies
+// on rows that are gone.
 func (s *Store) Oldest(collection string) belfry.Time {
-	if _, bad := (*s.badMarks.Load())[collection]; !bad {
+	if _, bad := (*s.damagedMarks.Load())[collection]; !bad {
 		return s.mark(collection)
 	}
 	s.files.mu.Lock()
@@ -164,10 +164,10 @@ func (s *Store) Oldest(collection string) belfry.Time {
 	return 0
 }
 
-// Accepts is the moment before which rows of a collection are not stored.
+// Accepts returns the time before which rows of a collection are not stored.
 func (s *Store) Accepts(collection string) belfry.Time { return s.mark(collection) }
 
-// causeOf is the error of the system alone: paths are named by who reports it.
+// causeOf returns the system's error without the path, which callers report themselves.
 func causeOf(err error) error {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err

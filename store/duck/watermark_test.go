@@ -13,8 +13,8 @@ import (
 	"belfry/store"
 )
 
-// TestDamagedWatermark starts with watermarks that are not what Drop wrote. No row goes, new rows are stored, the fault is
-// shown until retention has written a new watermark, and verify names it.
+// TestDamagedWatermark starts with watermarks that differ from what Drop wrote. No row is deleted, new rows are stored,
+// the fault is open until retention has written a new watermark, and verify reports it.
 func TestDamagedWatermark(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
@@ -102,7 +102,8 @@ func TestWatermarkRemoved(t *testing.T) {
 	}
 }
 
-// TestInterruptedDrop: what a Drop did not get to goes at the next start, if the watermark is right and not in the future.
+// TestInterruptedDrop: the next start deletes what an interrupted Drop left, if the watermark is valid and not in the
+// future.
 func TestInterruptedDrop(t *testing.T) {
 	dir := makeDays(t)
 	s := openWith(t, dir)

@@ -2,7 +2,7 @@ package duck
 
 import "context"
 
-// lockWrite waits until nobody else writes to the store, or ctx ends.
+// lockWrite waits until no one else writes to the store, or ctx ends.
 func (s *Store) lockWrite(ctx context.Context) error {
 	select {
 	case s.write <- struct{}{}:
@@ -14,14 +14,15 @@ func (s *Store) lockWrite(ctx context.Context) error {
 
 func (s *Store) unlockWrite() { <-s.write }
 
-// beginWrite waits until nobody else writes, and keeps the engine from being closed or replaced until release is called.
+// beginWrite waits until no one else writes, and keeps the engine from being closed or replaced until release is
+// called.
 func (s *Store) beginWrite(ctx context.Context) (release func(), err error) {
 	if err := s.lockWrite(ctx); err != nil {
 		return nil, err
 	}
-	s.life.RLock()
+	s.engineMu.RLock()
 	release = func() {
-		s.life.RUnlock()
+		s.engineMu.RUnlock()
 		s.unlockWrite()
 	}
 	if err := s.usable(); err != nil {

@@ -10,17 +10,16 @@ import (
 	"belfry/query/querytest"
 )
 
-// answer is an answer to a plan.
 type answer struct {
 	query.Rows
 	columns []query.Output
-	rows    [][]belfry.Value // one more than the limit says that there are more
-	text    string           // all of it, for people
+	rows    [][]belfry.Value // one more than the limit means that there are more
+	text    string           // all of it, for messages
 
-	of []querytest.Row // what the judge made it of
+	of []querytest.Row // the rows that Eval made it from
 }
 
-// Next keeps each row as it passes by.
+// Next records each row that it returns.
 func (a *answer) Next() ([]belfry.Value, error) {
 	row, err := a.Rows.Next()
 	if err == nil {
@@ -29,14 +28,13 @@ func (a *answer) Next() ([]belfry.Value, error) {
 	return row, err
 }
 
-// read reads an answer to its end.
 func (a *answer) read(p *query.Plan, rows query.Rows) (err error) {
 	a.Rows, a.columns = rows, rows.Columns()
 	a.text, err = querytest.Format(p, a)
 	return err
 }
 
-// evaluate is the answer of the judge.
+// evaluate returns the answer of query.Eval, the reference.
 func evaluate(p *query.Plan, rows []querytest.Row) (*answer, error) {
 	a := &answer{of: rows}
 	found, err := query.Eval(p, func(yield func(query.Row) bool) {
@@ -52,7 +50,7 @@ func evaluate(p *query.Plan, rows []querytest.Row) (*answer, error) {
 	return a, a.read(p, found)
 }
 
-// selected is the answer of a store, or of one with names put in.
+// selected returns the answer of a store, or of one with names added.
 func selected(s query.Source, p *query.Plan) (*answer, error) {
 	rows, err := s.Select(context.Background(), p)
 	if err != nil {
@@ -62,5 +60,4 @@ func selected(s query.Source, p *query.Plan) (*answer, error) {
 	return a, a.read(p, rows)
 }
 
-// some tells whether there is any row in it.
-func (a *answer) some() bool { return strings.Count(a.text, "\n") > 1 }
+func (a *answer) hasRows() bool { return strings.Count(a.text, "\n") > 1 }

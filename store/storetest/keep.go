@@ -9,8 +9,8 @@ import (
 	"belfry/store"
 )
 
-// testWatermark: what Drop deleted is neither there nor stored again, which Accepts, Oldest and Stats tell, also after a restart; Keep makes
-// an exception for a period.
+// testWatermark: rows that Drop deleted are gone and not stored again, as Accepts, Oldest and Stats report, also after
+// a restart; Keep makes an exception for a period.
 func testWatermark(f *fixture) {
 	const name = "objectdata"
 	c := f.catalog.Collection(name)
@@ -56,7 +56,7 @@ func testWatermark(f *fixture) {
 	f.wantCount(name, 4)
 }
 
-// testReached: the store says how far it has come, whichever collection got the last rows.
+// testReached: the store reports its position, whichever collection got the last rows.
 func testReached(f *fixture) {
 	check := func(want belfry.Position) {
 		f.Helper()
@@ -75,7 +75,8 @@ func testReached(f *fixture) {
 	check(13)
 }
 
-// testErase: the rows of some customers go, those of the others stay as they were, and their customers can get new ones.
+// testErase: the rows of some customers are removed, those of others stay as they were, and erased customers can get
+// new rows.
 func testErase(f *fixture) {
 	const count = 500
 	of := func(customer belfry.CustomerID, pos belfry.Position, t belfry.Time) *belfry.Batch {
@@ -112,7 +113,7 @@ func testErase(f *fixture) {
 	check(3*count, 0, 3*count)
 	f.reopen()
 	check(3*count, 0, 3*count)
-	f.append(of(2, 5, day0+day)) // a repeat, which the store has had
+	f.append(of(2, 5, day0+day)) // a repeat that the store already had
 	f.append(of(2, 10, day0))
 	check(3*count, count, 3*count)
 	erase(1, 3)
@@ -120,7 +121,7 @@ func testErase(f *fixture) {
 	check(0, count, 0)
 }
 
-// sumOf is the answer of testErase for so many rows of a customer.
+// sumOf returns the answer that testErase expects for a number of rows of a customer.
 func sumOf(rows, customer int) string {
 	if rows == 0 {
 		return "0 ."
@@ -171,7 +172,7 @@ func testSummaries(f *fixture) {
 	if !ok {
 		f.Skip("the store makes no summaries")
 	}
-	settle := func() {
+	summarise := func() {
 		f.Helper()
 		for more := true; more; {
 			var err error
@@ -192,10 +193,10 @@ func testSummaries(f *fixture) {
 	}
 	const hours = "SELECT timestamp, i1, i1_min, i1_max, i1_count FROM objectdata WHERE period='hour' AND " + all + " ORDER BY timestamp ASC LIMIT 10"
 	f.append(item(1, 5, "web01", "MAIN", "cpu", "host"), data(1, day0+hour, 1, 2, 6), data(2, day0+3*hour, 5))
-	settle()
+	summarise()
 	f.want(hours, "2026-03-01T01:00:00.000000Z 3 1 6 3", "2026-03-01T03:00:00.000000Z 5 5 5 1")
 	f.append(data(3, day0+hour+60*second, 11))
-	settle()
+	summarise()
 	f.want(hours, "2026-03-01T01:00:00.000000Z 5 1 11 4", "2026-03-01T03:00:00.000000Z 5 5 5 1")
 	f.drop("objectdata", day0+2*day)
 	f.wantCount("objectdata", 0)

@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// testKey: of rows with the same key only the latest counts, in rows, counts and conditions, also after a restart and in pages.
+// testKey: of rows with the same key only the latest counts, in rows, counts and conditions, after a restart and in pages.
 func testKey(f *fixture) {
 	trace := func(pos belfry.Position, first belfry.RowID, customer belfry.CustomerID, t belfry.Time, id string, spans ...int64) *belfry.Batch {
 		b := batch("apptraceid", pos, first, t, len(spans), ints("spans", spans...))
@@ -35,7 +35,7 @@ func testKey(f *fixture) {
 	f.reopen()
 	check()
 
-	// Rows of a key that differ in a column which the file did not have.
+	// Rows of a key that differ in a column that the file did not have.
 	more := trace(4, 7, 1, day0+2*day, "c", 1)
 	f.append(more)
 	later := trace(5, 8, 1, day0+2*day, "c", 2)
@@ -43,7 +43,7 @@ func testKey(f *fixture) {
 	f.append(later)
 	f.want("SELECT traceid, spans, service FROM apptraceid WHERE traceid = 'c' AND "+all, "c 2 shop")
 
-	// By item, and with an absent part of the key.
+	// By item, and with a missing part of the key.
 	f.append(item(6, 5, "web01", "web01", "cpu", "host"), item(6, 6, "web01", "web01", "disk", "host"))
 	level := func(pos belfry.Position, t belfry.Time, availability float64, item int64, period string) *belfry.Batch {
 		return batch("objectsl", pos, belfry.RowID(pos), t, 1, ints(belfry.ItemColumn, item), texts("period", period), numbers("availability", availability))
@@ -56,7 +56,7 @@ func testKey(f *fixture) {
 	f.keyInPages()
 }
 
-// keyInPages reads many rows while all of them are replaced: each key is there once, as it was when the reading began.
+// keyInPages reads many rows while all of them are replaced: each key appears once, as it was when reading began.
 func (f *fixture) keyInPages() {
 	const count = 5000
 	trace := func(pos belfry.Position, first belfry.RowID, spans int64) *belfry.Batch {

@@ -11,7 +11,7 @@ import (
 	"belfry"
 )
 
-// one is a batch of one row at a position, whose value is the position.
+// one returns a batch of one row at a position, with the position as its value.
 func one(pos belfry.Position, t belfry.Time) *belfry.Batch {
 	return batch("objectdata", pos, belfry.RowID(pos), t, 1, numbers("i1", float64(pos)))
 }
@@ -50,7 +50,7 @@ func testRegroupedPositions(f *fixture) {
 	f.append(span(26, 26)...)
 	f.wantCount("objectdata", 26)
 	f.wantCount("events", 1)
-	// Positions have gaps, and a period met for the first time has none of its own yet.
+	// Positions have gaps, and a new period has no position yet.
 	f.append(one(26, day0+5*day), one(1<<32|1, day0+5*day), one(1<<32|2, day0))
 	f.append(one(26, day0+5*day), one(1<<32|1, day0+5*day), one(1<<32|2, day0))
 	f.wantCount("objectdata", 29)
@@ -100,7 +100,7 @@ func testLateData(f *fixture) {
 	f.wantCount("objectdata", 4*days)
 }
 
-// testConcurrentReaders asks while rows are written: a reader sees whole positions only, and never fewer than before.
+// testConcurrentReaders reads while rows are written: a reader sees only whole positions, and never fewer than before.
 func testConcurrentReaders(f *fixture) {
 	const rounds, rows = 60, 500
 	done := make(chan struct{})
@@ -113,7 +113,7 @@ func testConcurrentReaders(f *fixture) {
 			for ended := false; !ended; {
 				select {
 				case <-done:
-					ended = true // and look once more
+					ended = true // read once more
 				default:
 				}
 				got, err := read(f.store, plan)
@@ -153,7 +153,7 @@ func testReopen(f *fixture) {
 	f.reopen() // an empty one
 	f.append(item(1, 5, "web01", "MAIN", "cpu", "host"), batch("objectdata", 1, 1, day0, 2, ints(belfry.ItemColumn, 5, 5), numbers("i1", 1, 2)))
 	f.reopen()
-	f.append(item(1, 5, "web01", "MAIN", "cpu", "host")) // the names come from elsewhere at each start
+	f.append(item(1, 5, "web01", "MAIN", "cpu", "host")) // names are loaded again at each start
 	f.want("SELECT object, i1 FROM objectdata LIMIT 10", "cpu 2", "cpu 1")
 	f.append(batch("objectdata", 2, 3, day0, 1, numbers("i1", 3)))
 	f.reopen()
@@ -174,7 +174,7 @@ func testDrop(f *fixture) {
 		f.append(one(belfry.Position(i+1), day0+belfry.Time(i)*day+hour))
 	}
 	f.append(batch("events", 11, 11, day0, 1, texts("info", "kept")))
-	f.drop("objectdata", day0+3*day+2*hour) // in the middle of a day, which therefore stays
+	f.drop("objectdata", day0+3*day+2*hour) // in the middle of a day, which is kept
 	f.want("SELECT i1 FROM objectdata WHERE "+all+" ORDER BY timestamp ASC LIMIT 2", "4", "5")
 	f.wantCount("objectdata", 7)
 	f.wantCount("events", 1)
@@ -187,7 +187,7 @@ func testDrop(f *fixture) {
 	f.drop("syslog", day0) // nothing was ever stored
 	f.drop("objectml", day0+45*day)
 	f.append(batch("objectml", 13, 1, day0+29*day, 1, numbers("value", 1)), batch("objectml", 14, 2, day0+31*day, 1, numbers("value", 2)))
-	f.want("SELECT value FROM objectml LIMIT 10", "2") // April has been kept, March has not
+	f.want("SELECT value FROM objectml LIMIT 10", "2") // April was kept, March was not
 }
 
 func testDropIsForGood(f *fixture) {
@@ -198,7 +198,7 @@ func testDropIsForGood(f *fixture) {
 		f.Helper()
 		f.append(append(span(1, 5), one(6, day0+10*day))...)                   // replay
 		f.append(one(7, day0+hour), one(8, day0+10*day))                       // late data
-		mixed := batch("objectdata", 9, 9, day0+hour, 2, numbers("i1", 9, 10)) // late and not, in one batch
+		mixed := batch("objectdata", 9, 9, day0+hour, 2, numbers("i1", 9, 10)) // late and current rows in one batch
 		mixed.Times[1] = day0 + 10*day
 		f.append(mixed)
 		f.want("SELECT i1 FROM objectdata ORDER BY id ASC LIMIT 10", "6", "8", "10")
@@ -222,7 +222,7 @@ func testCancelled(f *fixture) {
 	f.wantCount("objectdata", 12)
 }
 
-// testLargeBatches stores more rows at once than an engine likes to commit, of several kinds in turn.
+// testLargeBatches stores more rows at once than engines usually commit, of several kinds in turn.
 func testLargeBatches(f *fixture) {
 	const rows = 70_000
 	var round []*belfry.Batch

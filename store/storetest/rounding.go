@@ -9,19 +9,19 @@ import (
 	"belfry/query"
 )
 
-// An answer must be that of the judge to the last digit, except for numbers that are computed from several others: floating
-// numbers that are added in another order give another sum. What is lost is a part of the largest number that was added,
-// not of the sum, which may be much smaller. So the judge is asked once more, for the smallest and the largest number
-// behind each such cell.
+// An answer must be equal to that of query.Eval to the last digit, except for numbers that are computed from several
+// others: adding floating-point numbers in another order yields another sum. The error is relative to the largest
+// number that was added, not to the sum, which may be much smaller. So Eval is run once more, for the smallest and the
+// largest number behind each such cell.
 
-// rounding is which part of the largest number may be lost, which is enough for the few hundred rows that tests have, and
-// underflow what may be lost beside it: numbers have no digits below the smallest of all.
+// rounding is the tolerated error relative to the largest number, which is enough for the few hundred rows of the
+// tests; underflow is tolerated in addition: numbers have no digits below the smallest of all.
 const (
 	rounding  = 1e-12
 	underflow = 4 * math.SmallestNonzeroFloat64
 )
 
-// sameAnswer tells whether a store gives the answer that the judge does.
+// sameAnswer reports whether the answer of a store equals that of Eval.
 func sameAnswer(p *query.Plan, got, want *answer) bool {
 	if got.text == want.text {
 		return true
@@ -30,13 +30,13 @@ func sameAnswer(p *query.Plan, got, want *answer) bool {
 	if len(got.rows) != len(want.rows) || !slices.EqualFunc(a, b, func(i, j int) bool { return got.columns[i].Name == want.columns[j].Name }) {
 		return false
 	}
-	most, err := lost(p, want, b)
+	tolerance, err := tolerances(p, want, b)
 	if err != nil {
 		return false
 	}
 	for r := range min(len(want.rows), p.Limit) {
 		for k := range b {
-			if !near(got.rows[r][a[k]], want.rows[r][b[k]], most[r][k]) {
+			if !near(got.rows[r][a[k]], want.rows[r][b[k]], tolerance[r][k]) {
 				return false
 			}
 		}
@@ -44,11 +44,11 @@ func sameAnswer(p *query.Plan, got, want *answer) bool {
 	return true
 }
 
-func near(a, b belfry.Value, most float64) bool {
-	return a == b || a.Type == belfry.NumberValue && b.Type == belfry.NumberValue && math.Abs(a.Num-b.Num) <= most
+func near(a, b belfry.Value, tolerance float64) bool {
+	return a == b || a.Type == belfry.NumberValue && b.Type == belfry.NumberValue && math.Abs(a.Num-b.Num) <= tolerance
 }
 
-// shown are the places of the columns that count: of SELECT * those with a value.
+// shown returns the indices of the columns that count: with SELECT *, those with a value.
 func (a *answer) shown(p *query.Plan) (list []int) {
 	for i := range a.columns {
 		if !p.Star || slices.ContainsFunc(a.rows[:min(len(a.rows), p.Limit)], func(row []belfry.Value) bool { return row[i].Type != belfry.AbsentValue }) {
@@ -58,8 +58,8 @@ func (a *answer) shown(p *query.Plan) (list []int) {
 	return list
 }
 
-// lost tells by how much another answer may differ from the judge's in each cell of some columns: mostly by nothing.
-func lost(p *query.Plan, want *answer, columns []int) ([][]float64, error) {
+// tolerances returns by how much another answer may differ in each cell of some columns: usually 0.
+func tolerances(p *query.Plan, want *answer, columns []int) ([][]float64, error) {
 	sized := *p
 	sized.Star, sized.Outputs = false, nil
 	if p.Grouping != nil {
@@ -88,7 +88,8 @@ func lost(p *query.Plan, want *answer, columns []int) ([][]float64, error) {
 
 func size(v belfry.Value) float64 { return math.Abs(v.Num + float64(v.Int)) }
 
-// isComputed tells whether values of the column are made of several numbers, as the mean of an indicator in a summary is.
+// isComputed reports whether values of the column are computed from several numbers, like the mean of an indicator in a
+// summary.
 func isComputed(p *query.Plan, c query.Column) bool {
 	if c.From != query.Grouped {
 		return isMean(p, c)
@@ -107,12 +108,12 @@ func isMean(p *query.Plan, c query.Column) bool {
 	return p.Period != "" && c.N > 0 && c.Name == belfry.IndicatorColumn(c.N)
 }
 
-// callOf is what makes a column of groups.
+// callOf returns the call that computes a column of groups.
 func callOf(p *query.Plan, c query.Column) query.Call {
 	return slices.Concat(p.Grouping.Keys, p.Grouping.Calls)[c.N]
 }
 
-// extremes are the smallest and the largest number of which a column of the plan is made.
+// extremes returns outputs for the smallest and the largest number from which a column of the plan is computed.
 func extremes(p *query.Plan, c query.Column) []query.Output {
 	if c.From == query.Grouped {
 		of := extremes(p, callOf(p, c).Column)

@@ -1,6 +1,6 @@
-// Package storetest says what every row store must do, as tests. An engine calls Run from a test of its own.
+// Package storetest tests what every row store must do. An engine calls Run from its own test.
 //
-// The tests see a store only through the interface: rows go in as batches and come out through queries, so they hold
+// The tests use only the interface of a store: rows go in as batches and come out through queries, so the tests hold
 // for any engine.
 package storetest
 
@@ -68,7 +68,7 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// day0 is the moment from which tests count.
+// day0 is the start time of test rows.
 var day0 = belfry.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 
 const (
@@ -133,7 +133,7 @@ func (f *fixture) planOf(customer belfry.CustomerID, text string) *query.Plan {
 	return p
 }
 
-// rows runs a plan and gives each row as text, its values separated by blanks; an absent value is a dot.
+// rows runs a plan and returns each row as text, its values separated by blanks; an absent value is a dot.
 func (f *fixture) rows(p *query.Plan) []string {
 	f.Helper()
 	list, err := read(f.store, p)
@@ -153,7 +153,7 @@ func read(s store.Store, p *query.Plan) ([]string, error) {
 	for {
 		row, err := r.Next()
 		if err == io.EOF {
-			return list[:min(len(list), p.Limit)], nil // one more than asked for says that there are more
+			return list[:min(len(list), p.Limit)], nil // one more than the limit means that there are more
 		}
 		if err != nil {
 			return nil, err

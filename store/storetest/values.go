@@ -13,13 +13,13 @@ import (
 func testOrder(f *fixture) {
 	f.append(
 		batch("objectdata", 1, 1, day0+10*second, 3, numbers("i1", 1, 2, 3)),
-		batch("objectdata", 2, 4, day0+11*second, 2, numbers("i1", 4, 5)), // as late as the second and third row
+		batch("objectdata", 2, 4, day0+11*second, 2, numbers("i1", 4, 5)), // with the times of the second and third row
 		batch("objectdata", 3, 6, day0-day, 1, numbers("i1", 6)),
 	)
 	f.want("SELECT i1 FROM objectdata LIMIT 10", "5", "3", "4", "2", "1", "6")
 	f.want("SELECT i1 FROM objectdata ORDER BY timestamp ASC LIMIT 10", "6", "1", "2", "4", "3", "5")
 	f.want("SELECT i1 FROM objectdata WHERE "+all+" ORDER BY timestamp ASC LIMIT 2", "6", "1")
-	f.want("SELECT i1 FROM objectdata ORDER BY timestamp ASC LIMIT 2", "3", "5") // without a span, of the most recent
+	f.want("SELECT i1 FROM objectdata ORDER BY timestamp ASC LIMIT 2", "3", "5") // without a span, the most recent rows
 	f.want("SELECT i1 FROM objectdata WHERE "+all+" ORDER BY i1 DESC LIMIT 3", "6", "5", "4")
 	f.want("SELECT id, timestamp FROM objectdata LIMIT 1", "0000000000000005 2026-03-01T00:00:12.000000Z")
 	f.want("SELECT COUNT(*) FROM objectdata WHERE "+all, "6")
@@ -49,7 +49,7 @@ func testTypes(f *fixture) {
 	}
 }
 
-// sample is a column with one value that the type can only just take, and how it reads.
+// sample returns a column with one extreme value of the type, and its text.
 func sample(f catalog.Field, n int) (belfry.Column, string) {
 	name := f.Nth(n)
 	switch f.Type {
@@ -78,7 +78,7 @@ func testAbsent(f *fixture) {
 	f.want("SELECT i1 FROM objectdata WHERE i1 >= '0' ORDER BY timestamp ASC LIMIT 10", "1", "3")
 	f.want("SELECT i2 FROM objectdata ORDER BY i2 ASC LIMIT 10", "0", ".", ".")
 	f.want("SELECT status, info, user FROM events ORDER BY timestamp ASC LIMIT 10", ". x .", "? . .", "- y .")
-	// Nothing of a batch need be present in each of its chunks.
+	// A chunk of a batch may have no values at all.
 	many := make([]float64, 5000)
 	for i := range many {
 		many[i] = nan
@@ -170,7 +170,7 @@ func testItems(f *fixture) {
 	f.want(names, "web01 MAIN cpu host 1", "web01 Disks disk disk 2", ". . . . 3")
 	f.append(item(3, 6, "web01", "MAIN", "disk", "disk"), item(3, 7, "web02", "MAIN", "x", "y"), item(4, 7, "web02", "MAIN", "net", "net"))
 	f.want(names, "web01 MAIN cpu host 1", "web01 MAIN disk disk 2", "web02 MAIN net net 3")
-	// Where data come from is the item's, too, and what it is now holds for all rows.
+	// The source address belongs to the item, too, and the current one holds for all rows.
 	from := item(4, 6, "web01", "MAIN", "disk", "disk")
 	from.Columns = append(from.Columns, texts("ip", "192.0.2.7"), texts("host", "h1"))
 	f.append(from)
@@ -182,7 +182,7 @@ func testItems(f *fixture) {
 	moved.Columns = append(moved.Columns, texts("ip", "192.0.2.8"))
 	f.append(moved)
 	f.want("SELECT ip, host FROM objectdata WHERE object='disk' LIMIT 10", "192.0.2.8 .")
-	// A row may have its own, which stays. A file that had no such rows gets the columns.
+	// A row may have its own, which does not change. A file without such rows gets the columns.
 	f.append(batch("objectdata", 5, 10, day0+day, 2, ints(belfry.ItemColumn, 6, 6), numbers("i1", 10, 11), texts("ip", "192.0.2.9", ""), texts("host", "", "h9")))
 	f.append(batch("objectdata", 6, 12, day0+second, 1, ints(belfry.ItemColumn, 6), numbers("i1", 12), texts("ip", "192.0.2.8")))
 	const disk = "objectdata WHERE object='disk' AND "
@@ -195,7 +195,7 @@ func testItems(f *fixture) {
 	f.want("SELECT ip, COUNT(*), MAX(i1) FROM "+disk+all+" GROUP BY ip ORDER BY ip ASC", "192.0.2.8 3 12", "192.0.2.9 1 10")
 	f.want("SELECT ip, COUNT(DISTINCT host) FROM "+disk+all+" GROUP BY ip ORDER BY ip ASC", "192.0.2.8 1", "192.0.2.9 0")
 	f.want("SELECT ip, i1 FROM "+disk+"period='day' AND "+all+" ORDER BY timestamp ASC LIMIT 10", "192.0.2.8 7", "192.0.2.8 10.5")
-	// Item 7 is removed and another takes its name; the rows of both are found by it.
+	// Item 7 is removed and another one gets its name; the rows of both are found by it.
 	f.append(item(7, 8, "web02", "MAIN", "net", "net"), batch("objectdata", 7, 4, day0+hour, 1, ints(belfry.ItemColumn, 8), numbers("i1", 4)))
 	f.want("SELECT i1 FROM objectdata WHERE object='net' LIMIT 10", "4", "3")
 	p := f.plan("SELECT i1 FROM objectdata WHERE object='net' LIMIT 10")
@@ -203,7 +203,7 @@ func testItems(f *fixture) {
 	if got := strings.Join(f.rows(p), ","); got != "4,3" {
 		f.Errorf("with resolved items: got %s, want 4,3", got)
 	}
-	// The names of one customer are none of another's.
+	// Names of one customer are not visible to another.
 	foreign := batch("objectdata", 8, 1, day0, 1, ints(belfry.ItemColumn, 5), numbers("i1", 9))
 	foreign.Customer = 2
 	f.append(foreign)
@@ -216,7 +216,7 @@ func testLimitsAndSpans(f *fixture) {
 	}
 	f.want("SELECT i1 FROM objectdata LIMIT 2", "119", "118")
 	f.want("SELECT i1 FROM objectdata LIMIT 2 OFFSET 4", "115", "114")
-	f.want("SELECT i1 FROM objectdata WHERE i1 = '1' LIMIT 10", "1") // far from where the search begins
+	f.want("SELECT i1 FROM objectdata WHERE i1 = '1' LIMIT 10", "1") // far from where the search starts
 	f.want("SELECT i1 FROM objectdata WHERE timestamp >= '2026-03-02T00:00:01Z' AND timestamp <= '2026-03-03T00:00:00Z' LIMIT 10", "6", "5", "4")
 	f.want("SELECT COUNT(*) FROM objectdata WHERE timestamp >= '2026-03-02T00:00:00Z' AND timestamp <= '2026-03-03T00:00:00Z'", "4")
 	f.want("SELECT COUNT(*) FROM objectdata WHERE timestamp >= '2030-01-01T00:00:00Z'", "0")

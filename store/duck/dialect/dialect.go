@@ -9,17 +9,18 @@ import (
 	"belfry/query"
 )
 
-// SearchFunction is the function, of two texts, that tests the first for what query.Match.Search has written into the
-// second. Package duckdb gives it to the engine.
+// SearchFunction is the name of the function that searches its first argument, a text, for the search that
+// query.Match.Search wrote into the second. Package duckdb registers it.
 const SearchFunction = "has_words"
 
-// GroupBits is the engine's perfect_ht_threshold: when the keys of groups have no more values than fit into so many bits, the
-// engine keeps a place for each, and is twice as fast as with a table of those that it meets. Its default is 12; 131,072 is
-// the number of objects that many have. It takes the memory for all places at once and does not count it, see fewCalls.
+// GroupBits is the engine's perfect_ht_threshold: if the keys of groups have no more values than fit into this many
+// bits, the engine uses a perfect hash table with a slot for each value, which is twice as fast as a hash table of the
+// values that occur. Its default is 12; 131,072 is the number of objects that many have. The table is allocated at once
+// and its memory is not counted, see fewCalls.
 const GroupBits = "17"
 
-// fewCalls is how many functions groups may have that use this perfect hash table: the results of many functions would take
-// a lot of memory there.
+// fewCalls is how many functions groups may have that use the perfect hash table: with more, it would take a lot of
+// memory.
 const fewCalls = 4
 
 var types = [...]string{query.StoredNumber: "DOUBLE", query.StoredInt: "BIGINT", query.StoredText: "VARCHAR", query.StoredID: "UBIGINT"}
@@ -48,7 +49,7 @@ func New(items string) *query.Dialect {
 }
 
 // groupKey forces a hash table of the values that occur instead of the perfect hash table, if there are many calls: the
-// engine does not know the limits of what these expressions give.
+// engine does not know the bounds of these expressions.
 func groupKey(e string, t query.Storage, calls int) string {
 	switch {
 	case t == query.StoredNumber || calls <= fewCalls:
@@ -59,13 +60,13 @@ func groupKey(e string, t query.Storage, calls int) string {
 	return "((" + e + ") | CAST(0 AS " + types[t] + "))"
 }
 
-// slowCondition keeps a condition out of the engine's scan. There it would be applied to a whole row group, 122,880 rows,
-// before the engine checks for an interrupt: with a few patterns that is seconds. A condition on two columns stays outside,
-// where it checks after every 2,048 rows. No customer has a number below 0.
+// slowCondition keeps a condition out of the engine's scan. There it would be applied to a whole row group, 122,880
+// rows, before the engine checks for an interrupt: with a few patterns that takes seconds. A condition on two columns
+// is evaluated outside the scan, where the engine checks after every 2,048 rows. No customer has a number below 0.
 func slowCondition(condition string) string { return "(" + condition + ` OR "customer" < 0)` }
 
-// like leaves to LIKE the patterns of which the engine makes a list of texts to look for. All others, those with an escape
-// among them, it would try in every way there is, exponentially many in the number of %, and nothing stops it inside a row;
+// like uses LIKE only for patterns that the engine turns into a list of texts to find. For all others, including those
+// with an escape, the engine would backtrack, exponentially in the number of %, and cannot be interrupted within a row;
 // a regular expression takes time in proportion to the text.
 func like(text string, arg func(string) string, pattern string) string {
 	if strings.ContainsAny(pattern, `_\`) {
@@ -74,8 +75,8 @@ func like(text string, arg func(string) string, pattern string) string {
 	return text + " LIKE " + arg(pattern)
 }
 
-// match lets SearchFunction look for words, or a regular expression for long patterns. Either takes long for letters beyond
-// ASCII that have cases, so that the engine looks for fragments of them first.
+// match uses SearchFunction to find words, or a regular expression for long patterns. Both are slow for letters beyond
+// ASCII that have cases, so the engine looks for fragments of them first.
 func match(text string, arg func(string) string, m query.Match) string {
 	exact := func() string { return "regexp_matches(" + text + ", " + arg(m.Regexp()) + ")" }
 	if m.Searchable() {

@@ -13,6 +13,6 @@ static void purge(void) {
 */
 import "C"
 
-// FreeMemory returns memory that the engine has freed to the system. The engine's allocator keeps it for a while, in the hope that it is
-// needed again, and that can be several times what the engine uses.
+// FreeMemory returns memory that the engine has freed to the system. The engine's allocator keeps it for a while in
+// case it is needed again, and that can be several times what the engine uses.
 func FreeMemory() { C.purge() }

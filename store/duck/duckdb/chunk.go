@@ -29,10 +29,10 @@ var kindType = [...]bindings.Type{bindings.TypeDouble, bindings.TypeBigInt, bind
 
 var kindNames = [...]string{"DOUBLE", "BIGINT", "VARCHAR", "UBIGINT", "UINTEGER"}
 
-// SQL is the name of the type in a statement.
+// SQL returns the name of the type in a statement.
 func (k Kind) SQL() string { return kindNames[k] }
 
-// KindOf is the kind whose type has this name.
+// KindOf returns the kind whose type has this name.
 func KindOf(name string) (k Kind, ok bool) {
 	i := slices.Index(kindNames[:], name)
 	return Kind(max(i, 0)), i >= 0
@@ -53,18 +53,18 @@ type Appender struct {
 	Columns []Column
 	vecs    []vector
 	n       int // rows in the chunk
-	size    int // rows a chunk takes
+	size    int // rows a chunk holds
 }
 
 // vector is one column of the chunk.
 type vector struct {
 	v        bindings.Vector
 	data     unsafe.Pointer
-	validity unsafe.Pointer // nil until a value is absent
+	validity unsafe.Pointer // nil until a value is NULL
 	texts    arena
 }
 
-// NewAppender opens an appender on a table; its columns are given values in the order of cols, the others stay NULL.
+// NewAppender opens an appender on a table. Values are in the order of cols; other columns stay NULL.
 func (c *Conn) NewAppender(catalog, table string, cols []Column) (*Appender, error) {
 	a := &Appender{Columns: cols, vecs: make([]vector, len(cols)), size: int(bindings.VectorSize())}
 	if bindings.AppenderCreateExt(c.c, catalog, "main", table, &a.app) != bindings.StateSuccess {
@@ -85,7 +85,7 @@ func (c *Conn) NewAppender(catalog, table string, cols []Column) (*Appender, err
 	return a, nil
 }
 
-// point finds where the chunk keeps its values.
+// point sets the vectors to the memory of the chunk.
 func (a *Appender) point() {
 	for i := range a.vecs {
 		v := bindings.DataChunkGetVector(a.chunk, bindings.IdxT(i))
@@ -94,10 +94,10 @@ func (a *Appender) point() {
 	}
 }
 
-// Room is how many rows the chunk can still take.
+// Room returns how many more rows the chunk can hold.
 func (a *Appender) Room() int { return a.size - a.n }
 
-// Advance says that n rows have been filled in, in every column.
+// Advance completes n rows that have been filled in, in every column.
 func (a *Appender) Advance(n int) error {
 	a.n += n
 	if a.n < a.size {
@@ -120,7 +120,7 @@ func (a *Appender) flushChunk() error {
 	return nil
 }
 
-// Close writes what is left into the table and frees the appender.
+// Close writes the remaining rows into the table and frees the appender.
 func (a *Appender) Close() error {
 	err := a.flushChunk()
 	if err == nil && bindings.AppenderClose(a.app) != bindings.StateSuccess {
@@ -168,7 +168,7 @@ func (a *Appender) Count(col, rows int, first uint64) {
 	}
 }
 
-// Times fills rows of a column of integers; no time is absent.
+// Times fills rows of a column of integers; times are never NULL.
 func (a *Appender) Times(col int, from []belfry.Time) {
 	copy(unsafe.Slice((*belfry.Time)(unsafe.Add(a.vecs[col].data, a.n*8)), len(from)), from)
 }
@@ -222,7 +222,7 @@ func (a *Appender) Texts(col int, from []string) {
 	}
 }
 
-// Missing says that rows of a column have no value.
+// Missing sets rows of a column to NULL.
 func (a *Appender) Missing(col, rows int) {
 	v := &a.vecs[col]
 	if a.Columns[col].Kind == Text {
@@ -233,7 +233,7 @@ func (a *Appender) Missing(col, rows int) {
 	}
 }
 
-// Padding fills rows that only take up room; see vectorBytes.
+// Padding fills rows that only take up space; see vectorBytes.
 func (a *Appender) Padding(col, rows int) {
 	if a.Columns[col].Kind != Text {
 		a.Missing(col, rows)

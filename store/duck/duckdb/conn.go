@@ -1,6 +1,6 @@
-// Package duckdb is the binding of the DuckDB engine: connections that can be interrupted, on threads of their own that give way to others,
-// appenders that write whole columns, results that are read column by column, and our search function. It is the only package that knows the
-// engine's C interface, and everything unsafe is in it.
+// Package duckdb is the binding of the DuckDB engine: connections that can be interrupted, on their own threads of
+// lower priority, appenders that write whole columns, results that are read column by column, and our search function.
+// It is the only package that uses the engine's C interface, and everything unsafe is in it.
 package duckdb
 
 import (
@@ -19,11 +19,11 @@ import (
 // Engine is one instance of DuckDB, with its main database in memory.
 type Engine struct {
 	db     bindings.Database
-	idle   chan *Conn // connections for queries; to make one takes a tenth of the time of a quick query
-	behind int        // steps by which the priority of queries is lower at first
+	idle   chan *Conn // connections for queries; opening one takes a tenth of the time of a quick query
+	behind int        // steps by which the priority of queries is lower at first; see Open
 }
 
-// maxIdle is how many connections wait for queries.
+// maxIdle is how many idle connections are kept for queries.
 const maxIdle = 4
 
 // Setting is an option of an engine. The order matters, because some lock others.
@@ -58,7 +58,7 @@ func (e *Engine) Close() {
 	bindings.Close(&e.db)
 }
 
-// Borrow returns a connection for a query, with a thread of its own. Return takes it back.
+// Borrow returns a connection for a query, with its own thread. Return takes it back.
 func (e *Engine) Borrow() (*Conn, error) {
 	select {
 	case c := <-e.idle:
@@ -76,7 +76,7 @@ func (e *Engine) Borrow() (*Conn, error) {
 func (e *Engine) Return(c *Conn, sound bool) {
 	if sound {
 		c.Limit = 0
-		if c.slowed { // the system does not let a thread come forward again
+		if c.slowed { // the system does not let a thread raise its priority again
 			c.thread.close()
 			c.thread, c.slowed = startThread(e.behind), false
 		}
@@ -113,14 +113,14 @@ func (c *Conn) Close() {
 	c.thread.close()
 }
 
-// QuickTime is how long a statement counts as a short one. It is the time of a processor that counts: beside others that keep
-// all of them busy a short statement takes longer, and would take far longer if it gave way for that.
+// QuickTime is how long a statement counts as short, in processor time: on a busy machine a short statement takes
+// longer, and would take far longer if its priority were lowered for that.
 const QuickTime = 20 * time.Millisecond
 
 // LowerPriorityAfter lowers the priority of the thread once it has worked for d, unless stop is called before.
 func (c *Conn) LowerPriorityAfter(d time.Duration, steps int) (stop func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
-	until := c.thread.worked() + d
+	until := c.thread.cpuTime() + d
 	go func() {
 		defer close(done)
 		timer := time.NewTimer(d)
@@ -131,7 +131,7 @@ func (c *Conn) LowerPriorityAfter(d time.Duration, steps int) (stop func()) {
 				return
 			case <-timer.C:
 			}
-			left := until - c.thread.worked()
+			left := until - c.thread.cpuTime()
 			if left <= 0 {
 				c.thread.lowerPriority(steps)
 				c.slowed = true
@@ -149,11 +149,11 @@ func (c *Conn) LowerPriorityAfter(d time.Duration, steps int) (stop func()) {
 // Lowered reports whether LowerPriorityAfter has lowered the priority.
 func (c *Conn) Lowered() bool { return c.slowed }
 
-// Worked is the processor time of the connection's thread.
-func (c *Conn) Worked() time.Duration { return c.thread.worked() }
+// Worked returns the processor time of the connection's thread.
+func (c *Conn) Worked() time.Duration { return c.thread.cpuTime() }
 
-// interruptible interrupts what runs on the connection once ctx ends, until the function it returns is called. The
-// engine forgets an interrupt that comes just before a statement starts, so it is repeated.
+// interruptible interrupts what runs on the connection once ctx ends, until stop is called. The engine forgets an
+// interrupt that comes just before a statement starts, so it is repeated.
 func (c *Conn) interruptible(ctx context.Context) (stop func()) {
 	if ctx.Done() == nil {
 		return func() {}
@@ -186,7 +186,7 @@ func (c *Conn) Exec(ctx context.Context, text string, args ...any) error {
 	return err
 }
 
-// Number runs a statement whose result is one unsigned number, or NULL, which is given as 0.
+// Number runs a statement whose result is one unsigned number; NULL is returned as 0.
 func (c *Conn) Number(ctx context.Context, text string, args ...any) (uint64, error) {
 	r, err := c.Query(ctx, text, args...)
 	if err != nil || !r.Next() || r.Null(0) {
@@ -260,8 +260,8 @@ type Result struct {
 	Types []bindings.Type
 	cols  []resultColumn
 	Rows  int
-	row   int  // the current one, from 1
-	Bytes int  // that it takes, about
+	row   int  // current row, from 1
+	Bytes int  // approximate memory
 	Cut   bool // there are more rows, which were not read
 }
 
@@ -272,8 +272,8 @@ type resultColumn struct {
 	null  []bool
 }
 
-// readResult reads until there are no more rows, or those read take so many bytes; 0: until the end.
-func readResult(res *bindings.Result, most int) (*Result, error) {
+// readResult reads until there are no more rows or they take limit bytes; 0: no limit.
+func readResult(res *bindings.Result, limit int) (*Result, error) {
 	n := int(bindings.ColumnCount(res))
 	r := &Result{Types: make([]bindings.Type, n), cols: make([]resultColumn, n)}
 	for i := range r.Types {
@@ -284,7 +284,7 @@ func readResult(res *bindings.Result, most int) (*Result, error) {
 		if chunk.Ptr == nil {
 			return r, nil
 		}
-		err := r.read(chunk, most)
+		err := r.read(chunk, limit)
 		bindings.DestroyDataChunk(&chunk)
 		if err != nil || r.Cut {
 			return r, err
@@ -292,16 +292,16 @@ func readResult(res *bindings.Result, most int) (*Result, error) {
 	}
 }
 
-// read copies the rows of a chunk. When the bytes of a result are limited, it is done in small portions: the texts of one
+// read copies the rows of a chunk. If the bytes of a result are limited it copies in small portions: the texts of one
 // chunk alone can be two gigabytes.
-func (r *Result) read(chunk bindings.DataChunk, most int) error {
+func (r *Result) read(chunk bindings.DataChunk, limit int) error {
 	rows := int(bindings.DataChunkGetSize(chunk))
 	step := rows
-	if most > 0 && slices.Contains(r.Types, bindings.TypeVarchar) {
+	if limit > 0 && slices.Contains(r.Types, bindings.TypeVarchar) {
 		step = 16
 	}
 	for from := 0; from < rows; from += step {
-		if r.Cut = most > 0 && r.Bytes >= most; r.Cut {
+		if r.Cut = limit > 0 && r.Bytes >= limit; r.Cut {
 			return nil
 		}
 		to := min(from+step, rows)
@@ -317,7 +317,7 @@ func (r *Result) read(chunk bindings.DataChunk, most int) error {
 	return nil
 }
 
-// read copies some rows of one column of a chunk, and tells how many bytes they take.
+// read copies some rows of one column of a chunk and returns how many bytes they take.
 func (c *resultColumn) read(t bindings.Type, v bindings.Vector, from, to int) (bytes int, err error) {
 	data, validity := bindings.VectorGetData(v), bindings.VectorGetValidity(v)
 	if is64(t) && validity == nil {
@@ -348,12 +348,12 @@ func (c *resultColumn) read(t bindings.Type, v bindings.Vector, from, to int) (b
 	return bytes, nil
 }
 
-// is64 tells whether the engine has values of the type as words.
+// is64 reports whether the engine stores values of the type as 64-bit words.
 func is64(t bindings.Type) bool {
 	return t == bindings.TypeBigInt || t == bindings.TypeUBigInt || t == bindings.TypeDouble
 }
 
-// word reads a value of a fixed size: a number as the bits of a float64, anything else as those of an int64.
+// word returns a value of fixed size: a number as the bits of a float64, anything else as those of an int64.
 func word(t bindings.Type, data unsafe.Pointer, i int) (uint64, bool) {
 	switch t {
 	case bindings.TypeBoolean, bindings.TypeUTinyInt:
@@ -370,7 +370,7 @@ func word(t bindings.Type, data unsafe.Pointer, i int) (uint64, bool) {
 	return 0, false
 }
 
-// Next moves on to the next row, if there is one.
+// Next moves to the next row and reports whether there is one.
 func (r *Result) Next() bool {
 	r.row = min(r.row+1, r.Rows+1)
 	return r.row <= r.Rows
@@ -390,16 +390,15 @@ func (r *Result) Words(col int) (words []uint64, null []bool) {
 // Null reports whether a value of the current row is NULL.
 func (r *Result) Null(col int) bool { return r.cols[col].null[r.row-1] }
 
-// Int is an integer of the current row.
+// Int returns an integer of the current row.
 func (r *Result) Int(col int) int64 { return int64(r.cols[col].words[r.row-1]) }
 
-// TextAt is a text of the current row.
+// TextAt returns a text of the current row.
 func (r *Result) TextAt(col int) string { return r.cols[col].texts[r.row-1] }
 
-// Len, Null, Word and Text make the current row query.Cells.
+// Len, Null, Word and Text implement query.Cells for the current row.
 func (r *Result) Len() int { return len(r.cols) }
 
-// Word implements query.Cells.
 func (r *Result) Word(i int) (w uint64, isFloat, ok bool) {
 	if r.Types[i] == bindings.TypeVarchar {
 		return 0, false, false
@@ -407,7 +406,6 @@ func (r *Result) Word(i int) (w uint64, isFloat, ok bool) {
 	return r.cols[i].words[r.row-1], r.Types[i] == bindings.TypeDouble, true
 }
 
-// Text implements query.Cells.
 func (r *Result) Text(i int) (string, bool) {
 	if r.Types[i] != bindings.TypeVarchar {
 		return "", false
@@ -419,7 +417,7 @@ func (r *Result) Text(i int) (string, bool) {
 type stringT struct {
 	n      uint32
 	inline [4]byte
-	ptr    uintptr // or eight more bytes of a short string; no pointer to Go, which would want write barriers here
+	ptr    uintptr // or eight more bytes of a short string; not a Go pointer, which would need write barriers
 }
 
 const inlineLen = 12

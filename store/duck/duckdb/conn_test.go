@@ -9,8 +9,8 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// TestErrorKinds: an error says what kind it is, whether it comes up when a statement is prepared or while it runs, on the caller's thread
-// and on another one.
+// TestErrorKinds: an error has its kind, whether it occurs when a statement is prepared or while it runs, on the
+// caller's thread or on another one.
 func TestErrorKinds(t *testing.T) {
 	e, err := Open([]Setting{{"memory_limit", "100MiB"}, {"threads", "2"}, {"max_temp_directory_size", "1MiB"}}, 0, 1)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	SerializationError = bindings.ErrorTypeSerialization
 )
 
-// Error is what the engine said. It is for our log alone: it may quote values and file names.
+// Error is an error of the engine. It is only for our log: it may quote values and file names.
 type Error struct {
 	Kind bindings.ErrorType
 	text string
@@ -28,7 +28,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
-// IsKind tells whether the engine refused for one of the reasons.
+// IsKind reports whether err is an error of the engine of one of the kinds.
 func IsKind(err error, kinds ...bindings.ErrorType) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -42,7 +42,7 @@ func IsKind(err error, kinds ...bindings.ErrorType) bool {
 	return false
 }
 
-// ParseError finds the kind of an error of which the interface gives the text alone.
+// ParseError finds the kind of an error of which the interface returns only the text.
 func ParseError(text string) *Error {
 	e := &Error{text: text}
 	for prefix, kind := range map[string]bindings.ErrorType{

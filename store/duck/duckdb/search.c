@@ -1,7 +1,7 @@
-// The engine's function has_words(text, search). It is C so that the engine's threads, which call it for every 2,048 texts,
-// need not wait for a place among the goroutines while others send. It decides by bytes alone: a text that lacks a
-// fragment is refused, and a word of ASCII between characters of ASCII is found. Whatever else there is, phrases and
-// wildcards inside of words and all letters beyond ASCII, it leaves to Go, once for all those texts together.
+// The engine's function has_words(text, search). It is in C so that the engine's threads, which call it for every 2,048
+// texts, need not wait for the Go scheduler while others send. It decides by bytes alone: a text that lacks a fragment
+// does not match, and an ASCII word between ASCII characters does. Everything else, phrases, wildcards inside words and
+// all letters beyond ASCII, is decided by Go, in one call for all these texts.
 
 #include "search.h"
 
@@ -17,20 +17,20 @@ extern void *duckdb_vector_get_data(void *vector);
 extern uint64_t *duckdb_vector_get_validity(void *vector);
 extern void duckdb_scalar_function_set_error(void *info, const char *error);
 
-enum { WHOLE = 1, START = 2, END = 4, MOST = 3 };
+enum { WHOLE = 1, START = 2, END = 4, MAX_FRAGMENTS = 3 };
 
-// fragment is a text to look for. Two of its bytes, those that few texts have, are looked for first.
+// fragment is a text to find. Its two rarest bytes are looked for first.
 typedef struct {
 	const uint8_t *text;
 	size_t len;
-	size_t p, q; // where those bytes are, p <= q
+	size_t p, q; // offsets of those bytes, p <= q
 	bool wide;   // a letter of it has a case beyond ASCII: ſ or the sign of Kelvin
 } fragment;
 
 typedef struct {
 	int marks;
 	int count;
-	fragment of[MOST];
+	fragment of[MAX_FRAGMENTS];
 } search;
 
 static inline uint8_t fold(uint8_t c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
@@ -40,7 +40,7 @@ static inline bool in_word(uint8_t c) {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// rareness orders bytes by how seldom logs have them.
+// rareness ranks bytes by how rare they are in logs.
 static size_t rareness(uint8_t c) {
 	static const char often[] = "etaoinsr0123456789lcdumphgfbwyvk_xjqz";
 	const char *at = c == 0 ? NULL : strchr(often, c);
@@ -66,7 +66,7 @@ static search read_search(const char *text, size_t len) {
 	if (len < 2) return s;
 	s.marks = text[0] - '0';
 	const uint8_t *at = (const uint8_t *)text + 2, *end = (const uint8_t *)text + len;
-	while (s.count < MOST && at < end && *at != '|') {
+	while (s.count < MAX_FRAGMENTS && at < end && *at != '|') {
 		const uint8_t *from = at;
 		while (at < end && *at != '|' && *at != ' ') at++;
 		if (at > from) s.of[s.count++] = make_fragment(from, at - from);
@@ -100,28 +100,28 @@ static bool beyond_ascii(const uint8_t *t, size_t len) {
 	return rest >= 0x80 || any(all & splat(0x80));
 }
 
-static inline bool stands_at(const fragment *f, const uint8_t *t) {
+static inline bool matches_at(const fragment *f, const uint8_t *t) {
 	for (size_t i = 0; i < f->len; i++)
 		if (fold(t[i]) != f->text[i]) return false;
 	return true;
 }
 
-// border tells whether a word ends between a character of it and the byte beside: yes, no, or ask.
-static inline uint8_t border(uint8_t beside) {
+// boundary returns whether a word ends between one of its characters and the byte next to it: yes, no or ask.
+static inline uint8_t boundary(uint8_t beside) {
 	if (beside >= 0x80) return SEARCH_ASK;
 	return in_word(beside) ? SEARCH_NO : SEARCH_YES;
 }
 
-// bounded tells whether a fragment found at i has the borders that it must have.
+// bounded returns whether a fragment found at i has the word boundaries it must have.
 static uint8_t bounded(const fragment *f, int marks, const uint8_t *t, size_t len, size_t i) {
 	uint8_t start = SEARCH_YES, end = SEARCH_YES;
-	if (marks & START && i > 0) start = border(t[i - 1]);
-	if (marks & END && i + f->len < len) end = border(t[i + f->len]);
+	if (marks & START && i > 0) start = boundary(t[i - 1]);
+	if (marks & END && i + f->len < len) end = boundary(t[i + f->len]);
 	if (start == SEARCH_NO || end == SEARCH_NO) return SEARCH_NO;
 	return start == SEARCH_ASK || end == SEARCH_ASK ? SEARCH_ASK : SEARCH_YES;
 }
 
-// find looks for a fragment with its borders. What it is not sure of is SEARCH_ASK, unless it is found elsewhere.
+// find looks for a fragment with its word boundaries. It returns SEARCH_ASK if it cannot decide and finds no other match.
 static uint8_t find(const fragment *f, int marks, const uint8_t *t, size_t len) {
 	if (len < f->len) return SEARCH_NO;
 	const size_t places = len - f->len + 1;
@@ -136,7 +136,7 @@ static uint8_t find(const fragment *f, int marks, const uint8_t *t, size_t len) 
 		}
 		const size_t to = i + 16 < places ? i + 16 : places;
 		for (size_t j = i; j < to; j++) {
-			if ((t[j + f->p] | 0x20) != a || !stands_at(f, t + j)) continue;
+			if ((t[j + f->p] | 0x20) != a || !matches_at(f, t + j)) continue;
 			uint8_t is = bounded(f, marks, t, len, j);
 			if (is == SEARCH_YES) return SEARCH_YES;
 			if (is == SEARCH_ASK) found = SEARCH_ASK;
@@ -159,7 +159,7 @@ uint8_t search_text(const char *text_of_search, size_t search_len, const char *t
 	return test(&s, (const uint8_t *)text, len);
 }
 
-// string is the engine's: up to twelve bytes in place, or a prefix and a pointer.
+// string is the engine's string type: up to twelve bytes inline, or a prefix and a pointer.
 typedef struct {
 	uint32_t len;
 	char prefix[4];
@@ -181,7 +181,7 @@ void search_texts(void *info, void *input, void *output) {
 		memset(out, SEARCH_NO, rows);
 		return;
 	}
-	const search s = read_search(text_of(searches), searches->len); // one and the same for all texts
+	const search s = read_search(text_of(searches), searches->len); // the same for all texts
 	bool ask = false;
 	for (uint64_t i = 0; i < rows; i++) {
 		out[i] = is_null(null, i) ? SEARCH_NO : test(&s, (const uint8_t *)text_of(&texts[i]), texts[i].len);

@@ -13,9 +13,8 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// AddSearch gives the engine its function for searches by word. An expression of its own for the same would be compiled
-// again for each branch of a statement on each thread, which takes milliseconds, and would look at every text three
-// times as long.
+// AddSearch registers the function for searches by word. A regular expression for the same would be compiled for each
+// branch of a statement on each thread, which takes milliseconds, and would take three times as long for every text.
 func AddSearch(c *Conn) error {
 	f := bindings.CreateScalarFunction()
 	defer bindings.DestroyScalarFunction(&f)
@@ -33,8 +32,8 @@ func AddSearch(c *Conn) error {
 	return nil
 }
 
-// searchRest decides about the texts of which search_texts is not sure. A panic here would end the process, as the
-// engine's thread has no one to catch it.
+// searchRest tests the texts that search_texts could not decide. A panic here would end the process, as nothing on the
+// engine's thread recovers it.
 //
 //export searchRest
 func searchRest(search, texts unsafe.Pointer, out *C.uint8_t, rows C.uint64_t) (ok C.int) {
@@ -59,7 +58,7 @@ func searchRest(search, texts unsafe.Pointer, out *C.uint8_t, rows C.uint64_t) (
 	return 1
 }
 
-// view is the text where it stands in the engine's memory.
+// view returns the text without copying it out of the engine's memory.
 func (s *stringT) view() string {
 	if s.n <= inlineLen {
 		return unsafe.String(&s.inline[0], s.n)
@@ -67,7 +66,7 @@ func (s *stringT) view() string {
 	return unsafe.String(*(**byte)(unsafe.Pointer(&s.ptr)), s.n)
 }
 
-// quickSearch is what search_text makes of a text: C.SEARCH_NO, C.SEARCH_YES or C.SEARCH_ASK.
+// quickSearch returns what search_text returns for a text: C.SEARCH_NO, C.SEARCH_YES or C.SEARCH_ASK.
 func quickSearch(search, text string) int {
 	return int(C.search_text((*C.char)(unsafe.Pointer(unsafe.StringData(search))), C.size_t(len(search)),
 		(*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.size_t(len(text))))

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// search_state is what became of a text.
+// Results of testing a text; SEARCH_ASK: Go must decide.
 enum { SEARCH_NO, SEARCH_YES, SEARCH_ASK };
 
 // search_texts is the engine's function has_words; see search.c.

@@ -17,7 +17,7 @@ func searchOf(words string) query.Match {
 	return m
 }
 
-// TestQuickSearch says what is decided by bytes alone, and what is left to be asked.
+// TestQuickSearch: what is decided by bytes alone, and what is left to Go.
 func TestQuickSearch(t *testing.T) {
 	f := func(words, text string, want int) {
 		t.Helper()
@@ -63,7 +63,7 @@ func TestQuickSearch(t *testing.T) {
 	f("7", "17 7", yes)
 }
 
-// TestSearchBroken gives the engine's function what Search never writes.
+// TestSearchBroken calls the engine's function with searches that Search never writes.
 func TestSearchBroken(t *testing.T) {
 	e, err := Open(nil, 0, 0)
 	if err != nil {
@@ -90,7 +90,7 @@ func TestSearchBroken(t *testing.T) {
 	f("0:|", true)
 	f("0:", true)
 	f("0:word|", true)
-	f("0:other|", false) // no text is left to ask for
+	f("0:other|", false) // no text is left to test
 	f("0:word|"+strings.Repeat("a ", query.MaxWords+1), true)
 }
 

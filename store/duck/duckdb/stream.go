@@ -7,7 +7,7 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Chunk looks at a chunk of a result where the engine has it. Nothing of it may be kept.
+// Chunk is a view of a chunk of a result in the engine's memory. Nothing of it may be kept.
 type Chunk struct {
 	Rows    int
 	Columns []ChunkColumn
@@ -21,7 +21,7 @@ func (c ChunkColumn) Null(row int) bool {
 	return c.validity != nil && *(*uint64)(unsafe.Add(c.validity, row/64*8))&(1<<(row%64)) == 0
 }
 
-// Text reads a VARCHAR; empty when absent. It is gone with the chunk.
+// Text returns a VARCHAR, empty if it is NULL. It is valid as long as the chunk.
 func (c ChunkColumn) Text(row int) string {
 	if c.Null(row) {
 		return ""
@@ -33,12 +33,12 @@ func (c ChunkColumn) Text(row int) string {
 	return unsafe.String(*(**byte)(unsafe.Pointer(&s.ptr)), s.n)
 }
 
-// Wide reads a value of eight bytes, small one of four.
+// Wide returns a value of eight bytes, Small one of four.
 func (c ChunkColumn) Wide(row int) uint64  { return *(*uint64)(unsafe.Add(c.data, row*8)) }
 func (c ChunkColumn) Small(row int) uint32 { return *(*uint32)(unsafe.Add(c.data, row*4)) }
 
-// Stream runs a statement and hands its result over in chunks, as they come and without copying them: for results that
-// are too large to be held. They end when do returns false.
+// Stream runs a statement and calls do with its result in chunks, as they come and without copying them: for results
+// that are too large to be held. It ends when do returns false.
 func (c *Conn) Stream(ctx context.Context, text string, do func(*Chunk) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (r *Chunk) look(chunk bindings.DataChunk) *Chunk {
 	return r
 }
 
-// streamEnd tells a result that has ended from one that has failed half way.
+// streamEnd returns the error of a result that failed half way; nil if it has ended.
 func streamEnd(ctx context.Context, res *bindings.Result) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Go must not run on a thread that gives way to others: there it holds one of the few places of goroutines, and while the
-// system lets the thread wait, nobody else has that place; the garbage collector waits for it, too. So the thread is
-// one of C, works in the engine alone, and whoever wants it waits on a thread like any other.
+// Go code must not run on a thread of low priority: there it holds one of the few processors (Ps) of the Go scheduler, and
+// while the system keeps the thread waiting, no goroutine can use that processor; the garbage collector waits for it, too.
+// So the thread is a C thread and runs only the engine; its callers wait on ordinary threads.
 
 #define _GNU_SOURCE
 
@@ -31,7 +31,7 @@ extern void duckdb_destroy_pending(void **pending);
 // States of duckdb_pending_execute_task.
 enum { ready, not_ready, failure, no_tasks };
 
-// work is a call of the engine.
+// work is a call to the engine.
 typedef struct work {
 	int (*call)(struct work *);
 	void *of;         // a configuration, a connection, a statement
@@ -46,8 +46,8 @@ static int start(work *w) { return duckdb_open_ext(":memory:", w->made, w->of, w
 
 static int prepare(work *w) { return duckdb_prepare(w->of, w->text, w->made); }
 
-// execute runs a statement to its end. duckdb_execute_prepared polls without a pause while other threads finish the last tasks, and
-// takes the processor from them; this sleeps between polls.
+// execute runs a statement to its end. duckdb_execute_prepared polls without a pause while other threads finish the last
+// tasks, and competes with them for the processor; this sleeps between polls.
 static int execute(work *w) {
 	void *pending = NULL;
 	int failed = duckdb_pending_prepared(w->of, &pending);
@@ -71,14 +71,14 @@ struct thread {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	work *next; // NULL when there is nothing to do
+	work *next; // NULL: nothing to do
 	bool ended;
 	int steps;
 	int id; // of the thread in the system; 0 until it runs
 };
 
-// give_way puts a thread behind the others. Elsewhere it would be the whole process.
-static void give_way(int id, int steps) {
+// set_priority lowers the priority of a thread. On other systems it would affect the whole process.
+static void set_priority(int id, int steps) {
 #ifdef __linux__
 	if (id != 0)
 		setpriority(PRIO_PROCESS, (id_t)id, steps);
@@ -100,7 +100,7 @@ static void *run(void *arg) {
 	thread *l = arg;
 	pthread_mutex_lock(&l->lock);
 	l->id = this_thread();
-	give_way(l->id, l->steps);
+	set_priority(l->id, l->steps);
 	for (;;) {
 		while (!l->next && !l->ended)
 			pthread_cond_wait(&l->changed, &l->lock);
@@ -123,7 +123,7 @@ thread *thread_open(int steps) {
 	l->steps = steps;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
-	sigset_t all, before; // signals are for the threads of Go
+	sigset_t all, before; // signals must go to the threads of Go
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int failed = pthread_create(&l->thread, NULL, run, l);
@@ -148,16 +148,16 @@ void thread_close(thread *l) {
 	free(l);
 }
 
-void thread_give_way(thread *l, int steps) {
+void thread_set_priority(thread *l, int steps) {
 	if (!l)
 		return;
 	pthread_mutex_lock(&l->lock);
-	l->steps = steps; // should the thread not have begun yet
-	give_way(l->id, steps);
+	l->steps = steps; // in case the thread has not started yet
+	set_priority(l->id, steps);
 	pthread_mutex_unlock(&l->lock);
 }
 
-long long thread_worked(thread *l) {
+long long thread_cpu_time(thread *l) {
 	clockid_t clock;
 	struct timespec t = {0};
 	if (!l || pthread_getcpuclockid(l->thread, &clock) || clock_gettime(clock, &t))
@@ -165,7 +165,7 @@ long long thread_worked(thread *l) {
 	return (long long)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int pass(thread *l, work *w) {
+static int submit(thread *l, work *w) {
 	if (!l)
 		return w->call(w);
 	pthread_mutex_lock(&l->lock);
@@ -178,13 +178,13 @@ static int pass(thread *l, work *w) {
 }
 
 int thread_start(thread *l, void *config, void **database, char **error) {
-	return pass(l, &(work){.call = start, .of = config, .made = database, .error = error});
+	return submit(l, &(work){.call = start, .of = config, .made = database, .error = error});
 }
 
 int thread_prepare(thread *l, void *connection, const char *text, void **statement) {
-	return pass(l, &(work){.call = prepare, .of = connection, .text = text, .made = statement});
+	return submit(l, &(work){.call = prepare, .of = connection, .text = text, .made = statement});
 }
 
 int thread_execute(thread *l, void *statement, void *result, char **error) {
-	return pass(l, &(work){.call = execute, .of = statement, .result = result, .error = error});
+	return submit(l, &(work){.call = execute, .of = statement, .result = result, .error = error});
 }

@@ -11,11 +11,12 @@ import (
 	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
-// thread is a thread of low priority on which the engine works for a connection. The zero thread is the caller's. See thread.c.
+// thread is a thread of low priority on which the engine works for a connection. The zero thread is the caller's. See
+// thread.c.
 type thread struct{ t *C.thread }
 
-// startThread starts a thread whose priority is lower by so many steps; each is worth a factor of 1.25. If the system gives none, the work is
-// done on the caller's thread.
+// startThread starts a thread whose priority is lower by this many steps; each is worth a factor of 1.25. If the system
+// cannot start one, the work is done on the caller's thread.
 func startThread(steps int) thread {
 	if steps == 0 {
 		return thread{}
@@ -25,13 +26,13 @@ func startThread(steps int) thread {
 
 func (t thread) close() { C.thread_close(t.t) }
 
-// lowerPriority sets the steps, also while the thread works.
-func (t thread) lowerPriority(steps int) { C.thread_give_way(t.t, C.int(steps)) }
+// lowerPriority sets the steps, even while the thread works.
+func (t thread) lowerPriority(steps int) { C.thread_set_priority(t.t, C.int(steps)) }
 
-// worked is the processor time of the thread.
-func (t thread) worked() time.Duration { return time.Duration(C.thread_worked(t.t)) }
+// cpuTime returns the processor time of the thread.
+func (t thread) cpuTime() time.Duration { return time.Duration(C.thread_cpu_time(t.t)) }
 
-// start starts an engine with its main database in memory. Its own threads inherit the priority.
+// start starts an engine with its main database in memory. The engine's threads inherit the priority.
 func (t thread) start(config bindings.Config, db *bindings.Database) (text string, state bindings.State) {
 	var made unsafe.Pointer
 	var why *C.char
@@ -50,8 +51,8 @@ func (t thread) prepare(c bindings.Connection, text string, stmt *bindings.Prepa
 	return bindings.State(state)
 }
 
-// execute runs a statement to its end. The error is in text, or in res when text is empty. A Result is the engine's structure and
-// nothing else.
+// execute runs a statement to its end. The error is in text, or in res if text is empty. A bindings.Result is exactly
+// the engine's structure.
 func (t thread) execute(stmt bindings.PreparedStatement, res *bindings.Result) (text string, state bindings.State) {
 	var why *C.char
 	state = bindings.State(C.thread_execute(t.t, stmt.Ptr, unsafe.Pointer(res), &why))

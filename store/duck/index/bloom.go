@@ -9,11 +9,11 @@ import (
 // The filter of a block is split into pages. All bits of a token are in one page, so one read answers for a token and no filter is held
 // in memory. Each page ends in a checksum that also covers its number: after a crash the file may contain anything.
 const (
-	pageSize  = 4096 // at most, checksum included
-	pageUnit  = 64   // the size of a single page is a multiple of this
-	sumSize   = 4
-	tokenBits = 12 // size of the filter per token
-	tokenMany = 8  // bits that a token sets; with 12 bits per token, one false positive in three hundred
+	pageSize    = 4096 // at most, checksum included
+	pageUnit    = 64   // the size of a single page is a multiple of this
+	sumSize     = 4
+	tokenBits   = 12 // size of the filter per token
+	tokenHashes = 8  // bits that a token sets; with 12 bits per token, one false positive in three hundred
 )
 
 // pageSum is the polynomial that processors have an instruction for.
@@ -43,7 +43,7 @@ func eachBit(t token, size int, do func(at, bit uint32) bool) bool {
 	n := uint64(size-sumSize) * 8
 	h := uint64(t) * mix1 // pageOf has used the upper bits of t
 	at, step := uint32(h>>32), uint32(h)|1
-	for i := range uint32(tokenMany) {
+	for i := range uint32(tokenHashes) {
 		b := uint32(uint64(at) * n >> 32)
 		if !do(b/8, b%8) {
 			return false

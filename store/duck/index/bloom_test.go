@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBloom finds every token that was put in, and few others, whatever the size of the filter.
+// TestBloom finds every token that was added, and few others, whatever the size of the filter.
 func TestBloom(t *testing.T) {
 	f := func(n int) {
 		t.Helper()
@@ -54,7 +54,7 @@ func TestBloom(t *testing.T) {
 	}
 }
 
-// TestBloomChance puts the same words into many blocks: what is in none of them must not seem to be in many.
+// TestBloomChance adds the same words to many blocks: a word that is in none of them must not match many.
 func TestBloomChance(t *testing.T) {
 	const blocks, common, absent = 300, 2700, 3000
 	set := NewSet()

@@ -58,7 +58,7 @@ func TextColumns(c *catalog.Collection) []string {
 type Format [formatSize]byte
 
 func formatOf(parts ...any) (f Format) {
-	all := fmt.Appendln(nil, append(parts, tokenFormat, BlockRows, tokenBits, tokenMany)...)
+	all := fmt.Appendln(nil, append(parts, tokenFormat, BlockRows, tokenBits, tokenHashes)...)
 	binary.LittleEndian.PutUint64(f[:], uint64(tokenOf(mix1, all)))
 	return f
 }
@@ -89,9 +89,9 @@ func decodeBlock(h []byte, n int, offset int64) (Block, bool) {
 		First: belfry.Time(u64(12)), Last: belfry.Time(u64(20)),
 		Low: belfry.RowID(u64(28)), High: belfry.RowID(u64(36)), LastID: belfry.RowID(u64(44)),
 	}
-	most, _ := pagesFor(MaxTokens)
+	maxPages, _ := pagesFor(MaxTokens)
 	ok := u32(52) == crc32.Checksum(h[:52], pageSum) && int(u32(0)) == n &&
-		b.pages <= most && (b.pages == 0 || b.size > sumSize && b.size <= pageSize)
+		b.pages <= maxPages && (b.pages == 0 || b.size > sumSize && b.size <= pageSize)
 	return b, ok
 }
 

@@ -17,9 +17,9 @@ type RowRange struct {
 // LastRow is after the last row of any file, and after the last id.
 const LastRow = math.MaxInt64
 
-// Condition keeps a statement to the range. Several ranges joined by OR would make the engine read all rows; in branches of
-// their own it goes straight to them. The ids, of which it knows where they are, keep it from looking at other texts before
-// it looks at the numbers of their rows.
+// Condition returns the SQL condition for the range. Several ranges joined by OR would make the engine read all rows;
+// in separate branches it seeks to each. The condition on ids, for which the engine has zone maps, keeps it from
+// reading other texts before it checks row numbers.
 func (r RowRange) Condition() string {
 	s := fmt.Sprintf("rowid >= %d", r.From)
 	if r.To < LastRow {

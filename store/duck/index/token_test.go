@@ -8,7 +8,7 @@ import (
 	"belfry/query"
 )
 
-// FuzzTokens: the filter knows every word of a text, in any of the ways in which it may find it.
+// FuzzTokens: the filter has every word of a text, whichever way the words are found.
 func FuzzTokens(f *testing.F) {
 	for _, s := range []string{"", "a", "GET /shop/cart/17 200", "_a-b_c", "straße STRASSE", "naïve\u0301x", "K\u212aK", "12345678 123456789 1234567", "a\xffb", "\x00\x00 a\x00"} {
 		f.Add(s)

@@ -20,7 +20,7 @@ import (
 // The origin of a day is a checksum of the origins and row counts of its hours.
 type Origin int64
 
-// noOrigin is that of a time without a summary. No file matches it.
+// noOrigin is the origin of a time without a summary. No file matches it.
 const noOrigin Origin = 0
 
 // origins is a set of origins. It is immutable.

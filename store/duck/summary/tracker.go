@@ -266,8 +266,9 @@ func (d *Tracker) State(ctx context.Context, q *duckdb.Conn, day belfry.Span, f 
 	return st, nil
 }
 
-// count returns the number of rows in each hour of a day, and the origins of the summaries that were made from its file. They are not
-// known while rows arrive faster than they can be counted. That does no harm: nobody has summarised those rows either.
+// count returns the number of rows in each hour of a day, and the origins of the summaries that were made from its
+// file. They are unknown while rows arrive faster than they can be counted. That does no harm: those rows have not been
+// summarised either.
 func (d *Tracker) count(ctx context.Context, q *duckdb.Conn, day belfry.Span, f *File, made Counts, rows int64) (HourCounts, origins, bool, error) {
 	for range 3 {
 		d.mu.Lock()

@@ -22,7 +22,7 @@ type Task struct {
 
 // Queue is the work to be done, oldest first.
 type Queue struct {
-	Limit       int64 // rows of a piece of work that is of more than one hour or day
+	Limit       int64 // maximum rows of a piece of work with more than one hour or day
 	Hours, Days []*Work
 }
 
@@ -78,7 +78,7 @@ func (d *Tracker) Attempts(of *catalog.Collection, at belfry.Time) int {
 	return d.failed[failure{of, at}]
 }
 
-// retry lets failed tasks be tried again. The caller holds the mutex.
+// retry allows failed tasks to be tried again. The caller holds the mutex.
 func (d *Tracker) retry() {
 	for f := range d.failed {
 		if f.of == d.Raw {

@@ -8,7 +8,7 @@ import (
 	"belfry/catalog"
 )
 
-// TestQueue: what has few rows is done together, but neither across files nor with what has failed before.
+// TestQueue: small tasks are combined, but neither across files nor with tasks that have failed before.
 func TestQueue(t *testing.T) {
 	const start = belfry.Time(1_700_000_000_000_000) / belfry.Day * belfry.Day
 	d := NewTracker(&catalog.Collection{Name: "objectdata"})

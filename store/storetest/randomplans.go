@@ -17,22 +17,22 @@ import (
 	"belfry/store"
 )
 
-// Duel says how many random plans a store and query.Eval are to answer alike. Each seed stands for one plan and always
-// for the same, and every setSize of them are asked of rows of their own.
-type Duel struct {
+// RandomPlans compares a store with query.Eval on random plans. A seed always stands for the same plan, and every
+// setSize of them use their own rows.
+type RandomPlans struct {
 	Plans int
-	Chunk int    // seeds that are counted and logged together
-	Log   string // file to which each finished chunk adds a line, and where the next run takes up; none when empty
-	Code  string // which state of the code answers; it is written into the log
+	Chunk int    // number of seeds that are counted and logged together
+	Log   string // file to which each finished chunk adds a line, and from which the next run resumes; empty: none
+	Code  string // version of the code, for the log
 }
 
-// setSize is how many plans are asked of the same rows: making rows costs as much as some hundred plans.
+// setSize is how many plans use the same rows: making rows costs as much as some hundred plans.
 const setSize = 500
 
-// maxShown is how many differences are shown before the duel ends.
+// maxShown is how many differences are shown before the test ends.
 const maxShown = 5
 
-// tally is the outcome of a number of plans.
+// tally counts the outcomes of a number of plans.
 type tally struct {
 	plans, rows, empty, refused int
 	differences                 []string
@@ -43,8 +43,8 @@ func (t *tally) add(o tally) {
 	t.differences = append(t.differences, o.differences...)
 }
 
-// Run works through the seeds in order and fails at the first chunk in which an answer differs.
-func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
+// Run runs the seeds in order and fails at the first chunk in which an answer differs.
+func (d RandomPlans) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	for i := range uint64(5) {
 		zones = append(zones, zone(t, i))
 	}
-	log, next, err := openDuelLog(d.Log)
+	log, next, err := openPlanLog(d.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	for next < d.Plans {
 		end := min(next+d.Chunk, d.Plans)
 		start := time.Now()
-		chunk, err := ring{cat, zones, open}.seeds(next, end)
+		chunk, err := planRunner{cat, zones, open}.runSeeds(next, end)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,15 +88,15 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	}
 }
 
-// ring is where a chunk is fought.
-type ring struct {
+// planRunner runs plans against stores.
+type planRunner struct {
 	catalog *catalog.Catalog
 	zones   []*time.Location
 	open    func(dir string) (store.Store, error)
 }
 
-// seeds asks the plans from first to before end, a data set at a time and as many at once as there are processors.
-func (g ring) seeds(first, end int) (tally, error) {
+// runSeeds runs the plans from first up to but not including end, by data set and in parallel on all processors.
+func (g planRunner) runSeeds(first, end int) (tally, error) {
 	var (
 		mu     sync.Mutex
 		all    tally
@@ -108,7 +108,7 @@ func (g ring) seeds(first, end int) (tally, error) {
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			some, err := g.set(max(first, set*setSize), min(end, (set+1)*setSize))
+			some, err := g.runSet(max(first, set*setSize), min(end, (set+1)*setSize))
 			mu.Lock()
 			defer mu.Unlock()
 			all.add(some)
@@ -121,9 +121,9 @@ func (g ring) seeds(first, end int) (tally, error) {
 	return all, failed
 }
 
-// set asks plans of one data set.
-func (g ring) set(from, to int) (all tally, err error) {
-	dir, err := os.MkdirTemp("", "duel")
+// runSet runs the plans of one data set.
+func (g planRunner) runSet(from, to int) (all tally, err error) {
+	dir, err := os.MkdirTemp("", "plans")
 	if err != nil {
 		return all, err
 	}
@@ -133,7 +133,7 @@ func (g ring) set(from, to int) (all tally, err error) {
 		return all, err
 	}
 	defer s.Close()
-	f := fight{ring: g, store: s, parts: querytest.RandomData(rand.New(rand.NewPCG(uint64(from/setSize), 20)), g.catalog)}
+	f := dataSet{planRunner: g, store: s, parts: querytest.RandomData(rand.New(rand.NewPCG(uint64(from/setSize), 20)), g.catalog)}
 	for i, p := range f.parts {
 		batches := f.names.Batches(g.catalog, p.Customer, p.Rows)
 		for _, b := range batches {
@@ -144,21 +144,21 @@ func (g ring) set(from, to int) (all tally, err error) {
 		}
 	}
 	for seed := from; seed < to; seed++ {
-		all.add(f.seed(seed))
+		all.add(f.runSeed(seed))
 	}
 	return all, nil
 }
 
-// fight is a store with a data set, and the same rows in plain sight.
-type fight struct {
-	ring
+// dataSet is a store with random rows, and the same rows as values.
+type dataSet struct {
+	planRunner
 	store store.Store
 	parts []querytest.Part
 	names querytest.Items
 }
 
-// seed asks the plan of one seed. One in sixteen is asked by the other customer, of the same files.
-func (f *fight) seed(seed int) (t tally) {
+// runSeed runs the plan of one seed. One in sixteen is run as the other customer, on the same files.
+func (f *dataSet) runSeed(seed int) (t tally) {
 	r := rand.New(rand.NewPCG(uint64(seed), 21))
 	q := question{customer: querytest.Customer, resolve: r.IntN(2) == 0, zone: f.zones[r.IntN(len(f.zones))]}
 	if r.IntN(16) == 0 {
@@ -193,21 +193,20 @@ func (f *fight) seed(seed int) (t tally) {
 type question struct {
 	text     string
 	customer belfry.CustomerID
-	views    []string // to which it is limited
-	resolve  bool     // names are looked up first
+	views    []string // that the user is limited to
+	resolve  bool     // names are resolved first
 	zone     *time.Location
-	rows     int // the parameter; 0: not given
+	rows     int // parameter rows; 0: not given
 }
 
-// outcome of a question.
 type outcome struct {
 	refused bool
 	rows    bool
-	differs string // how; empty when both answers agree
+	differs string // how; empty: both answers agree
 	plan    *query.Plan
 }
 
-func (f *fight) ask(q question) outcome {
+func (f *dataSet) ask(q question) outcome {
 	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Views: q.views, Now: querytest.Now, Location: q.zone, Rows: q.rows}}
 	p, err := c.Plan(f.catalog)
 	switch code := belfry.CodeOf(err); {
@@ -216,7 +215,7 @@ func (f *fight) ask(q question) outcome {
 	case err != nil:
 		return outcome{differs: "the error is not one for clients: " + err.Error()}
 	}
-	if p.Within != nil { // until then nothing is inside
+	if p.Within != nil { // before that, nothing is in scope
 		p.Resolve(context.Background(), f.names)
 	}
 	want, err := evaluate(p, querytest.RowsOf(f.parts, q.customer)[p.Collection.Name])
@@ -224,7 +223,7 @@ func (f *fight) ask(q question) outcome {
 		return outcome{plan: p, differs: "Eval: " + err.Error()}
 	}
 	var source query.Source = f.store
-	if q.resolve { // as the service asks
+	if q.resolve { // as the service does
 		p.Resolve(context.Background(), f.names)
 		source = query.WithNames{Source: f.store, Labels: f.names}
 	}
@@ -235,16 +234,16 @@ func (f *fight) ask(q question) outcome {
 	if !sameAnswer(p, got, want) {
 		return outcome{plan: p, differs: "the store answers\n" + got.text + "and Eval\n" + want.text}
 	}
-	return outcome{plan: p, rows: want.some()}
+	return outcome{plan: p, rows: want.hasRows()}
 }
 
-// explain tells what a difference is, and gives a shorter query that shows one as well.
-func (f *fight) explain(q question, o outcome) string {
+// explain describes a difference, with a shorter query that also shows one.
+func (f *dataSet) explain(q question, o outcome) string {
 	text := q.text + "\n" + o.differs
 	if o.plan != nil {
 		text += "plan\n" + o.plan.String() + "\n"
 	}
-	short := smaller(q.text, func(text string) bool {
+	short := shorten(q.text, func(text string) bool {
 		try := q
 		try.text = text
 		return f.ask(try).differs != ""

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// duelLog has a line for each chunk of seeds whose answers all agreed. A chunk that was cut short left none, so the next
-// run repeats it.
-type duelLog struct{ file *os.File }
+// planLog has a line for each chunk of seeds whose answers all agreed. An interrupted chunk has none, so the next run
+// repeats it.
+type planLog struct{ file *os.File }
 
-const duelHead = "# Random plans that the store answered as query.Eval did, by seed. make fuzz writes it and goes on where it ends.\n"
+const planLogHead = "# Random plans that the store answered as query.Eval did, by seed. make fuzz writes it and goes on where it ends.\n"
 
-// openDuelLog opens the log, or makes it, and gives the first seed that it does not have.
-func openDuelLog(name string) (l duelLog, next int, err error) {
+// openPlanLog opens or creates the log, and returns the first seed that it does not have.
+func openPlanLog(name string) (l planLog, next int, err error) {
 	if name == "" {
 		return l, 0, nil
 	}
@@ -22,7 +22,7 @@ func openDuelLog(name string) (l duelLog, next int, err error) {
 	if err != nil && !os.IsNotExist(err) {
 		return l, 0, err
 	}
-	whole := text[:strings.LastIndexByte(string(text), '\n')+1] // a line without end was cut short
+	whole := text[:strings.LastIndexByte(string(text), '\n')+1] // an incomplete line was interrupted
 	for line := range strings.Lines(string(whole)) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -43,12 +43,12 @@ func openDuelLog(name string) (l duelLog, next int, err error) {
 		return l, 0, err
 	}
 	if len(whole) == 0 {
-		_, err = l.file.WriteString(duelHead)
+		_, err = l.file.WriteString(planLogHead)
 	}
 	return l, next, err
 }
 
-func (l duelLog) line(first, last int, t tally, took time.Duration, code string) error {
+func (l planLog) line(first, last int, t tally, took time.Duration, code string) error {
 	if l.file == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (l duelLog) line(first, last int, t tally, took time.Duration, code string)
 	return err
 }
 
-func (l duelLog) close() {
+func (l planLog) close() {
 	if l.file != nil {
 		l.file.Close()
 	}

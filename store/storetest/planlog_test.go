@@ -10,12 +10,12 @@ import (
 	"belfry/query"
 )
 
-// TestDuelLog: a run goes on after the last whole line, and a log that has lost some is refused.
-func TestDuelLog(t *testing.T) {
+// TestPlanLog: a run resumes after the last complete line, and a log with missing lines is rejected.
+func TestPlanLog(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "plans.log")
-	open := func(want int) duelLog {
+	open := func(want int) planLog {
 		t.Helper()
-		l, next, err := openDuelLog(name)
+		l, next, err := openPlanLog(name)
 		if err != nil || next != want {
 			t.Fatalf("the log goes on at %d (%v), want %d", next, err, want)
 		}
@@ -40,7 +40,7 @@ func TestDuelLog(t *testing.T) {
 	write(string(whole) + "seeds 100 to 199  with rows 6") // cut short: these are asked again
 	open(100).close()
 	write(string(whole) + "seeds 200 to 299  with rows 60\n")
-	if _, next, err := openDuelLog(name); err == nil {
+	if _, next, err := openPlanLog(name); err == nil {
 		t.Errorf("a log with a hole goes on at %d", next)
 	}
 }
@@ -48,7 +48,7 @@ func TestDuelLog(t *testing.T) {
 // TestSmaller: what is left of a query is what shows the fault, here a comparison with i3.
 func TestSmaller(t *testing.T) {
 	text := "SELECT id AS a, i1 AS b FROM objectdata WHERE (i1 = 1 OR NOT (i2 = 2 AND i3 = 3)) AND object IN ('x', 'y') ORDER BY i1 ASC LIMIT 5"
-	got := smaller(text, func(text string) bool {
+	got := shorten(text, func(text string) bool {
 		s, err := query.Parse(text)
 		return err == nil && s.Where != nil && strings.Contains(text, "i3 = 3")
 	})

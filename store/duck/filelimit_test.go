@@ -7,8 +7,8 @@ import (
 	"belfry/catalog"
 )
 
-// TestFewFiles: where few files may be open, rows of many days are stored all the same, and only queries over more of them
-// than that are refused.
+// TestFewFiles: if few files may be open, rows of many days are still stored, and only queries over more files than
+// that are refused.
 func TestFewFiles(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {

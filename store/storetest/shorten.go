@@ -6,8 +6,8 @@ import (
 	"belfry/query"
 )
 
-// smaller takes parts away from a query as long as what is left still shows the fault.
-func smaller(text string, faulty func(text string) bool) string {
+// shorten removes parts from a query as long as the rest still shows the fault.
+func shorten(text string, faulty func(text string) bool) string {
 	for tries := 0; tries < 200; {
 		s, err := query.Parse(text)
 		if err != nil {
@@ -28,7 +28,7 @@ func smaller(text string, faulty func(text string) bool) string {
 	return text
 }
 
-// without lists the queries that lack one part of s.
+// without returns the queries that lack one part of s.
 func without(s *query.Select) (list []*query.Select) {
 	change := func(f func(c *query.Select)) {
 		c := *s
@@ -64,7 +64,7 @@ func without(s *query.Select) (list []*query.Select) {
 	return list
 }
 
-// less lists the conditions that lack one part of e.
+// less returns the conditions that lack one part of e.
 func less(e query.Expr) (list []query.Expr) {
 	switch e := e.(type) {
 	case *query.AndExpr:

@@ -11,8 +11,8 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// TestPlacesOfGroups: the engine has a place for every value of a key only where there are few functions, as it does not
-// count the memory of all these places.
+// TestPlacesOfGroups: the engine uses a perfect hash table only if there are few functions, as it does not count the
+// memory of its slots.
 func TestPlacesOfGroups(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
