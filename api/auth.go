@@ -33,7 +33,7 @@ type request struct {
 // reserve counts memory that the body takes until the request ends.
 func (r *request) reserve(bytes int64) error {
 	if r.held == nil {
-		r.held = r.server.Hold(r.customer)
+		r.held = r.server.Intake.Hold(r.customer)
 	}
 	return r.held.Grow(bytes)
 }
@@ -81,9 +81,7 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 		if req.scope().Limited() && !rt.Scoped() {
 			return nil, outOfScope(rt)
 		}
-		if s.Active != nil {
-			s.Active(req.customer)
-		}
+		s.Engine.Active(req.customer)
 	}
 	if !proper {
 		return nil, errEncoding

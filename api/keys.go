@@ -91,7 +91,7 @@ func (s *Server) listKeys(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	keys, more := s.Keys.KeysAfter(r.customer, after, limit)
+	keys, more := s.Tree.KeysAfter(r.customer, after, limit)
 	list := make([]keyInfo, 0, len(keys))
 	for _, k := range keys {
 		list = append(list, infoOf(k))
@@ -125,7 +125,7 @@ func (s *Server) createKey(w *answer, r *request) error {
 		return wholeRequest(err)
 	}
 	info := keyInfo{Name: name, Level: l, Creator: r.who, Expires: moment(until)}
-	if k := s.Keys.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
+	if k := s.Tree.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
 		info = infoOf(k.Key)
 	}
 	info.Key = secret

@@ -47,7 +47,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	if !ok {
 		return 0, errNobody()
 	}
-	if !r.stranded && r.customer != l.Customer && r.server.Keys.CustomerName(r.customer) == "" {
+	if !r.stranded && r.customer != l.Customer && r.server.Tree.CustomerName(r.customer) == "" {
 		return 0, errStranded(r.login.Session)
 	}
 	if l.User.Level() < r.level || !slices.Equal(l.User.Views, r.login.User.Views) {
@@ -61,7 +61,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 
 // validKey finds a key that is neither revoked nor expired, and notes that it was used.
 func (s *Server) validKey(hash belfry.Hash) *meta.Key {
-	k := s.Keys.Key(hash)
+	k := s.Tree.Key(hash)
 	now := belfry.At(s.Trusted())
 	if k == nil || k.Expires != 0 && k.Expires <= now {
 		return nil

@@ -117,7 +117,7 @@ func (s *Server) system(w *answer, r *request) error {
 	} else {
 		h.Ready = true
 	}
-	h.Queries.Slowest = s.slow.list(whose, s.Now(), s.Keys.CustomerName)
+	h.Queries.Slowest = s.slow.list(whose, s.Now(), s.Tree.CustomerName)
 	writeJSON(w, http.StatusOK, h)
 	return nil
 }
