@@ -60,8 +60,8 @@ type Config struct {
 	Ready func() error
 	// Health reports the condition of the service, with the sessions of a customer, or with customer 0 of all of them.
 	Health func(belfry.CustomerID) (Health, error)
-	// ConfirmFault ends a fault on behalf of an administrator who has taken note of it.
-	ConfirmFault func(id, by string) error
+	// ConfirmFault ends a fault on behalf of an administrator who has taken note of it, and reports whether it was open.
+	ConfirmFault func(id, by string) (open bool, err error)
 	// Settings lists the settings that somebody of a level may see.
 	Settings func(belfry.CustomerID, belfry.Level) []Setting
 	// PutSettings changes some, all or none, and puts them in force; nil takes one back.

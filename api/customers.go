@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/accounts"
 )
 
 // confirmParams are those of a removal that cannot be taken back.
@@ -33,24 +34,30 @@ func (s *Server) listCustomers(w *answer, r *request) error {
 	return nil
 }
 
-// createCustomer makes a customer with an administrator, without whom nobody could do anything in it.
+// createCustomer makes a customer, with an administrator unless the caller wants to make the users itself.
 func (s *Server) createCustomer(w *answer, r *request) error {
-	var name, password string
-	if err := s.fields(w, r, field{"name", &name, true}, field{"password", &password, false}); err != nil {
+	wish := accounts.CustomerWish{Administrator: true}
+	if err := s.fields(w, r, field{"name", &wish.Name, true}, field{"password", &wish.Password, false}, field{"administrator", &wish.Administrator, false}); err != nil {
 		return err
 	}
 	if err := noRepeat(r); err != nil {
 		return err
 	}
-	if mask(name) != name {
+	if wish.Password != "" && !wish.Administrator {
+		return belfry.Errorf(belfry.BadParameter, "the password is that of the administrator; give one of password and administrator")
+	}
+	if mask(wish.Name) != wish.Name {
 		return belfry.Errorf(belfry.BadParameter, "a customer must not be named like a key: the name is shown to others; choose another")
 	}
-	made, err := s.Accounts.CreateCustomer(r.caller(), name, password, s.hashing(r))
+	made, err := s.Accounts.CreateCustomer(r.caller(), wish, s.hashing(r))
 	if err != nil {
 		return wholeRequest(err)
 	}
-	info := customerInfo{Name: name, User: FirstUser, Password: made}
-	if c, ok := s.Tree.CustomerNamed(name); ok {
+	info := customerInfo{Name: wish.Name, Password: made}
+	if wish.Administrator {
+		info.User = accounts.AdminUser
+	}
+	if c, ok := s.Tree.CustomerNamed(wish.Name); ok {
 		info.Created = moment(c.Created)
 	}
 	writeJSON(w, http.StatusCreated, info)
@@ -59,18 +66,19 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 
 // changeCustomer says what a customer may listen on.
 func (s *Server) changeCustomer(w *answer, r *request) error {
-	var listen *[]string
-	if err := s.fields(w, r, listField("listen", &listen)); err != nil {
+	var listen, add, remove *[]string
+	if err := s.fields(w, r, listField("listen", &listen), listField("add", &add), listField("remove", &remove)); err != nil {
 		return err
 	}
-	if listen == nil {
-		return belfry.Errorf(belfry.BadParameter, `there is nothing to change; give listen, a list such as ["0.0.0.0:5514-5520"]`)
+	if listen == nil && add == nil && remove == nil {
+		return belfry.Errorf(belfry.BadParameter, `there is nothing to change; give listen, a list such as ["0.0.0.0:5514-5520"], or add and remove`)
 	}
 	if err := noRepeat(r); err != nil {
 		return err
 	}
 	name := r.PathValue("name")
-	if err := s.Accounts.SetGrants(r.caller(), name, *listen); err != nil {
+	err := s.Accounts.ChangeGrants(r.caller(), name, accounts.GrantChange{Listen: listen, Add: deref(add), Remove: deref(remove)})
+	if err != nil {
 		return noSuch("customer", name, err)
 	}
 	info := customerInfo{Name: name}
@@ -81,8 +89,12 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 	return nil
 }
 
-// FirstUser is the administrator that a new customer has.
-const FirstUser = "admin"
+func deref(list *[]string) []string {
+	if list == nil {
+		return nil
+	}
+	return *list
+}
 
 // removeCustomer asks for the name twice: what is removed here cannot be had back.
 func (s *Server) removeCustomer(w *answer, r *request) error {

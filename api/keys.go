@@ -141,10 +141,7 @@ func (s *Server) expiry(text string) (belfry.Time, error) {
 	now := s.Now()
 	until, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		var d catalog.Duration
-		if d, err = catalog.ParseDuration(strings.ToLower(text)); err == nil {
-			until = now.Add(d.Std())
-		}
+		until, err = after(now, strings.ToLower(text))
 	}
 	switch {
 	case err != nil:
@@ -153,6 +150,15 @@ func (s *Server) expiry(text string) (belfry.Time, error) {
 		return 0, belfry.Errorf(belfry.BadParameter, "expires is over already: %.64q", mask(text))
 	}
 	return belfry.At(until), nil
+}
+
+// after reads a time from now: 90d, or 36h30m.
+func after(now time.Time, text string) (time.Time, error) {
+	if d, err := catalog.ParseDuration(text); err == nil {
+		return now.Add(d.Std()), nil
+	}
+	d, err := time.ParseDuration(text)
+	return now.Add(d), err
 }
 
 func (s *Server) revokeKey(w *answer, r *request) error {

@@ -58,6 +58,9 @@ func (s *Server) try(w *answer, r *request, customer, user string) (paid ticket,
 
 // switchCustomer lets an administrator of the instance act in another customer.
 func (s *Server) switchCustomer(w *answer, r *request) error {
+	if err := r.ownSession(); err != nil {
+		return err
+	}
 	var customer string
 	if err := s.fields(w, r, field{"customer", &customer, true}); err != nil {
 		return err

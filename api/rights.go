@@ -33,6 +33,12 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	if r.login == nil && r.key == "" {
 		return 0, nil // nobody had to be known
 	}
+	if r.local {
+		if r.server.Tree.CustomerName(r.customer) == "" {
+			return 0, belfry.Errorf(belfry.UnknownItem, "the customer was removed while the request was under way")
+		}
+		return r.customer, nil
+	}
 	if r.login == nil {
 		k := r.server.validKey(r.hash)
 		if k == nil {

@@ -417,7 +417,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		c.Provider = accounts.NewProvider(cfg, s.accounts, s.Log.With("part", "oidc"))
 	}
 	s.api = api.New(c)
-	s.listeners.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, accounts: s.accounts, confirm: s.confirmOpen}))
+	s.listeners.open(s.api, metrics.handler(), s.api.Local())
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
@@ -440,7 +440,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 
 func (s *service) source(c *catalog.Collection) query.Source {
 	if err := s.pressure.check(); err != nil {
-		return shortOfMemory{err}
+		return refusing{err}
 	}
 	rows := lossy{s.store, *s.lost.Load()}
 	if c.Historical {
