@@ -66,19 +66,18 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 
 // changeCustomer says what a customer may listen on.
 func (s *Server) changeCustomer(w *answer, r *request) error {
-	var listen, add, remove *[]string
-	if err := s.fields(w, r, listField("listen", &listen), listField("add", &add), listField("remove", &remove)); err != nil {
+	var to accounts.GrantChange
+	if err := s.fields(w, r, listField("listen", &to.Listen), field{"add", &to.Add, false}, field{"remove", &to.Remove, false}); err != nil {
 		return err
 	}
-	if listen == nil && add == nil && remove == nil {
+	if to.Listen == nil && to.Add == nil && to.Remove == nil {
 		return belfry.Errorf(belfry.BadParameter, `there is nothing to change; give listen, a list such as ["0.0.0.0:5514-5520"], or add and remove`)
 	}
 	if err := noRepeat(r); err != nil {
 		return err
 	}
 	name := r.PathValue("name")
-	err := s.Accounts.ChangeGrants(r.caller(), name, accounts.GrantChange{Listen: listen, Add: deref(add), Remove: deref(remove)})
-	if err != nil {
+	if err := s.Accounts.ChangeGrants(r.caller(), name, to); err != nil {
 		return noSuch("customer", name, err)
 	}
 	info := customerInfo{Name: name}
@@ -87,13 +86,6 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 	}
 	writeJSON(w, http.StatusOK, info)
 	return nil
-}
-
-func deref(list *[]string) []string {
-	if list == nil {
-		return nil
-	}
-	return *list
 }
 
 // removeCustomer asks for the name twice: what is removed here cannot be had back.

@@ -16,7 +16,7 @@ const smallBody = 4 << 10
 // field is a text in a small JSON object, true or false, or a list of texts.
 type field struct {
 	name     string
-	into     any // *string, *bool or **[]string
+	into     any // *string, *bool, *[]string or **[]string
 	required bool
 }
 

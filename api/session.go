@@ -13,7 +13,6 @@ import (
 	"belfry/meta"
 )
 
-// Sessions begins and ends them. LogIn takes as long for a user who does not exist, and answers every mistake with the
 // cookieName is the cookie that carries the secret of a session.
 const cookieName = "belfry_session"
 
