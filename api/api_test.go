@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,19 +56,22 @@ type rig struct {
 	rows  query.Rows
 	slow  time.Duration // how long a query takes
 
-	memoryHeld int64
+	memoryHeld atomic.Int64
 }
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	r := &rig{t: t, memoryHeld: 64 << 20, bench: enginetest.NewBench(t, &enginetest.Memory{})}
-	r.bench.Config.Now, r.bench.Config.Trusted = time.Now, time.Now
-	limits := r.bench.Config.Limits
-	r.bench.Config.Limits = func() engine.Limits {
-		l := limits()
-		l.HeldMemory = r.memoryHeld
-		return l
-	}
+	r := &rig{t: t}
+	r.memoryHeld.Store(64 << 20)
+	r.bench = enginetest.NewBench(t, &enginetest.Memory{}, func(c *engine.Config) {
+		c.Now, c.Trusted = time.Now, time.Now
+		limits := c.Limits
+		c.Limits = func() engine.Limits {
+			l := limits()
+			l.HeldMemory = r.memoryHeld.Load()
+			return l
+		}
+	})
 	seq := r.bench.Sequencer
 	r.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

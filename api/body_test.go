@@ -42,7 +42,7 @@ func (r *rig) stalled(path, body string, headers ...string) (finish func() *http
 // do not fill the memory. A small body finds room beside them.
 func TestBodiesAreCounted(t *testing.T) {
 	r := newRig(t)
-	r.memoryHeld = 4 << 20
+	r.memoryHeld.Store(4 << 20)
 	l := *r.limits.Load()
 	l.Body = 1 << 20
 	r.SetLimits(l)
@@ -72,7 +72,7 @@ func TestBodiesAreCounted(t *testing.T) {
 			t.Errorf("%s: what was counted is not given back: %v", path, err)
 		}
 		r = newRig(t)
-		r.memoryHeld = 4 << 20
+		r.memoryHeld.Store(4 << 20)
 		r.SetLimits(l)
 	}
 }
@@ -80,7 +80,7 @@ func TestBodiesAreCounted(t *testing.T) {
 // TestActionItemsAreCounted: each name of an action has a part of the answer, which takes more than the name.
 func TestActionItemsAreCounted(t *testing.T) {
 	r := newRig(t)
-	r.memoryHeld = 4 << 20
+	r.memoryHeld.Store(4 << 20)
 	l := *r.limits.Load()
 	l.Body = 1 << 20
 	r.SetLimits(l)
@@ -106,7 +106,7 @@ func TestZstdWindow(t *testing.T) {
 		return out.String()
 	}
 	r := newRig(t)
-	r.memoryHeld = 4 << 20
+	r.memoryHeld.Store(4 << 20)
 	f := func(path, key, body string, status int, want belfry.Code) {
 		t.Helper()
 		headers := []string{"Content-Encoding: zstd"}
