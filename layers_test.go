@@ -22,7 +22,8 @@ var layers = []string{
 	"belfry/store/duck/dialect",
 	"belfry/store/duck/duckdb",
 	"belfry/store/duck/index belfry/store/duck/summary",
-	"belfry/api belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
+	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
+	"belfry/api",
 	"belfry/app",
 	"belfry/cmd/belfry",
 	"belfry/crash belfry/docs", // they run the program, and are part of nothing

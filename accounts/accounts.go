@@ -4,6 +4,7 @@ package accounts
 
 import (
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,6 +68,27 @@ type Caller struct {
 	engine.Sender
 	Level  belfry.Level
 	Repeat engine.Repeat
+	Local  bool // the administrator on the machine itself, who may give users any password
+}
+
+// acting is how events about customers name an administrator of the instance.
+func (who Caller) acting() string {
+	if who.Local || strings.HasSuffix(who.Name, instanceMark) {
+		return who.Name
+	}
+	return ActingName(who.Name)
+}
+
+// choosePassword checks a password that the caller has chosen for a user, or makes one if it is empty.
+func (who Caller) choosePassword(user, password string) (chosen, made string, err error) {
+	if password == "" {
+		made = NewPassword()
+		return made, made, nil
+	}
+	if who.Local {
+		return password, "", nil
+	}
+	return password, "", checkPassword(user, password)
 }
 
 // change is a transaction on accounts.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/engine"
 	"belfry/intake"
 	"belfry/meta"
 )
@@ -34,7 +35,7 @@ func TestEvents(t *testing.T) {
 	}, `configuration ann: key agents created with level read, until `+begun.String())
 	f(func() error { return b.revokeKey("agents") }, `configuration ann: key agents revoked, had level read`)
 	f(func() error {
-		return b.ChangeGrants(belfry.DefaultCustomer, []string{"127.0.0.1:514"}, nil, false, "ann")
+		return b.ChangeGrants(Caller{Sender: engine.Sender{Name: "ann"}, Local: true}, belfry.DefaultCustomer, GrantChange{Add: []string{"127.0.0.1:514"}})
 	},
 		`configuration ann: customer default may listen on 127.0.0.1:514, was no port`)
 	f(func() error {

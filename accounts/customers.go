@@ -11,16 +11,25 @@ import (
 	"belfry/engine"
 )
 
-// CreateCustomer makes a customer with an administrator. Without a password it makes one at random and returns it.
-func (a *Accounts) CreateCustomer(who Caller, name, password string, hashing Hashing) (made string, err error) {
-	if password, made, err = choosePassword(AdminUser, password); err != nil {
-		return "", err
+// CustomerWish is a customer to be made.
+type CustomerWish struct {
+	Name          string
+	Administrator bool   // make one, too
+	Password      string // of the administrator; empty: it is made at random
+}
+
+// CreateCustomer makes a customer. It returns the password of its administrator if it has made one.
+func (a *Accounts) CreateCustomer(who Caller, wish CustomerWish, hashing Hashing) (made string, err error) {
+	var password, hash string
+	if wish.Administrator {
+		if password, made, err = who.choosePassword(AdminUser, wish.Password); err != nil {
+			return "", err
+		}
+		if err := hashing(func() { hash = a.cfg.Passwords.Hash(password) }); err != nil {
+			return "", err
+		}
 	}
-	var hash string
-	if err := hashing(func() { hash = a.cfg.Passwords.Hash(password) }); err != nil {
-		return "", err
-	}
-	_, err = a.AddCustomer(name, hash, actingName(who.Name))
+	_, err = a.AddCustomer(wish.Name, hash, who.acting())
 	return made, err
 }
 
@@ -37,14 +46,6 @@ func (a *Accounts) AddCustomer(name, password, by string) (c belfry.Customer, er
 		return t.createUser(c.ID, belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator}, by)
 	})
 	return c, err
-}
-
-// actingName is how events of a customer name an administrator of the instance.
-func actingName(by string) string {
-	if strings.HasSuffix(by, instanceMark) {
-		return by
-	}
-	return ActingName(by)
 }
 
 func (t change) createCustomer(name, by string) (c belfry.Customer, err error) {
@@ -112,15 +113,15 @@ func (a *Accounts) Erased(list []belfry.Removal) error {
 // maxGrants is how many grants a customer may have.
 const maxGrants = 100
 
-// SetGrants replaces what a customer may listen on.
-func (a *Accounts) SetGrants(who Caller, name string, listen []string) error {
-	return a.ChangeGrants(name, listen, nil, true, actingName(who.Name))
+// GrantChange is what is to be different about the grants of a customer, each HOST:PORT or HOST:PORT-PORT.
+type GrantChange struct {
+	Listen      *[]string // what it has instead of its grants; nil: it keeps them
+	Add, Remove []string
 }
 
-// ChangeGrants adds to and takes from what a customer may listen on; with instead, what is added is all there is then. Each grant
-// is HOST:PORT or HOST:PORT-PORT. What another customer was granted already is refused: a port belongs to one customer.
-// Receivers that may not listen any more are switched off.
-func (a *Accounts) ChangeGrants(name string, add, remove []string, instead bool, by string) error {
+// ChangeGrants changes what a customer may listen on. What another customer was granted already is refused: a port belongs to
+// one customer. Receivers that may not listen any more are switched off.
+func (a *Accounts) ChangeGrants(who Caller, name string, to GrantChange) error {
 	c, ok := a.tree.CustomerNamed(name)
 	if !ok {
 		return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
@@ -128,17 +129,17 @@ func (a *Accounts) ChangeGrants(name string, add, remove []string, instead bool,
 	return a.do(c.ID, func(t change) error {
 		c := t.Tenant.Customer
 		have := c.Listen
-		if instead {
-			have = nil
+		if to.Listen != nil {
+			have = *to.Listen
 		}
-		wanted := slices.Concat(have, add)
-		for _, text := range remove {
+		wanted := slices.Concat(have, to.Add)
+		for _, text := range to.Remove {
 			g, err := belfry.ParseGrant(text)
 			if err != nil {
 				return err
 			}
 			if !slices.Contains(wanted, g.String()) {
-				return belfry.Errorf(belfry.NotFound, "customer %q has no grant %s; it may listen on %s", name, g, cmp.Or(strings.Join(have, ", "), "no port"))
+				return belfry.Errorf(belfry.BadParameter, "customer %q has no grant %s; it may listen on %s", name, g, cmp.Or(strings.Join(have, ", "), "no port"))
 			}
 			wanted = slices.DeleteFunc(wanted, func(w string) bool { return w == g.String() })
 		}
@@ -151,7 +152,7 @@ func (a *Accounts) ChangeGrants(name string, add, remove []string, instead bool,
 		}
 		t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 		ports := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "no port") }
-		t.Configured("customer "+name+" may listen on "+ports(c.Listen)+", was "+ports(t.Tenant.Listen), by)
+		t.Configured("customer "+name+" may listen on "+ports(c.Listen)+", was "+ports(t.Tenant.Listen), who.acting())
 		return nil
 	})
 }

@@ -41,7 +41,7 @@ func (a *Accounts) CreateUser(who Caller, wish UserWish, hashing Hashing) (made 
 	if u.Instance && who.Level < belfry.LevelInstance {
 		return "", belfry.Errorf(belfry.InsufficientLevel, "only an instance administrator may make an instance administrator")
 	}
-	password, made, err := choosePassword(wish.Name, wish.Password)
+	password, made, err := who.choosePassword(wish.Name, wish.Password)
 	if err != nil {
 		return "", err
 	}
@@ -49,15 +49,6 @@ func (a *Accounts) CreateUser(who Caller, wish UserWish, hashing Hashing) (made 
 		return "", err
 	}
 	return made, a.AddUser(who.Customer, u, who.Name)
-}
-
-// choosePassword checks a password, or makes one if none is given.
-func choosePassword(user, password string) (chosen, made string, err error) {
-	if password == "" {
-		made = NewPassword()
-		return made, made, nil
-	}
-	return password, "", checkPassword(user, password)
 }
 
 // errRole names the roles that the caller may give.
@@ -76,7 +67,7 @@ func (a *Accounts) ChangeUser(who Caller, wish UserWish, hashing Hashing) error 
 	}
 	to := UserChange{Role: wish.Role, Views: wish.Views}
 	if wish.Password != "" {
-		if err := checkPassword(wish.Name, wish.Password); err != nil {
+		if _, _, err := who.choosePassword(wish.Name, wish.Password); err != nil {
 			return err
 		}
 		if err := hashing(func() { to.Password = a.cfg.Passwords.Hash(wish.Password) }); err != nil {

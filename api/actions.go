@@ -9,6 +9,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/engine"
+	"belfry/status"
 )
 
 // maxActionBody is the longest body of an action: 100,000 items with the longest names fit.
@@ -64,14 +65,14 @@ func (s *Server) act(w *answer, r *request) error {
 		if repeat.Key != "" {
 			repeat.Digest = digest(r.Method+" "+r.URL.Path+"?"+r.params.Encode(), text)
 		}
-		return readAction(text, s.zone(r.customer))
+		return readAction(text, s.Engine.Zone(r.customer))
 	})
 	if err != nil {
 		return err
 	}
 	a.Kind = kind
 	a.DryRun = trial
-	status, body, err := s.Act(r.ctx(), r.sender(), a, repeat)
+	status, body, err := s.Engine.Act(r.ctx(), r.sender(), a, repeat)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (s *Server) listWindows(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	list, more, err := s.Windows(r.scope(), after, limit)
+	list, more, err := status.ListWindows(s.Tree, r.scope(), after, limit)
 	if err != nil {
 		return err
 	}

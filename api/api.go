@@ -18,7 +18,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -33,80 +32,40 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/catalog"
+	"belfry/collect"
 	"belfry/engine"
 	"belfry/intake"
 	"belfry/meta"
 	"belfry/query"
-	"belfry/status"
 )
 
 // Config is what the server needs from the rest of the program.
 type Config struct {
 	Log *slog.Logger
 	Now func() time.Time
-	// Arrival is the time of rows that arrive now, which is what NOW means in a query; nil: that of Now.
-	Arrival func() belfry.Time
 	// Trusted is the time by which keys and sessions expire; nil: that of Now.
-	Trusted func() time.Time
-	// ConfirmFault says on behalf of an administrator that a fault is known; nil where nobody asks.
-	ConfirmFault func(id, by string) error
-	Keys         Keys
-	Accounts     *accounts.Accounts
-	Provider     *accounts.Provider      // nil: there is none
-	Catalog      func() *catalog.Catalog // as it is now
-	Classes      Classes
-	Names        query.Names // resolves the names in a query to ids
-	Tree         *meta.Tree  // what exists
-	Hub          *Hub        // what happens
+	Trusted  func() time.Time
+	Tree     *meta.Tree // what exists
+	Engine   *engine.Sequencer
+	Intake   *intake.Intake
+	Accounts *accounts.Accounts
+	Provider *accounts.Provider  // nil: there is none
+	Collect  *collect.Supervisor // nil: there are no collectors
+	Images   *meta.Mover         // has the bytes of pictures
+	Hub      *Hub                // what happens
 
-	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
-	Send func(context.Context, Bulk) (status int, body []byte, err error)
-	// SendOne takes a single row of a legacy path, CreateView the cells of a view, by column of the package view.
-	SendOne    func(context.Context, belfry.CustomerID, *belfry.Row) (status int, body []byte, err error)
-	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
-	// Active is told whose requests are served; may be nil.
-	Active func(belfry.CustomerID)
-	// TurnedAway is told of requests of rows that are refused before any of them is read; may be nil.
-	TurnedAway func(belfry.CustomerID, error)
-	// OthersActive tells whether requests of another customer have been served in the last second; may be nil.
-	OthersActive func(belfry.CustomerID) bool
-	// GiveWay waits while a customer has created too much beside others, and counts so many items more; may be nil.
-	GiveWay func(ctx context.Context, c belfry.CustomerID, items int) error
-	// Hold counts the memory of a body that is read as a whole.
-	Hold func(belfry.CustomerID) *intake.HeldBody
-
-	// Export writes as CSV what a package has made; if broken, the elements that name something that has been removed, else the others.
-	Export func(s belfry.Scope, packageType string, broken bool, w io.Writer) error
-	// Windows lists the windows of items, from the one after an id on.
-	Windows func(s belfry.Scope, after string, limit int) (list []status.ListedWindow, more bool, err error)
-	// Explain says why an item has its status.
-	Explain func(belfry.Scope, status.Wanted) (*status.Explanation, error)
-	// Try shows what filter and script of a receiver make of a sample; the body says which.
-	Try func(ctx context.Context, s belfry.Scope, resource string, body []byte) (answer any, err error)
-	// PutClass makes a definition the customer's own; result is created, updated or unchanged.
-	PutClass func(engine.Sender, *catalog.Class) (result string, l catalog.Listed, err error)
-	// DeleteClass removes the customer's own definition of a class.
-	DeleteClass func(context.Context, engine.Sender, string, engine.Repeat) (status int, body []byte, err error)
-	// Act does what an operator wants done with items. It answers like Send.
-	Act func(context.Context, engine.Sender, engine.Action, engine.Repeat) (status int, body []byte, err error)
-	// Zone is that of times which are written without one.
-	Zone     *time.Location
-	ZoneOf   func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
-	Settings Settings
-	Gallery  Gallery
-	// Health tells how the service fares, with the sessions of a customer, or with customer 0 of all of them.
-	Health   func(belfry.CustomerID) (Health, error)
-	Policies Policies
-	// ReadPolicy finds out what the text of a policy means now.
-	ReadPolicy func(belfry.CustomerID, *catalog.PolicyText) (*meta.Policy, error)
-	// PutPolicy sets a policy; result is created, updated or unchanged.
-	PutPolicy func(engine.Sender, *meta.Policy) (result string, err error)
-	// DeletePolicy removes one.
-	DeletePolicy func(context.Context, engine.Sender, string, engine.Repeat) (status int, body []byte, err error)
 	// Source is where rows of a collection come from.
 	Source func(*catalog.Collection) query.Source
 	// Ready says why data cannot be taken and queried now; nil when it can.
 	Ready func() error
+	// Health reports the condition of the service, with the sessions of a customer, or with customer 0 of all of them.
+	Health func(belfry.CustomerID) (Health, error)
+	// ConfirmFault ends a fault on behalf of an administrator who has taken note of it, and reports whether it was open.
+	ConfirmFault func(id, by string) (open bool, err error)
+	// Settings lists the settings that somebody of a level may see.
+	Settings func(belfry.CustomerID, belfry.Level) []Setting
+	// PutSettings changes some, all or none, and puts them in force; nil takes one back.
+	PutSettings func(engine.Sender, belfry.Level, map[string]*string) error
 
 	UI       http.Handler // answers everything under /ui/
 	Metrics  http.Handler // nil: /metrics is served elsewhere
@@ -115,40 +74,6 @@ type Config struct {
 	Version  Version
 	Limits   Limits
 	Spool    string // folder for bodies that must be held and are too long for memory
-}
-
-// Keys knows who may come in: API keys and sessions, by the hash of their secret.
-type Keys interface {
-	Key(belfry.Hash) *meta.Key // nil: there is none
-	Session(belfry.Hash) (meta.Login, bool)
-	SessionsOf(c belfry.CustomerID, user string, now belfry.Time) []meta.Login
-	CustomerName(belfry.CustomerID) string
-	KeysAfter(c belfry.CustomerID, after string, limit int) (keys []belfry.Key, more bool)
-	MaskKeys(text []byte) []byte // a text without the keys that somebody put into it
-}
-
-// Classes knows the classes of customers.
-type Classes interface {
-	Classes(c belfry.CustomerID, after string, limit int) (list []catalog.Listed, more bool)
-	ClassNamed(c belfry.CustomerID, name string) (catalog.Listed, bool)
-	UnknownClass(c belfry.CustomerID, name string) error
-}
-
-// Bulk is one bulk request, past the checks that need no look at its body.
-type Bulk struct {
-	Package        string                                    // of what is provisioned; empty: rows to be stored
-	Remove         bool                                      // of the package's items, instead of making them
-	Recursive      bool                                      // with what stands inside
-	belfry.Scope                                             // whose items the rows may be about
-	Key            string                                    // hash of the API key
-	Name           string                                    // of the key, or of the user whose session it is
-	Wait           func(f func(context.Context) error) error // runs f without a place, see request.rest
-	Body           io.Reader
-	Format         belfry.Format // of the body
-	DryRun         bool
-	Atomic         bool
-	IdempotencyKey string
-	Digest         [32]byte // of method, path, query and body; with an IdempotencyKey alone
 }
 
 // Limits bound what a client may ask for. They may change while the server runs.
@@ -198,9 +123,6 @@ type Server struct {
 
 // New builds a server. It panics when two routes contradict each other, which a test would have shown.
 func New(c Config) *Server {
-	if c.Arrival == nil {
-		c.Arrival = func() belfry.Time { return belfry.At(c.Now()) }
-	}
 	if c.Trusted == nil {
 		c.Trusted = c.Now
 	}

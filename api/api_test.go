@@ -13,17 +13,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
+	"belfry/engine"
+	"belfry/engine/enginetest"
 	"belfry/intake"
-	"belfry/meta"
 	"belfry/query"
 )
 
@@ -34,82 +37,81 @@ const (
 	unknownKey = "7b0c4f0e-1111-4aaa-8bbb-000000000004"
 )
 
-// keys are a tree's: the real thing, without a journal.
-type keys struct{ *meta.Tree }
+// oneRow is a body of one row that is stored.
+const oneRow = "type,resname,object,class,view,i1\ndata,r,o,C,r,1\n"
 
-func (k keys) add(secret string, level belfry.Level, expires belfry.Time) {
-	key := belfry.Key{Customer: 1, Name: secret[34:], Hash: belfry.HashOf(secret).String(), Level: level, Expires: expires}
-	body, err := json.Marshal(key)
-	if err == nil {
-		err = k.Apply(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: key.Name, Body: body}}})
-	}
-	if err != nil {
-		panic(err)
-	}
+// rows is a body of so many bytes, of rows that are stored.
+func rows(size int) string {
+	const log = "type,resname,object,class,view,log\nlog,r,o,C,r,"
+	return log + strings.Repeat("x", size-len(log)-1) + "\n"
 }
 
-// rig is a server whose far side is a few functions.
+// rig is a server with a real engine, a resource r, and rows of queries as a test prepares them.
 type rig struct {
 	*Server
-	t     *testing.T
+	bench *enginetest.Bench
+	t     testing.TB
 	log   bytes.Buffer
-	body  []byte // what Send read
-	bulk  Bulk
 	ready error
 	rows  query.Rows
 	slow  time.Duration // how long a query takes
 
-	memory     intake.HeldMemory
-	memoryHeld int64
+	memoryHeld atomic.Int64
 }
 
-func newRig(t *testing.T) *rig {
-	cat, err := catalog.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := keys{meta.NewTree(cat)}
-	k.add(readKey, belfry.LevelRead, 0)
-	k.add(writeKey, belfry.LevelReadWrite, 0)
-	k.add(expiredKey, belfry.LevelReadWriteDelete, belfry.At(time.Now().Add(-time.Second)))
-	r := &rig{t: t, memoryHeld: 64 << 20}
+func newRig(t testing.TB) *rig {
+	t.Helper()
+	r := &rig{t: t}
+	r.memoryHeld.Store(64 << 20)
+	r.bench = enginetest.NewBench(t, &enginetest.Memory{}, func(c *engine.Config) {
+		c.Now, c.Trusted = time.Now, time.Now
+		limits := c.Limits
+		c.Limits = func() engine.Limits {
+			l := limits()
+			l.HeldMemory = r.memoryHeld.Load()
+			return l
+		}
+	})
+	seq := r.bench.Sequencer
 	r.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Now: time.Now, Keys: k, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
-		Send:    r.send,
-		Hold:    func(c belfry.CustomerID) *intake.HeldBody { return r.memory.Body(c, r.memoryHeld) },
-		Source:  func(*catalog.Collection) query.Source { return r },
-		Ready:   func() error { return r.ready },
-		UI:      http.NotFoundHandler(),
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "belfry_up 1\n") }),
+		Now: time.Now, Tree: r.bench.Tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}),
+		Accounts: accounts.New(accounts.Config{Engine: seq}),
+		Source:   func(*catalog.Collection) query.Source { return r },
+		Ready:    func() error { return r.ready },
+		UI:       http.NotFoundHandler(),
+		Metrics:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "belfry_up 1\n") }),
 		Limits: Limits{
 			Body: 2000, BodyHeld: 1000, BulkRequests: 2, Queries: 1, QueryTime: time.Minute,
 			Wait: time.Millisecond, Idle: time.Minute,
 		},
 	})
+	r.addKey(readKey, belfry.LevelRead, 0)
+	r.addKey(writeKey, belfry.LevelReadWrite, 0)
+	r.addKey(expiredKey, belfry.LevelReadWriteDelete, belfry.At(time.Now().Add(-time.Second)))
+	r.provision("name\nr\n")
 	return r
 }
 
-type noNames struct{}
-
-func (noNames) Items(context.Context, belfry.Scope, query.ItemMatch) ([]belfry.ID, bool, error) {
-	return nil, true, nil
+// addKey makes a key of which the test knows the text.
+func (r *rig) addKey(secret string, level belfry.Level, expires belfry.Time) {
+	r.t.Helper()
+	key := belfry.Key{Customer: 1, Name: secret[34:], Hash: belfry.HashOf(secret).String(), Level: level, Expires: expires}
+	err := r.Engine.Do(&engine.Command{Customer: 1, Decide: func(t *engine.Tx) error {
+		t.Put(belfry.DocKey, 1, key.Name, key)
+		return nil
+	}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
 }
-func (noNames) Places(belfry.Scope) (places, tops []belfry.ID) { return nil, nil }
 
-func (r *rig) send(_ context.Context, b Bulk) (int, []byte, error) {
-	r.bulk = b
-	var err error
-	if r.body, err = io.ReadAll(b.Body); err != nil {
-		return 0, nil, err
+// provision makes resources of the package custom.
+func (r *rig) provision(body string) {
+	r.t.Helper()
+	if _, _, err := r.Intake.Provision(context.Background(), r.bench.Who, "custom", strings.NewReader(body), intake.Options{}); err != nil {
+		r.t.Fatal(err)
 	}
-	if string(r.body) == "panic" {
-		panic("as asked")
-	}
-	if string(r.body) == "break" {
-		return 0, nil, errors.New("secret detail")
-	}
-	return 200, []byte(`{"rows":0}` + "\n"), nil
 }
 
 func (r *rig) Select(ctx context.Context, _ *query.Plan) (query.Rows, error) {
@@ -118,11 +120,17 @@ func (r *rig) Select(ctx context.Context, _ *query.Plan) (query.Rows, error) {
 	case <-ctx.Done():
 		return nil, errors.New("interrupted")
 	}
+	if r.rows == panics {
+		panic("as asked")
+	}
 	if r.rows == nil {
 		return nil, errors.New("no rows prepared")
 	}
 	return r.rows, nil
 }
+
+// panics makes a query panic.
+var panics query.Rows = &table{}
 
 func (r *rig) do(method, target, body string, headers ...string) *http.Response {
 	r.t.Helper()
@@ -142,21 +150,23 @@ func (r *rig) do(method, target, body string, headers ...string) *http.Response 
 
 func TestBodyFormats(t *testing.T) {
 	r := newRig(t)
-	f := func(header string, want belfry.Format) {
+	const csv, object = oneRow, `{"type":"data","resname":"r","object":"o","class":"C","view":"r","i1":1}`
+	f := func(header, body string) {
 		t.Helper()
 		headers := []string{"X-Api-Key: " + writeKey}
 		if header != "" {
 			headers = append(headers, "Content-Type: "+header)
 		}
-		if res := r.do("POST", "/api/send", "x", headers...); res.StatusCode != 200 || r.bulk.Format != want {
-			t.Errorf("%q: %d, read as %s, want %s", header, res.StatusCode, r.bulk.Format, want)
+		res := r.do("POST", "/api/send", body, headers...)
+		if text, _ := io.ReadAll(res.Body); res.StatusCode != 200 || !strings.Contains(string(text), `"accepted":1`) {
+			t.Errorf("%q: %d %s", header, res.StatusCode, text)
 		}
 	}
-	f("", belfry.CSV)
-	f("text/csv", belfry.CSV)
-	f("application/json", belfry.JSON)
-	f("Application/JSON; charset=utf-8", belfry.JSON)
-	f("application/x-ndjson", belfry.NDJSON)
+	f("", csv)
+	f("text/csv", csv)
+	f("application/json", "["+object+"]")
+	f("Application/JSON; charset=utf-8", "["+object+"]")
+	f("application/x-ndjson", object+"\n")
 }
 
 // code reads the error of an answer and checks its shape.
@@ -218,8 +228,8 @@ func TestOrderOfRefusal(t *testing.T) {
 	f(413, "body_too_large", "POST", "/api/send", big, "Content-Type: text/csv", "X-Api-Key: "+writeKey)
 	f(413, "body_too_large", "POST", "/api/send?atomic=true", big[:1500], "X-Api-Key: "+writeKey)
 	f(413, "body_too_large", "POST", "/api/send", big[:1500], "Idempotency-Key: a", "X-Api-Key: "+writeKey)
-	f(200, "", "POST", "/api/send", big[:1500], "X-Api-Key: "+writeKey)
-	f(200, "", "POST", "/api/send", "x", "Content-Type: text/csv; charset=\"UTF-8\"", "X-Api-Key: "+writeKey)
+	f(200, "", "POST", "/api/send", rows(1500), "X-Api-Key: "+writeKey)
+	f(200, "", "POST", "/api/send", oneRow, "Content-Type: text/csv; charset=\"UTF-8\"", "X-Api-Key: "+writeKey)
 	f(400, "bad_parameter", "POST", "/api/send?dry_run=true", "x", "X-Api-Key: "+writeKey)
 	f(400, "bad_parameter", "POST", "/api/send?dryrun=maybe", "x", "X-Api-Key: "+writeKey)
 	f(400, "bad_parameter", "POST", "/api/send?dryrun=%zz", "x", "X-Api-Key: "+writeKey)
@@ -231,8 +241,9 @@ func TestOrderOfRefusal(t *testing.T) {
 	f(400, "bad_query", "GET", "/api/sql?q=SELEC+name&apikey="+readKey, "")
 	f(400, "time_span_required", "GET", "/api/sql?q=SELECT+i1+FROM+objectdata&apikey="+readKey, "")
 	f(400, "bad_json", "POST", "/api/sql", "{", "X-Api-Key: "+readKey, "Content-Type: application/json")
-	f(500, "internal", "POST", "/api/send", "panic", "X-Api-Key: "+writeKey)
-	f(500, "internal", "POST", "/api/send", "break", "X-Api-Key: "+writeKey)
+	f(500, "internal", "GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	r.rows = panics
+	f(500, "internal", "GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
 	r.ready = belfry.Errorf(belfry.StorageUnavailable, "no room")
 	f(503, "storage_unavailable", "GET", "/readyz", "")
 	f(503, "storage_unavailable", "POST", "/api/send", "x", "X-Api-Key: "+writeKey)
@@ -242,7 +253,7 @@ func TestOrderOfRefusal(t *testing.T) {
 			t.Errorf("the log holds a key:\n%s", r.log.String())
 		}
 	}
-	if !strings.Contains(r.log.String(), "secret detail") || !strings.Contains(r.log.String(), "as asked") {
+	if !strings.Contains(r.log.String(), "no rows prepared") || !strings.Contains(r.log.String(), "as asked") {
 		t.Errorf("the log does not say why two requests broke:\n%s", r.log.String())
 	}
 }
@@ -289,11 +300,22 @@ func TestCodes(t *testing.T) {
 	}
 }
 
+// stored tells whether the last row that was stored has a log text.
+func (r *rig) stored(log string) bool {
+	last := r.bench.Records[len(r.bench.Records)-1]
+	for _, b := range last.Batches {
+		if c := b.Column("log"); c != nil {
+			return c.Texts[len(c.Texts)-1] == log
+		}
+	}
+	return false
+}
+
 func TestPackedBodies(t *testing.T) {
 	r := newRig(t)
 	f := func(encoding string, size, status int, code string) {
 		t.Helper()
-		plain := strings.Repeat("a", size)
+		plain := rows(size)
 		var packed bytes.Buffer
 		var w io.WriteCloser = gzip.NewWriter(&packed)
 		if encoding == "zstd" {
@@ -302,8 +324,11 @@ func TestPackedBodies(t *testing.T) {
 		io.WriteString(w, plain)
 		w.Close()
 		res := r.do("POST", "/api/send", packed.String(), "Content-Encoding: "+encoding, "X-Api-Key: "+writeKey)
-		if got := r.code(res); res.StatusCode != status || got != code || status == 200 && string(r.body) != plain {
+		if got := r.code(res); res.StatusCode != status || got != code {
 			t.Errorf("%s of %d bytes: %d %s", encoding, size, res.StatusCode, got)
+		}
+		if _, log, _ := strings.Cut(plain, ",r,o,C,r,"); status == 200 && !r.stored(strings.TrimSpace(log)) {
+			t.Errorf("%s of %d bytes: the row is not what was sent", encoding, size)
 		}
 	}
 	f("gzip", 2000, 200, "")
@@ -446,7 +471,7 @@ func TestTooManyQueries(t *testing.T) {
 	}
 	r.Server.bulk.enter(t.Context(), 1, 2)
 	r.Server.bulk.enter(t.Context(), 1, 2)
-	res = r.do("POST", "/api/send", "x", "X-Api-Key: "+writeKey)
+	res = r.do("POST", "/api/send", oneRow, "X-Api-Key: "+writeKey)
 	if code := r.code(res); res.StatusCode != 503 || code != "overloaded" || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", res.StatusCode, code)
 	}
@@ -519,7 +544,8 @@ func TestParams(t *testing.T) {
 func TestRemovalsMakeRoom(t *testing.T) {
 	const deleteKey = "7b0c4f0e-1111-4aaa-8bbb-000000000005"
 	r := newRig(t)
-	r.Keys.(keys).add(deleteKey, belfry.LevelReadWriteDelete, 0)
+	r.provision("name\nx\n")
+	r.addKey(deleteKey, belfry.LevelReadWriteDelete, 0)
 	f := func(status int, method, target string) {
 		t.Helper()
 		if res := r.do(method, target, "name\nx\n", "X-Api-Key: "+deleteKey, "Content-Type: text/csv"); res.StatusCode != status {
@@ -530,9 +556,7 @@ func TestRemovalsMakeRoom(t *testing.T) {
 	f(503, "GET", "/readyz")
 	f(503, "POST", "/api/send")
 	f(503, "POST", "/api/provisioning/custom")
-	if f(200, "DELETE", "/api/provisioning/custom"); !r.bulk.Remove {
-		t.Error("the removal was not asked for")
-	}
+	f(200, "DELETE", "/api/provisioning/custom")
 	r.ready = belfry.Errorf(belfry.StorageUnavailable, "no room on the disk")
 	f(503, "DELETE", "/api/provisioning/custom")
 }
@@ -540,13 +564,11 @@ func TestRemovalsMakeRoom(t *testing.T) {
 // TestInternalAfterSomeRows: an unknown error in the middle of a body tells the client what was stored, and nothing of itself.
 func TestInternalAfterSomeRows(t *testing.T) {
 	r := newRig(t)
-	r.Send = func(context.Context, Bulk) (int, []byte, error) {
-		return 0, nil, errors.Join(belfry.Errorf(belfry.Internal, "the first 3 rows of this body have been dealt with"), errors.New("secret detail"))
-	}
-	res := r.do("POST", "/api/send", "name\nx\n", "X-Api-Key: "+writeKey, "Content-Type: text/csv")
-	text, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 500 || !strings.Contains(string(text), `"message":"the first 3 rows of this body have been dealt with: internal error; the log`) || strings.Contains(string(text), "secret") {
-		t.Errorf("%s %s %v", res.Status, text, err)
+	rec := httptest.NewRecorder()
+	r.fail(&answer{ResponseWriter: rec}, httptest.NewRequest("POST", "/api/send", nil),
+		errors.Join(belfry.Errorf(belfry.Internal, "the first 3 rows of this body have been dealt with"), errors.New("secret detail")))
+	if text := rec.Body.String(); rec.Code != 500 || !strings.Contains(text, `"message":"the first 3 rows of this body have been dealt with: internal error; the log`) || strings.Contains(text, "secret") {
+		t.Errorf("%d %s", rec.Code, text)
 	}
 	if !strings.Contains(r.log.String(), "secret detail") {
 		t.Error("the log does not say why")
@@ -556,49 +578,54 @@ func TestInternalAfterSomeRows(t *testing.T) {
 // TestDefinitionsGiveWay: classes and policies count as items that are created, by their length, before they are parsed; after the wait the
 // rights are looked up again.
 func TestDefinitionsGiveWay(t *testing.T) {
-	h := newBulkHouse(t)
-	who := h.enter("admin")
-	var got []int
-	h.GiveWay = func(_ context.Context, c belfry.CustomerID, items int) error {
-		if c != 1 {
-			t.Errorf("customer %d waits", c)
-		}
-		got = append(got, items)
-		return nil
+	long := strings.Repeat(" ", 1000*definitionItem)
+	f := func(path string) {
+		synctest.Test(t, func(t *testing.T) {
+			h := newBulkHouse(t)
+			who := h.enter("admin")
+			put := func(status int, code, body string) time.Duration {
+				t.Helper()
+				h.Engine.Active(2) // else nobody has to wait
+				begun := time.Now()
+				h.want(status, code, "PUT", path, body+long, who, "Content-Type: application/json")
+				return time.Since(begun)
+			}
+			if took := put(400, "bad_json", "no JSON"); took != 0 {
+				t.Errorf("%s: the first waited %s", path, took)
+			}
+			if took := put(400, "bad_json", "no JSON"); took == 0 {
+				t.Errorf("%s: the second did not wait", path)
+			}
+			go func() {
+				synctest.Wait() // until it waits
+				h.must(h.accounts.LogOut(hashIn(who)))
+			}()
+			if took := put(401, "invalid_key", "{}"); took == 0 {
+				t.Errorf("%s: the third did not wait", path)
+			}
+		})
 	}
-	long := strings.Repeat(" ", 100*definitionItem)
-	h.want(400, "bad_json", "PUT", "/api/classes/x", "no JSON"+long, who, "Content-Type: application/json")
-	h.want(400, "bad_json", "PUT", "/api/policies/x", "no JSON"+long, who, "Content-Type: application/json")
-	if !slices.Equal(got, []int{100, 100}) {
-		t.Errorf("counted %v", got)
-	}
-	h.GiveWay = func(context.Context, belfry.CustomerID, int) error {
-		h.must(h.accounts.LogOut(hashIn(who)))
-		return nil
-	}
-	h.want(401, "invalid_key", "PUT", "/api/classes/x", "{}"+long, who)
+	f("/api/classes/x")
+	f("/api/policies/x")
 }
 
 // TestActive: whoever is served counts as active, whatever is asked for; nobody else does.
 func TestActive(t *testing.T) {
-	r := newRig(t)
-	active := 0
-	r.Active = func(c belfry.CustomerID) {
-		if active++; c != 1 {
-			t.Errorf("customer %d", c)
-		}
-	}
-	f := func(method, target, key string, want int) {
+	f := func(method, target, key string, want bool) {
 		t.Helper()
-		active = 0
-		if r.do(method, target, "", "X-Api-Key: "+key); active != want {
-			t.Errorf("%s %s with key %q: told %d times, want %d", method, target, key, active, want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			time.Sleep(2 * engine.ActiveFor) // since it was made ready
+			r.do(method, target, "", "X-Api-Key: "+key)
+			if got := r.Engine.OthersActive(2); got != want {
+				t.Errorf("%s %s with key %q: active %t, want %t", method, target, key, got, want)
+			}
+		})
 	}
-	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", readKey, 1)
-	f("POST", "/api/send", writeKey, 1)
-	f("POST", "/api/send", readKey, 0) // it may not
-	f("POST", "/api/send", expiredKey, 0)
-	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", 0)
-	f("GET", "/healthz", readKey, 0)
+	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", readKey, true)
+	f("POST", "/api/send", writeKey, true)
+	f("POST", "/api/send", readKey, false) // it may not
+	f("POST", "/api/send", expiredKey, false)
+	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", false)
+	f("GET", "/healthz", readKey, false)
 }

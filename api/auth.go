@@ -22,6 +22,7 @@ type request struct {
 	key      string      // hash of the key; of a session, a hash of its own; empty for routes that need neither
 	hash     belfry.Hash // of the key; zero with a session
 	login    *meta.Login // of a session; nil with a key
+	local    bool        // it is the administrator on the machine itself, see Local
 	stranded bool        // it is a session that acts in a customer which was removed
 	params   params      // query parameters, without the key
 	limits   *Limits
@@ -33,7 +34,7 @@ type request struct {
 // reserve counts memory that the body takes until the request ends.
 func (r *request) reserve(bytes int64) error {
 	if r.held == nil {
-		r.held = r.server.Hold(r.customer)
+		r.held = r.server.Intake.Hold(r.customer)
 	}
 	return r.held.Grow(bytes)
 }
@@ -81,9 +82,7 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 		if req.scope().Limited() && !rt.Scoped() {
 			return nil, outOfScope(rt)
 		}
-		if s.Active != nil {
-			s.Active(req.customer)
-		}
+		s.Engine.Active(req.customer)
 	}
 	if !proper {
 		return nil, errEncoding
@@ -97,6 +96,9 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 // identify finds the key or the session of a request. A key that is given counts, right or wrong; only without one is
 // the cookie looked at.
 func (s *Server) identify(r *request, rt Route) error {
+	if isLocal(r.Request) {
+		return s.identifyLocal(r)
+	}
 	if text := secret(r.Request, rt, r.params); text != "" {
 		r.hash = belfry.HashOf(strings.TrimSpace(text))
 		k := s.validKey(r.hash)

@@ -42,7 +42,7 @@ func (r *rig) stalled(path, body string, headers ...string) (finish func() *http
 // do not fill the memory. A small body finds room beside them.
 func TestBodiesAreCounted(t *testing.T) {
 	r := newRig(t)
-	r.memoryHeld = 4 << 20
+	r.memoryHeld.Store(4 << 20)
 	l := *r.limits.Load()
 	l.Body = 1 << 20
 	r.SetLimits(l)
@@ -68,11 +68,11 @@ func TestBodiesAreCounted(t *testing.T) {
 		if code := r.code(res); code != "body_too_large" {
 			t.Errorf("%s: a long one is %d %s", path, res.StatusCode, code)
 		}
-		if err := r.memory.Body(1, 4<<20).Grow(2 << 20); err != nil {
+		if err := r.Intake.Hold(1).Grow(2 << 20); err != nil {
 			t.Errorf("%s: what was counted is not given back: %v", path, err)
 		}
 		r = newRig(t)
-		r.memoryHeld = 4 << 20
+		r.memoryHeld.Store(4 << 20)
 		r.SetLimits(l)
 	}
 }
@@ -80,7 +80,7 @@ func TestBodiesAreCounted(t *testing.T) {
 // TestActionItemsAreCounted: each name of an action has a part of the answer, which takes more than the name.
 func TestActionItemsAreCounted(t *testing.T) {
 	r := newRig(t)
-	r.memoryHeld = 4 << 20
+	r.memoryHeld.Store(4 << 20)
 	l := *r.limits.Load()
 	l.Body = 1 << 20
 	r.SetLimits(l)
@@ -106,7 +106,7 @@ func TestZstdWindow(t *testing.T) {
 		return out.String()
 	}
 	r := newRig(t)
-	r.memoryHeld = 4 << 20
+	r.memoryHeld.Store(4 << 20)
 	f := func(path, key, body string, status int, want belfry.Code) {
 		t.Helper()
 		headers := []string{"Content-Encoding: zstd"}
@@ -120,15 +120,15 @@ func TestZstdWindow(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d %s", path, res.StatusCode, code, status, want)
 		}
 	}
-	f("/api/send", writeKey, pack(1<<20, "x"), 200, "")
+	f("/api/send", writeKey, pack(1<<20, oneRow), 200, "")
 	f("/api/send", writeKey, pack(2<<20, "x"), 413, belfry.BodyTooLarge)
 	f("/api/send", writeKey, pack(16<<20, "x"), 400, belfry.BadCSV)
-	f("/api/send", writeKey, pack(1<<20, "x")+pack(1<<20, "y"), 200, "")
-	f("/api/send", writeKey, pack(1<<10, "x")+pack(1<<20, "y"), 200, "")
+	f("/api/send", writeKey, pack(1<<20, oneRow[:20])+pack(1<<20, oneRow[20:]), 200, "")
+	f("/api/send", writeKey, pack(1<<10, oneRow[:20])+pack(1<<20, oneRow[20:]), 200, "")
 	f("/api/send", writeKey, pack(1<<20, "x")+pack(2<<20, "y"), 413, belfry.BodyTooLarge)
 	f("/api/send", writeKey, pack(1<<20, "x")+pack(16<<20, "y"), 400, belfry.BadCSV)
 	f("/api/session", "", pack(2<<20, "{}"), 413, belfry.BodyTooLarge)
-	if err := r.memory.Body(1, 4<<20).Grow(2 << 20); err != nil {
+	if err := r.Intake.Hold(1).Grow(2 << 20); err != nil {
 		t.Error(err)
 	}
 }
@@ -142,11 +142,11 @@ func TestActionLosesItsPlace(t *testing.T) {
 		finish = append(finish, r.stalled("/api/ackmanagenote/objects", "{", headers...))
 	}
 	for r.waits.count() < len(finish) { // each loses its place after a while
-		if res := r.do("POST", "/api/send", "x", "X-Api-Key: "+writeKey); res.StatusCode == 200 {
+		if res := r.do("POST", "/api/send", oneRow, "X-Api-Key: "+writeKey); res.StatusCode == 200 {
 			break
 		}
 	}
-	if res := r.do("POST", "/api/send", "x", "X-Api-Key: "+writeKey); res.StatusCode != 200 {
+	if res := r.do("POST", "/api/send", oneRow, "X-Api-Key: "+writeKey); res.StatusCode != 200 {
 		t.Errorf("a send beside slow actions: %d", res.StatusCode)
 	}
 	for _, f := range finish {

@@ -26,7 +26,7 @@ func (s *Server) classes(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	list, more := s.Classes.Classes(r.customer, after, limit)
+	list, more := s.Tree.Classes(r.customer, after, limit)
 	for i := range list {
 		s.recount(r, &list[i])
 	}
@@ -80,9 +80,9 @@ func (s *Server) class(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	l, ok := s.Classes.ClassNamed(r.customer, name)
+	l, ok := s.Tree.ClassNamed(r.customer, name)
 	if !ok {
-		return s.Classes.UnknownClass(r.customer, name)
+		return s.Tree.UnknownClass(r.customer, name)
 	}
 	s.recount(r, &l)
 	writeJSON(w, http.StatusOK, l)
@@ -104,7 +104,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	result, l, err := s.PutClass(r.sender(), def)
+	result, l, err := s.Engine.PutClass(r.sender(), def)
 	if err != nil {
 		return err
 	}
@@ -164,10 +164,10 @@ const definitionItem = 64
 
 // giveWay waits until the customer may create so much.
 func (r *request) giveWay(items int) error {
-	if r.server.GiveWay == nil || items == 0 {
+	if items == 0 {
 		return nil
 	}
-	if err := r.server.GiveWay(r.ctx(), r.customer, items); err != nil {
+	if err := r.server.Intake.GiveWay(r.ctx(), r.customer, items); err != nil {
 		return err
 	}
 	return r.stillMay()
@@ -198,7 +198,7 @@ func (s *Server) deleteClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, text, err := s.DeleteClass(r.ctx(), r.sender(), name, c.Repeat)
+	status, text, err := s.Engine.DeleteClass(r.ctx(), r.sender(), name, c.Repeat)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 // TestLargestClassSentBack: the longest class that is taken is longer as JSON, and taken back as such.
 func TestLargestClassSentBack(t *testing.T) {
 	h := newBulkHouse(t)
-	h.Classes, h.PutClass = h.tree, h.seq.PutClass
 	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
 	h.must(err)
 	text := "indicators:\n"

@@ -11,14 +11,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"belfry"
 	"belfry/catalog"
 	"belfry/engine"
-	"belfry/meta"
+	"belfry/intake"
 	"belfry/query"
 )
 
@@ -31,41 +30,31 @@ type workshop struct {
 
 func newWorkshop(t *testing.T) *workshop {
 	w := &workshop{house: newBulkHouse(t), users: map[belfry.CustomerID]string{}}
-	w.Names, w.Zone, w.Server.Settings = noNames{}, time.UTC, w
+	w.Server.Settings = func(belfry.CustomerID, belfry.Level) []Setting { return nil }
+	w.PutSettings = func(who engine.Sender, _ belfry.Level, _ map[string]*string) error {
+		w.computes(who.Customer, 0)
+		return nil
+	}
 	w.Source = func(*catalog.Collection) query.Source { return w }
 	limits := w.Limits
 	limits.Body = 1 << 20
 	w.SetLimits(limits)
-	w.ReadPolicy = func(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
-		w.computes(c, 1)
-		return w.seq.ReadPolicy(c, text)
-	}
-	w.PutPolicy = func(who engine.Sender, p *meta.Policy) (string, error) {
-		w.computes(who.Customer, 0)
-		return w.seq.PutPolicy(who, p)
-	}
-	w.PutClass = func(who engine.Sender, def *catalog.Class) (string, catalog.Listed, error) {
-		w.computes(who.Customer, 0)
-		return w.seq.PutClass(who, def)
-	}
-	w.Gallery.Put = func(who engine.Sender, p *belfry.Picture, image []byte) (string, *belfry.Picture, error) {
-		w.computes(who.Customer, 0)
-		return w.seq.PutPicture(who, p, image)
-	}
-	w.Act = func(_ context.Context, who engine.Sender, _ engine.Action, _ engine.Repeat) (int, []byte, error) {
-		w.computes(who.Customer, 0)
-		return 200, nil, nil
-	}
 	other, err := w.accounts.AddCustomer("other", "", "test")
 	w.must(err)
 	w.must(w.accounts.AddUser(other.ID, belfry.User{Name: "admin", Password: "pw", Instance: true, Role: belfry.Administrator}, "test"))
 	w.must(w.accounts.AddUser(other.ID, belfry.User{Name: "viewer", Password: "pw", Role: belfry.Viewer}, "test"))
 	for _, c := range []belfry.CustomerID{1, other.ID} {
+		who := engine.Sender{Scope: belfry.Whole(c)}
+		_, _, err := w.intake.Provision(t.Context(), who, "custom", strings.NewReader("name\nweb\n"), intake.Options{})
+		w.must(err)
+		_, _, err = w.intake.Send(t.Context(), who, strings.NewReader("type,resname,object,class,view,i1\ndata,web,cpu,load,web,1\n"), intake.Options{})
+		w.must(err)
 		secret, err := w.accounts.LogIn(belfry.Place{}, w.tree.CustomerName(c), "admin", "pw")
 		w.must(err)
 		w.users[c] = "Cookie: " + cookieName + "=" + secret
 	}
 	w.hashing = func(string) { w.computesOnce() }
+	w.sink = func(r *belfry.Record) { w.computes(r.Customer, 0) } // a request waits for its record to be committed
 	return w
 }
 
@@ -110,12 +99,6 @@ func (w *workshop) Explain(_ context.Context, p *query.Plan) ([]query.Line, erro
 	return nil, nil
 }
 
-func (w *workshop) Settings(belfry.CustomerID, belfry.Level) []Setting { return nil }
-func (w *workshop) PutSettings(who engine.Sender, _ belfry.Level, _ map[string]*string) error {
-	w.computes(who.Customer, 0)
-	return nil
-}
-
 // unturned is a body that is read while its request does not compute.
 type unturned struct {
 	io.Reader
@@ -154,7 +137,7 @@ var works = []work{
 	{"PUT", "/api/pictures/p", "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`, 201, ""},
 	{"PUT", "/api/pictures/p", "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg">`, 415, ""},
 	{"PUT", "/api/settings", asJSON, `{"timezone": "UTC"}`, 200, ""},
-	{"POST", "/api/ackmanagenote/objects", asJSON, `{"items": "cpu", "ack": "looking into it"}`, 200, ""},
+	{"POST", "/api/ackmanagenote/objects", asJSON, `{"items": "cpu", "note": "looking into it"}`, 200, ""},
 	{"POST", "/api/users", asJSON, `{"name": "eve", "role": "viewer"}`, 201, ""},
 	{"PUT", "/api/users/viewer", asJSON, `{"password": "another long one"}`, 200, ""},
 	{"POST", "/api/customers", asJSON, `{"name": "third"}`, 201, ""},

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/accounts"
 )
 
 // confirmParams are those of a removal that cannot be taken back.
@@ -33,24 +34,30 @@ func (s *Server) listCustomers(w *answer, r *request) error {
 	return nil
 }
 
-// createCustomer makes a customer with an administrator, without whom nobody could do anything in it.
+// createCustomer makes a customer, with an administrator unless the caller wants to make the users itself.
 func (s *Server) createCustomer(w *answer, r *request) error {
-	var name, password string
-	if err := s.fields(w, r, field{"name", &name, true}, field{"password", &password, false}); err != nil {
+	wish := accounts.CustomerWish{Administrator: true}
+	if err := s.fields(w, r, field{"name", &wish.Name, true}, field{"password", &wish.Password, false}, field{"administrator", &wish.Administrator, false}); err != nil {
 		return err
 	}
 	if err := noRepeat(r); err != nil {
 		return err
 	}
-	if mask(name) != name {
+	if wish.Password != "" && !wish.Administrator {
+		return belfry.Errorf(belfry.BadParameter, "the password is that of the administrator; give one of password and administrator")
+	}
+	if mask(wish.Name) != wish.Name {
 		return belfry.Errorf(belfry.BadParameter, "a customer must not be named like a key: the name is shown to others; choose another")
 	}
-	made, err := s.Accounts.CreateCustomer(r.caller(), name, password, s.hashing(r))
+	made, err := s.Accounts.CreateCustomer(r.caller(), wish, s.hashing(r))
 	if err != nil {
 		return wholeRequest(err)
 	}
-	info := customerInfo{Name: name, User: FirstUser, Password: made}
-	if c, ok := s.Tree.CustomerNamed(name); ok {
+	info := customerInfo{Name: wish.Name, Password: made}
+	if wish.Administrator {
+		info.User = accounts.AdminUser
+	}
+	if c, ok := s.Tree.CustomerNamed(wish.Name); ok {
 		info.Created = moment(c.Created)
 	}
 	writeJSON(w, http.StatusCreated, info)
@@ -59,18 +66,18 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 
 // changeCustomer says what a customer may listen on.
 func (s *Server) changeCustomer(w *answer, r *request) error {
-	var listen *[]string
-	if err := s.fields(w, r, listField("listen", &listen)); err != nil {
+	var to accounts.GrantChange
+	if err := s.fields(w, r, listField("listen", &to.Listen), field{"add", &to.Add, false}, field{"remove", &to.Remove, false}); err != nil {
 		return err
 	}
-	if listen == nil {
-		return belfry.Errorf(belfry.BadParameter, `there is nothing to change; give listen, a list such as ["0.0.0.0:5514-5520"]`)
+	if to.Listen == nil && to.Add == nil && to.Remove == nil {
+		return belfry.Errorf(belfry.BadParameter, `there is nothing to change; give listen, a list such as ["0.0.0.0:5514-5520"], or add and remove`)
 	}
 	if err := noRepeat(r); err != nil {
 		return err
 	}
 	name := r.PathValue("name")
-	if err := s.Accounts.SetGrants(r.caller(), name, *listen); err != nil {
+	if err := s.Accounts.ChangeGrants(r.caller(), name, to); err != nil {
 		return noSuch("customer", name, err)
 	}
 	info := customerInfo{Name: name}
@@ -80,9 +87,6 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 	writeJSON(w, http.StatusOK, info)
 	return nil
 }
-
-// FirstUser is the administrator that a new customer has.
-const FirstUser = "admin"
 
 // removeCustomer asks for the name twice: what is removed here cannot be had back.
 func (s *Server) removeCustomer(w *answer, r *request) error {

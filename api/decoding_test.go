@@ -134,19 +134,13 @@ func TestRowsInTurns(t *testing.T) {
 			secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWrite, 0)
 			h.must(err)
 			h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
-			h.OthersActive = func(belfry.CustomerID) bool { return others }
-			send := h.Send
-			h.Send = func(ctx context.Context, b Bulk) (int, []byte, error) {
-				wait := b.Wait
-				b.Wait = func(f func(context.Context) error) error {
-					return wait(func(ctx context.Context) error {
-						if d := h.computing.tenants[1]; others && d != nil && d.active >= processorShare() {
-							t.Error("a body that waits has a turn")
-						}
-						return f(ctx)
-					})
+			if others {
+				h.Engine.Active(2)
+			}
+			h.room = func() {
+				if d := h.computing.tenants[1]; others && d != nil && d.active >= processorShare() {
+					t.Error("a body that waits has a turn")
 				}
-				return send(ctx, b)
 			}
 			for range processorShare() {
 				h.computing.enter(t.Context(), 1, processorShare())

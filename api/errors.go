@@ -106,7 +106,7 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if info, _ := codeInfo(e.Code); info.Retry > 0 {
 		s.meter.turnedAway.WithLabelValues(string(e.Code)).Inc()
 	}
-	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Keys.MaskKeys([]byte(e.Message))), Retry: e.Retry})
+	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Tree.MaskKeys([]byte(e.Message))), Retry: e.Retry})
 }
 
 func (w *answer) linger() time.Duration {

@@ -13,10 +13,10 @@ import (
 // smallBody is the longest JSON body of an administration path.
 const smallBody = 4 << 10
 
-// field is a text in a small JSON object, or a list of texts.
+// field is a text in a small JSON object, true or false, or a list of texts.
 type field struct {
 	name     string
-	into     any // *string or **[]string
+	into     any // *string, *bool, *[]string or **[]string
 	required bool
 }
 
@@ -71,9 +71,12 @@ func readFields(text []byte, known []field) error {
 			continue
 		}
 		if err := json.Unmarshal(value, f.into); err != nil {
-			what := "a text in quotes"
-			if _, text := f.into.(*string); !text {
-				what = "a list of texts in quotes"
+			what := "a list of texts in quotes"
+			switch f.into.(type) {
+			case *string:
+				what = "a text in quotes"
+			case *bool:
+				what = "true or false"
 			}
 			return belfry.Errorf(belfry.BadParameter, "the field %s must be %s", f.name, what)
 		}

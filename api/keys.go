@@ -91,7 +91,7 @@ func (s *Server) listKeys(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	keys, more := s.Keys.KeysAfter(r.customer, after, limit)
+	keys, more := s.Tree.KeysAfter(r.customer, after, limit)
 	list := make([]keyInfo, 0, len(keys))
 	for _, k := range keys {
 		list = append(list, infoOf(k))
@@ -125,7 +125,7 @@ func (s *Server) createKey(w *answer, r *request) error {
 		return wholeRequest(err)
 	}
 	info := keyInfo{Name: name, Level: l, Creator: r.who, Expires: moment(until)}
-	if k := s.Keys.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
+	if k := s.Tree.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
 		info = infoOf(k.Key)
 	}
 	info.Key = secret
@@ -141,10 +141,7 @@ func (s *Server) expiry(text string) (belfry.Time, error) {
 	now := s.Now()
 	until, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		var d catalog.Duration
-		if d, err = catalog.ParseDuration(strings.ToLower(text)); err == nil {
-			until = now.Add(d.Std())
-		}
+		until, err = after(now, strings.ToLower(text))
 	}
 	switch {
 	case err != nil:
@@ -153,6 +150,15 @@ func (s *Server) expiry(text string) (belfry.Time, error) {
 		return 0, belfry.Errorf(belfry.BadParameter, "expires is over already: %.64q", mask(text))
 	}
 	return belfry.At(until), nil
+}
+
+// after reads a time from now: 90d, or 36h30m.
+func after(now time.Time, text string) (time.Time, error) {
+	if d, err := catalog.ParseDuration(text); err == nil {
+		return now.Add(d.Std()), nil
+	}
+	d, err := time.ParseDuration(text)
+	return now.Add(d), err
 }
 
 func (s *Server) revokeKey(w *answer, r *request) error {

@@ -1,105 +1,22 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"belfry"
-	"belfry/accounts"
-	"belfry/catalog"
-	"belfry/engine"
-	"belfry/intake"
-	"belfry/meta"
 )
 
-// memoryJournal forgets what it is given: a disk would make a fuzzer a thousand times slower.
-type memoryJournal struct{ end belfry.Position }
-
-func (j *memoryJournal) Append(payloads ...[]byte) (first belfry.Position, err error) {
-	first = j.end + 1
-	j.end += belfry.Position(len(payloads))
-	return first, nil
-}
-
-var loadCatalog = sync.OnceValues(catalog.Load)
-
-// agent is a server with a real sequencer behind its legacy paths, and a key that may write.
-type agent struct {
-	*Server
-	seq    *engine.Sequencer
-	intake *intake.Intake
-	key    string
-}
-
-func newAgent(tb testing.TB) *agent {
-	tb.Helper()
-	cat, err := loadCatalog()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	log := slog.New(slog.DiscardHandler)
-	tree := meta.NewTree(cat)
-	a := &agent{seq: engine.New(engine.Config{
-		Tree: tree, Journal: &memoryJournal{}, Log: log, Now: time.Now,
-		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
-		Ready: func() error { return nil },
-		Count: func(belfry.CustomerID) int { return 0 },
-		Limits: func() engine.Limits {
-			return engine.Limits{
-				Row: 1 << 20, Columns: 1000, Indicators: 100, Objects: 10_000, Answers: 10,
-				Retention: func(string) time.Duration { return time.Hour },
-			}
-		},
-	})}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- a.seq.Run(ctx) }()
-	tb.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			tb.Error(err)
-		}
-	})
-	a.intake = intake.New(intake.Config{Engine: a.seq})
-	people := accounts.New(accounts.Config{Engine: a.seq, Log: log})
-	if err := people.Bootstrap("hash"); err != nil {
-		tb.Fatal(err)
-	}
-	c, _ := tree.CustomerNamed(belfry.DefaultCustomer)
-	if a.key, err = people.CreateKey(in(c.ID), "agent", belfry.LevelReadWrite, 0); err != nil {
-		tb.Fatal(err)
-	}
-	if _, _, err := a.intake.Provision(ctx, engine.Sender{Scope: belfry.Whole(c.ID)}, "custom", strings.NewReader("name\nr\n"), intake.Options{}); err != nil {
-		tb.Fatal(err)
-	}
-	a.Server = New(Config{
-		Log: log, Now: time.Now, Keys: tree, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
-		SendOne: a.intake.SendOne,
-		CreateView: func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-			return a.intake.CreateView(ctx, engine.Sender{Scope: belfry.Whole(c), Name: who}, cells)
-		},
-		Ready:  func() error { return nil },
-		UI:     http.NotFoundHandler(),
-		Limits: Limits{Body: 1 << 20, BodyHeld: 1 << 20, BulkRequests: 2, Queries: 1, QueryTime: time.Minute, Wait: time.Second, Idle: time.Minute},
-	})
-	return a
-}
-
 // get asks with any query string at all; what a real server refuses before it comes to us is not asked.
-func (a *agent) get(path, query string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("GET", path, nil)
-	r.URL.RawQuery = query
-	r.Header.Set("X-Api-Key", a.key)
+func (r *rig) get(path, query string) *httptest.ResponseRecorder {
+	q := httptest.NewRequest("GET", path, nil)
+	q.URL.RawQuery = query
+	q.Header.Set("X-Api-Key", writeKey)
 	rec := httptest.NewRecorder()
-	a.ServeHTTP(rec, r)
+	r.ServeHTTP(rec, q)
 	return rec
 }
 
@@ -117,11 +34,11 @@ func FuzzLegacy(f *testing.F) {
 	}
 	paths := []string{"/d", "/l", "/cv"}
 	f.Fuzz(func(t *testing.T, path uint8, query string) {
-		a := newAgent(t)
-		a.get("/d", "resname=r&o=known&c=K&v=r&i1=1")
-		before := a.intake.Counters().Received.Load()
-		res := a.get(paths[int(path)%3], query)
-		rows := a.intake.Counters().Received.Load() - before
+		r := newRig(t)
+		r.get("/d", "resname=r&o=known&c=K&v=r&i1=1")
+		before := r.Intake.Counters().Received.Load()
+		res := r.get(paths[int(path)%3], query)
+		rows := r.Intake.Counters().Received.Load() - before
 		checkLegacy(t, res, rows)
 	})
 }

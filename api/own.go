@@ -29,7 +29,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	if err := s.fields(w, r, field{"password", &old, true}, field{"new", &password, true}); err != nil {
 		return err
 	}
-	ticket, _, err := s.try(w, r, s.Keys.CustomerName(r.home), r.login.User.Name)
+	ticket, _, err := s.try(w, r, s.Tree.CustomerName(r.home), r.login.User.Name)
 	if err != nil {
 		return err
 	}
@@ -58,6 +58,9 @@ func (s *Server) try(w *answer, r *request, customer, user string) (paid ticket,
 
 // switchCustomer lets an administrator of the instance act in another customer.
 func (s *Server) switchCustomer(w *answer, r *request) error {
+	if err := r.ownSession(); err != nil {
+		return err
+	}
 	var customer string
 	if err := s.fields(w, r, field{"customer", &customer, true}); err != nil {
 		return err

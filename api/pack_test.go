@@ -148,7 +148,7 @@ func TestZone(t *testing.T) {
 	}
 	defer func(z *time.Location) { time.Local = z }(time.Local)
 	for _, zone := range []*time.Location{vienna, time.FixedZone("Local", 7200)} {
-		time.Local, r.Server.Zone = zone, zone
+		time.Local, r.bench.Config.Zone = zone, zone
 		f("Europe/Vienna", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
 		f("Local", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
 	}

@@ -36,7 +36,7 @@ type columnBody struct {
 }
 
 func (s *Server) packages(w *answer, _ *request) error {
-	cat := s.Catalog()
+	cat := s.Tree.Catalog()
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
@@ -60,13 +60,13 @@ func (s *Server) packageType(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, describe(s.Catalog(), pt))
+	writeJSON(w, http.StatusOK, describe(s.Tree.Catalog(), pt))
 	return nil
 }
 
 // findPackage finds a package by the name in a path. Names of packages have small letters alone, so case does not matter.
 func (s *Server) findPackage(name string) (*catalog.PackageType, error) {
-	cat := s.Catalog()
+	cat := s.Tree.Catalog()
 	if pt := cat.Package(strings.ToLower(strings.TrimSpace(name))); pt != nil {
 		return pt, nil
 	}

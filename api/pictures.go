@@ -2,30 +2,12 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"time"
 
 	"belfry"
 	"belfry/engine"
 )
-
-// Pictures knows the pictures of customers.
-type Pictures interface {
-	Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool)
-	PictureShown(s belfry.Scope, name string) *belfry.Picture // nil: there is none
-	UnknownPicture(s belfry.Scope, name string) error
-}
-
-// Gallery keeps pictures.
-type Gallery struct {
-	Pictures
-	// Image gives the bytes of a picture by their hash; nil when they are gone.
-	Image func(ctx context.Context, c belfry.CustomerID, hash string) ([]byte, error)
-	// Put keeps one that was read from the image; result is created, updated or unchanged.
-	Put    func(who engine.Sender, p *belfry.Picture, image []byte) (result string, kept *belfry.Picture, err error)
-	Delete func(context.Context, engine.Sender, string, engine.Repeat) (status int, body []byte, err error)
-}
 
 // pictureInfo is what is told of a picture.
 type pictureInfo struct {
@@ -50,7 +32,7 @@ func (s *Server) listPictures(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	pictures, more := s.Gallery.Pictures.Pictures(r.customer, after, limit)
+	pictures, more := s.Tree.Pictures(r.customer, after, limit)
 	list := make([]pictureInfo, 0, len(pictures))
 	for _, p := range pictures {
 		list = append(list, pictureInfoOf(p))
@@ -72,16 +54,16 @@ func (s *Server) picture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	p := s.Gallery.PictureShown(r.scope(), name)
+	p := s.Tree.PictureShown(r.scope(), name)
 	if p == nil {
-		return s.Gallery.UnknownPicture(r.scope(), name)
+		return s.Tree.UnknownPicture(r.scope(), name)
 	}
-	image, err := s.Gallery.Image(r.ctx(), r.customer, p.Hash)
+	image, err := s.Images.Image(r.ctx(), r.customer, p.Hash)
 	if err != nil {
 		return err
 	}
 	if image == nil { // removed in this moment
-		return s.Gallery.UnknownPicture(r.scope(), name)
+		return s.Tree.UnknownPicture(r.scope(), name)
 	}
 	h := w.Header()
 	h.Set("Content-Type", p.Type)
@@ -109,7 +91,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	result, p, err := s.Gallery.Put(r.sender(), p, image)
+	result, p, err := s.Engine.PutPicture(r.sender(), p, image)
 	if err != nil {
 		return err
 	}
@@ -118,7 +100,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 		status = http.StatusCreated
 	}
 	if p == nil { // removed in this moment
-		return s.Gallery.UnknownPicture(r.scope(), name)
+		return s.Tree.UnknownPicture(r.scope(), name)
 	}
 	writeJSON(w, status, struct {
 		Result  string      `json:"result"`
@@ -147,7 +129,7 @@ func (s *Server) deletePicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, text, err := s.Gallery.Delete(r.ctx(), r.sender(), name, c.Repeat)
+	status, text, err := s.Engine.DeletePicture(r.ctx(), r.sender(), name, c.Repeat)
 	if err != nil {
 		return err
 	}

@@ -3,24 +3,16 @@ package api
 import (
 	"net/http"
 
-	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
 )
-
-// Policies knows the policies of customers.
-type Policies interface {
-	Policies(c belfry.CustomerID, after string, limit int) (list []*catalog.Policy, more bool)
-	PolicyNamed(c belfry.CustomerID, name string) *catalog.Policy // nil: there is none
-	UnknownPolicy(c belfry.CustomerID, name string) error
-}
 
 func (s *Server) listPolicies(w *answer, r *request) error {
 	after, limit, err := r.page()
 	if err != nil {
 		return err
 	}
-	list, more := s.Policies.Policies(r.customer, after, limit)
+	list, more := s.Tree.Policies(r.customer, after, limit)
 	return writePage(w, "policies", list, more)
 }
 
@@ -29,9 +21,9 @@ func (s *Server) policy(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	p := s.Policies.PolicyNamed(r.customer, name)
+	p := s.Tree.PolicyNamed(r.customer, name)
 	if p == nil {
-		return s.Policies.UnknownPolicy(r.customer, name)
+		return s.Tree.UnknownPolicy(r.customer, name)
 	}
 	writeJSON(w, http.StatusOK, p)
 	return nil
@@ -47,12 +39,12 @@ func (s *Server) putPolicy(w *answer, r *request) error {
 		if err != nil {
 			return nil, asParameter(err)
 		}
-		return s.ReadPolicy(r.customer, text)
+		return s.Engine.ReadPolicy(r.customer, text)
 	})
 	if err != nil {
 		return err
 	}
-	result, err := s.PutPolicy(r.sender(), p)
+	result, err := s.Engine.PutPolicy(r.sender(), p)
 	if err != nil {
 		return err
 	}
@@ -76,7 +68,7 @@ func (s *Server) deletePolicy(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, text, err := s.DeletePolicy(r.ctx(), r.sender(), name, c.Repeat)
+	status, text, err := s.Engine.DeletePolicy(r.ctx(), r.sender(), name, c.Repeat)
 	if err != nil {
 		return err
 	}

@@ -10,18 +10,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"belfry"
 )
 
 // TestReadsTakeTurns: a customer whose places for lists are taken is told to wait; another customer is not.
 func TestReadsTakeTurns(t *testing.T) {
 	for _, path := range []string{"/api/tree", "/api/provisioning/custom", "/api/classes", "/api/packages"} {
 		r := newRig(t)
-		r.Export = func(_ belfry.Scope, _ string, _ bool, w io.Writer) error {
-			_, err := io.WriteString(w, "name\n")
-			return err
-		}
 		r.reads.enter(t.Context(), 1, 1)
 		res := r.do("GET", path, "", "X-Api-Key: "+readKey)
 		if code := r.code(res); res.StatusCode != 429 || code != "rate_limited" || res.Header.Get("Retry-After") == "" {
@@ -43,24 +37,19 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 		l := *r.limits.Load()
 		l.Queries, l.Wait = 4, time.Hour
 		r.SetLimits(l)
-		var held, most atomic.Int64
-		r.Export = func(_ belfry.Scope, _ string, _ bool, w io.Writer) error {
-			most.Store(max(most.Load(), held.Add(1)))
-			defer held.Add(-1)
-			for range 100 {
-				if _, err := w.Write(make([]byte, answerPiece)); err != nil {
-					return err
-				}
-			}
-			return nil
+		names := "name\n"
+		for i := range 950 {
+			names += fmt.Sprintf("%0250d\n", i)
 		}
+		r.provision(names) // some pieces of an answer
+		var held, most atomic.Int64
 		const clients = 60
 		done := make(chan bool, clients)
 		for range clients {
 			go func() {
 				defer func() { recover(); done <- true }() // an answer that breaks off is a panic
 				q := httptest.NewRequest("GET", fmt.Sprintf("/api/provisioning/custom?apikey=%s", readKey), strings.NewReader(""))
-				r.ServeHTTP(&deaf{ResponseRecorder: httptest.NewRecorder(), cut: make(chan struct{})}, q)
+				r.ServeHTTP(&deaf{ResponseRecorder: httptest.NewRecorder(), cut: make(chan struct{}), held: &held, most: &most}, q)
 			}()
 		}
 		time.Sleep(time.Minute)
@@ -80,12 +69,18 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 // deaf is a client that takes nothing until its time is over.
 type deaf struct {
 	*httptest.ResponseRecorder
-	cut   chan struct{}
-	mu    sync.Mutex
-	timer *time.Timer
+	cut        chan struct{}
+	held, most *atomic.Int64 // answers that wait for clients like this one
+	mu         sync.Mutex
+	timer      *time.Timer
 }
 
-func (d *deaf) Write([]byte) (int, error) { <-d.cut; return 0, io.ErrClosedPipe }
+func (d *deaf) Write([]byte) (int, error) {
+	d.most.Store(max(d.most.Load(), d.held.Add(1)))
+	defer d.held.Add(-1)
+	<-d.cut
+	return 0, io.ErrClosedPipe
+}
 
 func (d *deaf) SetWriteDeadline(at time.Time) error {
 	d.mu.Lock()

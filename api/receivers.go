@@ -24,7 +24,10 @@ func (s *Server) tryReceiver(w *answer, r *request) error {
 		}
 		return err
 	}
-	out, err := s.Try(r.ctx(), r.scope(), r.PathValue("resource"), text)
+	if s.Collect == nil {
+		return belfry.Errorf(belfry.StorageUnavailable, "no collectors run here")
+	}
+	out, err := s.Collect.Try(r.ctx(), r.scope(), r.PathValue("resource"), text)
 	if err != nil {
 		return withoutKeys(err)
 	}

@@ -33,6 +33,12 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	if r.login == nil && r.key == "" {
 		return 0, nil // nobody had to be known
 	}
+	if r.local {
+		if r.server.Tree.CustomerName(r.customer) == "" {
+			return 0, belfry.Errorf(belfry.UnknownItem, "the customer was removed while the request was under way")
+		}
+		return r.customer, nil
+	}
 	if r.login == nil {
 		k := r.server.validKey(r.hash)
 		if k == nil {
@@ -47,7 +53,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	if !ok {
 		return 0, errNobody()
 	}
-	if !r.stranded && r.customer != l.Customer && r.server.Keys.CustomerName(r.customer) == "" {
+	if !r.stranded && r.customer != l.Customer && r.server.Tree.CustomerName(r.customer) == "" {
 		return 0, errStranded(r.login.Session)
 	}
 	if l.User.Level() < r.level || !slices.Equal(l.User.Views, r.login.User.Views) {
@@ -61,7 +67,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 
 // validKey finds a key that is neither revoked nor expired, and notes that it was used.
 func (s *Server) validKey(hash belfry.Hash) *meta.Key {
-	k := s.Keys.Key(hash)
+	k := s.Tree.Key(hash)
 	now := belfry.At(s.Trusted())
 	if k == nil || k.Expires != 0 && k.Expires <= now {
 		return nil

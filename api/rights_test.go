@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,21 +23,7 @@ import (
 // newBulkHouse is a house that takes bodies of rows, and those who send them.
 func newBulkHouse(t *testing.T) *house {
 	h := newHouse(t)
-	h.Tree, h.Hold, h.Spool = h.tree, h.intake.Hold, t.TempDir()
-	h.Send = func(ctx context.Context, b Bulk) (int, []byte, error) {
-		o := intake.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic}
-		if b.IdempotencyKey != "" {
-			o.Repeat = engine.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
-		}
-		who := engine.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
-		if b.Remove {
-			return h.intake.Remove(ctx, who, b.Package, b.Body, o)
-		}
-		if b.Package != "" {
-			return h.intake.Provision(ctx, who, b.Package, b.Body, o)
-		}
-		return h.intake.Send(ctx, who, b.Body, o)
-	}
+	h.Spool = t.TempDir()
 	_, _, err := h.intake.Provision(t.Context(), engine.Sender{Scope: belfry.Whole(1)}, "custom", strings.NewReader("name\nold\n"), intake.Options{})
 	h.must(err)
 	return h
@@ -186,16 +173,14 @@ func TestWholeBodiesAfterRevocation(t *testing.T) {
 func TestRightsWhileRowsWait(t *testing.T) {
 	h := newBulkHouse(t)
 	who := h.enter("admin")
-	h.Send = func(_ context.Context, b Bulk) (int, []byte, error) {
-		if _, err := io.Copy(io.Discard, b.Body); err != nil {
-			return 0, nil, err
-		}
-		none := func(context.Context) error { return nil }
-		h.must(b.Wait(none))
+	h.room = func() {
+		h.room = nil
 		h.must(h.accounts.LogOut(hashIn(who)))
-		return 200, nil, b.Wait(none)
 	}
 	h.want(401, "invalid_key", "POST", "/api/provisioning/custom", "name\nweb01\n", who)
+	if h.resource(1, "web01") {
+		t.Error("it was stored")
+	}
 }
 
 // TestFewerRightsWhileSending: a session that goes on with fewer rights is refused with 403, not 401.
@@ -244,12 +229,11 @@ func TestAnswerAfterRevocation(t *testing.T) {
 	f := func(at int, encoding string, begun bool) {
 		t.Helper()
 		h := newBulkHouse(t)
-		h.Names = noNames{}
 		secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
 		h.must(err)
 		rows := &endless{table: table{names: []string{"name"}}, at: at, between: func() { h.must(h.revokeKey("agent")) }}
 		h.Source = func(*catalog.Collection) query.Source { return sourceOf{rows} }
-		rec, aborted := h.cutOff("/api/sql?rows=100000&wt=csv&q=SELECT+name+FROM+objectstatus", "X-Api-Key: "+secret, "Accept-Encoding: "+encoding)
+		rec, aborted := h.cutOff(func() {}, "/api/sql?rows=100000&wt=csv&q=SELECT+name+FROM+objectstatus", "X-Api-Key: "+secret, "Accept-Encoding: "+encoding)
 		if aborted != begun || rec.Body.Len() > 200*at || rows.n > at+2*held/100 {
 			t.Errorf("revoked at row %d, %s: %d bytes and %d rows, aborted %v", at, encoding, rec.Body.Len(), rows.n, aborted)
 		}
@@ -263,8 +247,20 @@ func TestAnswerAfterRevocation(t *testing.T) {
 	}
 }
 
-// cutOff asks, and tells whether the answer was cut off.
-func (h *house) cutOff(target string, headers ...string) (rec *httptest.ResponseRecorder, aborted bool) {
+// observed calls wrote after each piece of an answer.
+type observed struct {
+	*httptest.ResponseRecorder
+	wrote func()
+}
+
+func (o observed) Write(b []byte) (int, error) {
+	n, err := o.ResponseRecorder.Write(b)
+	o.wrote()
+	return n, err
+}
+
+// cutOff asks, and tells whether the answer was cut off. It calls wrote after each piece of the answer.
+func (h *house) cutOff(wrote func(), target string, headers ...string) (rec *httptest.ResponseRecorder, aborted bool) {
 	r := httptest.NewRequest("GET", target, nil)
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ": ")
@@ -277,7 +273,7 @@ func (h *house) cutOff(target string, headers ...string) (rec *httptest.Response
 		}
 	}()
 	aborted = true
-	h.ServeHTTP(rec, r)
+	h.ServeHTTP(observed{rec, wrote}, r)
 	return rec, false
 }
 
@@ -286,19 +282,20 @@ func TestListAfterRevocation(t *testing.T) {
 	h := newBulkHouse(t)
 	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
 	h.must(err)
-	h.Export = func(_ belfry.Scope, _ string, _ bool, w io.Writer) error {
-		for i := range 10 {
-			if i == 3 {
-				h.must(h.revokeKey("agent"))
-			}
-			if _, err := w.Write(make([]byte, answerPiece)); err != nil {
-				return err
-			}
-		}
-		return nil
+	names := "name\n"
+	for i := range 950 {
+		names += fmt.Sprintf("%0250d\n", i)
 	}
-	if rec, aborted := h.cutOff("/api/provisioning/custom", "X-Api-Key: "+secret); !aborted || rec.Body.Len() != 3*answerPiece {
-		t.Errorf("%d bytes, aborted %v", rec.Body.Len(), aborted)
+	_, _, err = h.intake.Provision(t.Context(), engine.Sender{Scope: belfry.Whole(1)}, "custom", strings.NewReader(names), intake.Options{})
+	h.must(err)
+	pieces := 0
+	rec, aborted := h.cutOff(func() {
+		if pieces++; pieces == 3 {
+			h.must(h.revokeKey("agent"))
+		}
+	}, "/api/provisioning/custom", "X-Api-Key: "+secret)
+	if !aborted || pieces != 3 || rec.Body.Len() < 3*answerPiece {
+		t.Errorf("%d pieces, %d bytes, aborted %v", pieces, rec.Body.Len(), aborted)
 	}
 }
 

@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 
 	"belfry"
+	"belfry/engine"
 	"belfry/intake"
 )
 
@@ -24,7 +26,7 @@ func (s *Server) send(w *answer, r *request) error {
 		return err
 	}
 	formats := map[string]belfry.Format{"application/json": belfry.JSON, "application/x-ndjson": belfry.NDJSON}
-	return inFormat(formats[typ], s.rows(w, r, Bulk{Format: formats[typ]}))
+	return inFormat(formats[typ], s.rows(w, r, intake.Options{Format: formats[typ]}, s.Ready(), s.Intake.Send))
 }
 
 // inFormat gives a body that could not be read the code of its format.
@@ -40,7 +42,9 @@ func (s *Server) provision(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.csvRows(w, r, Bulk{Package: name})
+	return s.csvRows(w, r, intake.Options{}, s.Ready(), func(ctx context.Context, who engine.Sender, body io.Reader, o intake.Options) (int, []byte, error) {
+		return s.Intake.Provision(ctx, who, name, body, o)
+	})
 }
 
 func (s *Server) remove(w *answer, r *request) error {
@@ -52,7 +56,13 @@ func (s *Server) remove(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.csvRows(w, r, Bulk{Package: name, Remove: true, Recursive: recursive})
+	ready := s.Ready()
+	if belfry.CodeOf(ready) == belfry.Overloaded {
+		ready = nil // a removal makes room
+	}
+	return s.csvRows(w, r, intake.Options{Recursive: recursive}, ready, func(ctx context.Context, who engine.Sender, body io.Reader, o intake.Options) (int, []byte, error) {
+		return s.Intake.Remove(ctx, who, name, body, o)
+	})
 }
 
 func (s *Server) export(w *answer, r *request) error {
@@ -72,7 +82,7 @@ func (s *Server) export(w *answer, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return s.Export(r.scope(), name, broken, w)
+	return s.Intake.Export(r.scope(), name, broken, w)
 }
 
 // packageName is the package in the path of a request.
@@ -85,72 +95,75 @@ func (s *Server) packageName(r *request) (string, error) {
 }
 
 // csvRows takes a body that can only be CSV.
-func (s *Server) csvRows(w *answer, r *request, b Bulk) error {
+func (s *Server) csvRows(w *answer, r *request, o intake.Options, ready error, apply applyRows) error {
 	if _, err := mediaType(r.Request, "text/csv"); err != nil {
 		return err
 	}
-	return s.rows(w, r, b)
+	return s.rows(w, r, o, ready, apply)
 }
 
 // turnAway gives the error of a request that is refused before its rows are read. That of a trial is told to nobody else.
 func (s *Server) turnAway(r *request, trial bool, err error) error {
-	if s.TurnedAway != nil && !trial {
-		s.TurnedAway(r.customer, err)
+	if !trial {
+		s.Intake.TurnedAway(r.customer, err)
 	}
 	return err
 }
 
-// rows takes a body of rows.
-func (s *Server) rows(w *answer, r *request, b Bulk) error {
-	b.Scope, b.Key, b.Name = r.scope(), r.key, r.who
-	b.IdempotencyKey = r.Header.Get("Idempotency-Key")
+// applyRows is a method of Intake that applies a body of rows and returns the answer.
+type applyRows func(ctx context.Context, who engine.Sender, body io.Reader, o intake.Options) (status int, text []byte, err error)
+
+// rows takes a body of rows, unless ready says why it cannot be taken now.
+func (s *Server) rows(w *answer, r *request, o intake.Options, ready error, apply applyRows) error {
+	who := r.sender()
 	limit := r.limits.Body
 	var err error
-	if b.Atomic, err = r.flag("atomic"); err != nil {
+	if o.Atomic, err = r.flag("atomic"); err != nil {
 		return err
 	}
-	if b.DryRun, err = r.flag("dryrun"); err != nil {
+	if o.DryRun, err = r.flag("dryrun"); err != nil {
 		return err
 	}
-	if err := checkIdempotencyKey(b.IdempotencyKey); err != nil {
+	o.Repeat.Key = r.Header.Get("Idempotency-Key")
+	if err := checkIdempotencyKey(o.Repeat.Key); err != nil {
 		return err
 	}
-	if b.Atomic || b.IdempotencyKey != "" {
+	if o.Atomic || o.Repeat.Key != "" {
 		limit = min(limit, r.limits.BodyHeld)
 	}
-	if err := s.Ready(); err != nil && !(b.Remove && belfry.CodeOf(err) == belfry.Overloaded) {
-		return s.turnAway(r, b.DryRun, err) // before the body travels in vain
+	if ready != nil {
+		return s.turnAway(r, o.DryRun, ready) // before the body travels in vain
 	}
 	var took bool
 	if r.place, took = s.take(r, &s.bulk, r.limits.BulkRequests); !took {
-		return s.turnAway(r, b.DryRun, belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests))
+		return s.turnAway(r, o.DryRun, belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests))
 	}
 	defer r.place.leave()
 	defer s.whenEnded(r.place.end)()
-	turns := s.turnsFor(r, b.Atomic || b.DryRun)
+	turns := s.turnsFor(r, o.Atomic || o.DryRun)
 	defer func() { turns.pause() }()
 	body, err := openInTurns(w, r, limit, turns)
 	if err != nil {
-		return s.turnAway(r, b.DryRun, intake.Stopped(r.place.ctx, err))
+		return s.turnAway(r, o.DryRun, intake.Stopped(r.place.ctx, err))
 	}
 	defer body.Close()
-	b.Body = body
-	if b.IdempotencyKey != "" {
+	in := io.Reader(body)
+	if o.Repeat.Key != "" {
 		held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
 		if err != nil {
-			return s.turnAway(r, b.DryRun, intake.Stopped(r.place.ctx, err))
+			return s.turnAway(r, o.DryRun, intake.Stopped(r.place.ctx, err))
 		}
 		defer held.Close()
 		turns.pause()
 		turns = s.turnsFor(r, true)
 		turns.Reader = held
-		b.Body, b.Digest = turns, held.digest
+		in, o.Repeat.Digest = turns, held.digest
 	}
-	b.Wait = func(f func(context.Context) error) error {
+	who.Wait = func(f func(context.Context) error) error {
 		turns.pause()
 		return r.rest(f)
 	}
-	status, text, err := s.Send(r.place.ctx, b)
+	status, text, err := apply(r.place.ctx, who, in, o)
 	if err != nil {
 		return err
 	}
@@ -163,7 +176,7 @@ func (s *Server) rows(w *answer, r *request, b Bulk) error {
 func (s *Server) turnsFor(r *request, whole bool) *decoding {
 	d := &decoding{turns: &s.computing, ctx: r.place.ctx, customer: r.customer, valid: r.stillMay, rows: true, last: !whole}
 	if !whole {
-		d.free = func() bool { return s.OthersActive == nil || !s.OthersActive(r.customer) }
+		d.free = func() bool { return !s.Engine.OthersActive(r.customer) }
 	}
 	return d
 }
@@ -171,7 +184,7 @@ func (s *Server) turnsFor(r *request, whole bool) *decoding {
 // writeReport answers with a report that has been rendered.
 func (s *Server) writeReport(w *answer, status int, text []byte) {
 	if status != http.StatusOK {
-		text = s.Keys.MaskKeys(text) // an error repeats what it complains of
+		text = s.Tree.MaskKeys(text) // an error repeats what it complains of
 	}
 	w.Header()["Content-Type"] = typeJSON
 	w.Header()["Cache-Control"] = noStore

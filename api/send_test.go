@@ -1,9 +1,7 @@
 package api
 
 import (
-	"context"
-	"fmt"
-	"net/http"
+	"slices"
 	"testing"
 
 	"belfry"
@@ -12,38 +10,34 @@ import (
 // TestTurnedAway: requests of rows that are refused before any of them is read are told, with the reason; trials and others are not.
 func TestTurnedAway(t *testing.T) {
 	r := newRig(t)
-	var told []string
-	r.TurnedAway = func(c belfry.CustomerID, err error) { told = append(told, fmt.Sprint(c, " ", belfry.CodeOf(err))) }
+	told := func() []string {
+		t.Helper()
+		r.bench.Records = nil
+		if err := r.Intake.TellShortfalls(); err != nil {
+			t.Error(err)
+		}
+		return r.bench.EventsOf(1)
+	}
 	key := "X-Api-Key: " + writeKey
+	const refused = "internal 1 requests were refused before their rows were read, so those are not counted: 1 as "
 	f := func(method, path string, want ...string) {
 		t.Helper()
-		told = nil
 		if res := r.do(method, path, "type,object\n", key, "Content-Type: text/csv"); res.StatusCode != 503 {
 			t.Errorf("%s: %d", path, res.StatusCode)
 		}
-		if fmt.Sprint(told) != fmt.Sprint(want) {
-			t.Errorf("%s: told %q, want %q", path, told, want)
+		if got := told(); !slices.Equal(got, want) {
+			t.Errorf("%s: told %q, want %q", path, got, want)
 		}
 	}
 	r.ready = belfry.Errorf(belfry.StorageUnavailable, "no room")
-	f("POST", "/api/send", "1 storage_unavailable")
-	f("POST", "/api/provisioning/custom", "1 storage_unavailable")
+	f("POST", "/api/send", refused+"nothing could be written (storage_unavailable)")
+	f("POST", "/api/provisioning/custom", refused+"nothing could be written (storage_unavailable)")
 	f("POST", "/api/send?dryrun=true")
-	f("GET", "/d?o=a&i1=1", "1 storage_unavailable")
-	f("GET", "/cv?v=a", "1 storage_unavailable")
+	f("GET", "/d?o=a&i1=1", refused+"nothing could be written (storage_unavailable)")
+	f("GET", "/cv?v=a", refused+"nothing could be written (storage_unavailable)")
 	r.ready = nil
-	told = nil
-	send := func() *http.Response {
-		return r.do("POST", "/api/send", "type,object\n", key, "Content-Type: text/csv")
+	for range r.limits.Load().BulkRequests {
+		r.bulk.enter(t.Context(), 1, r.limits.Load().BulkRequests)
 	}
-	r.Send = func(context.Context, Bulk) (int, []byte, error) { // each in the midst of the one before, until there is no place
-		if res := send(); res.StatusCode != 200 && res.StatusCode != 503 {
-			t.Error(res.StatusCode)
-		}
-		return 200, nil, nil
-	}
-	send()
-	if fmt.Sprint(told) != "[1 overloaded]" {
-		t.Errorf("told %q", told)
-	}
+	f("POST", "/api/send", refused+"the service had too much to do (overloaded)")
 }

@@ -13,7 +13,6 @@ import (
 	"belfry/meta"
 )
 
-// Sessions begins and ends them. LogIn takes as long for a user who does not exist, and answers every mistake with the
 // cookieName is the cookie that carries the secret of a session.
 const cookieName = "belfry_session"
 
@@ -30,7 +29,7 @@ func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
 // come still vouches for them.
 func (s *Server) session(ctx context.Context, hash belfry.Hash) (l meta.Login, ok bool) {
 	now := belfry.At(s.Trusted())
-	if l, ok = s.Keys.Session(hash); !ok || l.Session.Over(now) {
+	if l, ok = s.Tree.Session(hash); !ok || l.Session.Over(now) {
 		return l, false
 	}
 	if age := s.limits.Load().SessionAge; age > 0 && l.Session.Created+belfry.Time(age.Microseconds()) <= now {
@@ -53,7 +52,7 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 	r.stranded = false
 	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance {
 		r.customer, r.who = to, accounts.ActingName(r.who)
-		r.stranded = s.Keys.CustomerName(to) == ""
+		r.stranded = s.Tree.CustomerName(to) == ""
 	}
 	// What is remembered for the user is found in the next session, too, and is no key's. Nobody is called like somebody
 	// who acts in a customer that is not the own one.
@@ -178,14 +177,14 @@ func address(r *http.Request) string {
 // person is what people learn about themselves.
 func (s *Server) person(r *request) map[string]any {
 	person := map[string]any{
-		"user": r.login.User.Name, "role": r.login.User.RoleName(), "customer": s.Keys.CustomerName(r.customer),
+		"user": r.login.User.Name, "role": r.login.User.RoleName(), "customer": s.Tree.CustomerName(r.customer),
 		"expires": r.login.Session.Expires.String(),
 	}
 	if r.stranded {
 		person["customer"] = r.login.Session.ActingIn
 	}
 	if r.home != r.customer {
-		person["home"] = s.Keys.CustomerName(r.home)
+		person["home"] = s.Tree.CustomerName(r.home)
 	}
 	if r.scope().Limited() {
 		person["views"] = r.scope().Views
@@ -195,14 +194,18 @@ func (s *Server) person(r *request) map[string]any {
 
 func (s *Server) whoAmI(w *answer, r *request) error {
 	if r.login != nil {
-		if l, ok := s.Keys.Session(r.login.Hash); ok {
+		if l, ok := s.Tree.Session(r.login.Hash); ok {
 			r.login = &l // it may just have been renewed
 		}
 		writeJSON(w, http.StatusOK, s.person(r))
 		return nil
 	}
+	if r.local {
+		writeJSON(w, http.StatusOK, map[string]any{"user": r.who, "role": belfry.InstanceAdministrator, "customer": s.Tree.CustomerName(r.customer)})
+		return nil
+	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"key": r.who, "level": r.level, "customer": s.Keys.CustomerName(r.customer),
+		"key": r.who, "level": r.level, "customer": s.Tree.CustomerName(r.customer),
 	})
 	return nil
 }

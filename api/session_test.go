@@ -31,6 +31,8 @@ type house struct {
 	seq      *engine.Sequencer
 	intake   *intake.Intake
 	accounts *accounts.Accounts
+	room     func()                // called while rows wait for room; nil: nothing is
+	sink     func(*belfry.Record)  // called with each record that is committed; may be nil
 	hashing  func(password string) // called while a password is hashed; nil: nothing is
 	ticking  sync.Mutex
 	now      time.Time
@@ -74,8 +76,16 @@ func newHouse(t *testing.T) *house {
 			if r.Answer != nil {
 				answers[r.Answer.Key] = r.Answer
 			}
+			if h.sink != nil {
+				h.sink(r)
+			}
 		}},
-		Room:  func(context.Context, belfry.CustomerID, int) error { return nil },
+		Room: func(context.Context, belfry.CustomerID, int) error {
+			if h.room != nil {
+				h.room()
+			}
+			return nil
+		},
 		Count: func(belfry.CustomerID) int { return 0 },
 		Limits: func() engine.Limits {
 			return engine.Limits{Answers: 1000, ChunkBytes: h.chunk, Row: 1 << 20, Columns: 100, Indicators: 100, Objects: 1000, Retention: func(string) time.Duration { return 0 }}
@@ -101,7 +111,7 @@ func newHouse(t *testing.T) *house {
 	}
 	h.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Now: clock, Keys: h.tree, Accounts: h.accounts, Catalog: h.tree.Catalog, Ready: func() error { return nil },
+		Now: clock, Tree: h.tree, Engine: h.seq, Intake: h.intake, Accounts: h.accounts, Ready: func() error { return nil },
 		Limits: Limits{Body: 2000, BodyHeld: 1000, BulkRequests: 2, Queries: 1, QueryTime: time.Minute, Wait: time.Minute, Idle: time.Minute},
 	})
 	return h

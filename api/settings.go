@@ -6,19 +6,9 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"belfry"
-	"belfry/engine"
 )
-
-// Settings are what can be changed while the service runs.
-type Settings interface {
-	// Settings lists those that somebody of a level may see.
-	Settings(belfry.CustomerID, belfry.Level) []Setting
-	// PutSettings changes some, all or none, and puts them in force; nil takes one back.
-	PutSettings(engine.Sender, belfry.Level, map[string]*string) error
-}
 
 // Setting is one setting with what is in force.
 type Setting struct {
@@ -31,16 +21,8 @@ type Setting struct {
 	Help    string `json:"help"`
 }
 
-// zone is that of times which a customer writes without one.
-func (s *Server) zone(c belfry.CustomerID) *time.Location {
-	if s.ZoneOf != nil {
-		return s.ZoneOf(c)
-	}
-	return s.Zone
-}
-
 func (s *Server) listSettings(w *answer, r *request) error {
-	writeJSON(w, http.StatusOK, map[string]any{"settings": s.Settings.Settings(r.customer, r.level)})
+	writeJSON(w, http.StatusOK, map[string]any{"settings": s.Settings(r.customer, r.level)})
 	return nil
 }
 
@@ -56,7 +38,7 @@ func (s *Server) putSettings(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Settings.PutSettings(r.sender(), r.level, changes); err != nil {
+	if err := s.PutSettings(r.sender(), r.level, changes); err != nil {
 		return err
 	}
 	return s.listSettings(w, r)

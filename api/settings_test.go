@@ -99,7 +99,7 @@ func TestSlowWithoutKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	s := &Server{Config: Config{Keys: meta.NewTree(cat), Now: func() time.Time { return now }}}
+	s := &Server{Config: Config{Tree: meta.NewTree(cat), Now: func() time.Time { return now }}}
 	const key = "7b0c4f0e-1111-4aaa-8bbb-000000000001"
 	r := &request{customer: 1, who: "ann"}
 	s.noteQuery(r, params{{"q", "SELECT quick"}}, now.Add(-time.Millisecond), 1, nil)

@@ -96,7 +96,7 @@ func (s *Server) noteQuery(r *request, params params, began time.Time, rows int,
 }
 
 func (s *Server) keyless(text string) string {
-	text = string(s.Keys.MaskKeys([]byte(text)))
+	text = string(s.Tree.MaskKeys([]byte(text)))
 	text = uuid.ReplaceAllString(text, "***")
 	if len(text) > slowText {
 		text = strings.ToValidUTF8(text[:slowText], "") + "…"

@@ -267,7 +267,7 @@ func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
 	if !params.Has("q") {
 		return belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
-	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: s.Arrival(), Filter: params.Get("fq")}
+	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: s.Engine.Now(), Filter: params.Get("fq")}
 	page, err := readCursor(params)
 	if err != nil {
 		return err
@@ -292,7 +292,7 @@ func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
 	if err != nil {
 		return err
 	}
-	if q.plan, err = query.Check(text, s.Catalog(), o); err != nil {
+	if q.plan, err = query.Check(text, s.Tree.Catalog(), o); err != nil {
 		return err
 	}
 	if page != nil && page.mark != nil {
@@ -300,5 +300,5 @@ func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
 			return err
 		}
 	}
-	return q.plan.Resolve(ctx, s.Names)
+	return q.plan.Resolve(ctx, s.Tree)
 }

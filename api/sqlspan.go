@@ -17,7 +17,7 @@ func (s *Server) queryZone(c belfry.CustomerID, params params) (*time.Location, 
 	case !params.Has("tz") || strings.EqualFold(name, "UTC") || strings.EqualFold(name, "Z"):
 		return time.UTC, nil
 	case strings.EqualFold(name, "Local"):
-		return s.zone(c), nil
+		return s.Engine.Zone(c), nil
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "" {

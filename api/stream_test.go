@@ -227,7 +227,6 @@ func (s *stage) settledNow() bool {
 // TestStreamEnds: revoked and expired keys end a stream, with nothing more said.
 func TestStreamEnds(t *testing.T) {
 	s := newStreams(t, func(h *Hub) { h.timing.check = time.Millisecond })
-	k := s.rig.Keys.(keys)
 	f := func(end func()) {
 		t.Helper()
 		e := s.open("types=status")
@@ -236,14 +235,14 @@ func TestStreamEnds(t *testing.T) {
 		if m, err := e.next(); err != io.EOF {
 			t.Errorf("got %v, %v", m, err)
 		}
-		k.add(readKey, belfry.LevelRead, 0)
+		s.addKey(readKey, belfry.LevelRead, 0)
 	}
 	f(func() {
-		if err := k.Apply(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: readKey[34:]}}}); err != nil {
+		if _, _, err := s.Accounts.RevokeKey(t.Context(), in(1), readKey[34:]); err != nil {
 			t.Fatal(err)
 		}
 	})
-	f(func() { k.add(readKey, belfry.LevelRead, belfry.At(time.Now().Add(-time.Second))) })
+	f(func() { s.addKey(readKey, belfry.LevelRead, belfry.At(time.Now().Add(-time.Second))) })
 	f(s.stage.Hub.Close)
 }
 

@@ -1,6 +1,9 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+	"strconv"
+)
 
 // Health is how the service fares.
 type Health struct {
@@ -117,7 +120,7 @@ func (s *Server) system(w *answer, r *request) error {
 	} else {
 		h.Ready = true
 	}
-	h.Queries.Slowest = s.slow.list(whose, s.Now(), s.Keys.CustomerName)
+	h.Queries.Slowest = s.slow.list(whose, s.Now(), s.Tree.CustomerName)
 	writeJSON(w, http.StatusOK, h)
 	return nil
 }
@@ -130,10 +133,15 @@ func (s *Server) confirmClock(w *answer, r *request) error {
 // confirmFault takes an administrator's word that a fault is known.
 func (s *Server) confirmFault(w *answer, r *request) error { return s.confirm(w, r, r.PathValue("id")) }
 
+// FaultHeader tells in the answer to a confirmation whether the fault was open.
+const FaultHeader = "X-Fault-Was-Open"
+
 func (s *Server) confirm(w *answer, r *request, fault string) error {
-	if err := s.ConfirmFault(fault, r.who); err != nil {
+	open, err := s.ConfirmFault(fault, r.who)
+	if err != nil {
 		return err
 	}
+	w.Header().Set(FaultHeader, strconv.FormatBool(open))
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -100,9 +100,9 @@ func (s *Server) packageOf(n *meta.Node) *catalog.PackageType {
 		if n.Parent == nil { // MAIN stands nowhere, and nobody has made it
 			return nil
 		}
-		return s.Catalog().Package("view")
+		return s.Tree.Catalog().Package("view")
 	}
-	return s.Catalog().Package(n.Package)
+	return s.Tree.Catalog().Package(n.Package)
 }
 
 // place shows where an item stands and how it is drawn. Of what a resource was told nothing else is shown: that is for

@@ -67,11 +67,22 @@ func FuzzTreeMark(f *testing.F) {
 	})
 }
 
+// newTreeStage is a server whose tree is that of a stage.
+func newTreeStage(t *testing.T) *streams {
+	s := &streams{stage: newStage(t), rig: newRig(t)}
+	key, err := json.Marshal(s.Tree.Key(belfry.HashOf(readKey)).Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.happen(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: readKey[34:], Body: key}}})
+	s.rig.Server.Tree = s.stage.tree
+	return s
+}
+
 // TestTreeOfMany reads a view of many objects page by page while the view changes.
 func TestTreeOfMany(t *testing.T) {
 	const objects = 5000
-	s := &streams{stage: newStage(t), rig: newRig(t)}
-	s.rig.Server.Tree = s.stage.tree
+	s := newTreeStage(t)
 	var items []belfry.Item
 	for i := range objects {
 		items = append(items, belfry.Item{ID: belfry.ID(100 + i), Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprintf("o%05d", (i*7919)%objects), Parent: 11, Resource: 11, Class: "load"})
@@ -103,8 +114,7 @@ func TestTreeOfMany(t *testing.T) {
 
 // TestTreeSecrets: of what a resource was told, only its place is shown.
 func TestTreeSecrets(t *testing.T) {
-	s := &streams{stage: newStage(t), rig: newRig(t)}
-	s.rig.Server.Tree = s.stage.tree
+	s := newTreeStage(t)
 	s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{
 		{
 			ID: 40, Customer: 1, Kind: belfry.KindResource, Name: "ping", Parent: 10, Resource: 40, Class: "network-ping", Package: "network-ping",
@@ -134,8 +144,7 @@ func TestTreeSecrets(t *testing.T) {
 
 // TestTreeElements: a shortcut has the status of its target, and elements say which of their ends are gone.
 func TestTreeElements(t *testing.T) {
-	s := &streams{stage: newStage(t), rig: newRig(t)}
-	s.rig.Server.Tree = s.stage.tree
+	s := newTreeStage(t)
 	element := func(id belfry.ID, pkg, name string, answers map[string]string) belfry.Item {
 		return belfry.Item{ID: id, Customer: 1, Kind: belfry.KindElement, Name: name, Parent: 10, Package: pkg, Details: &belfry.Details{Answers: answers}}
 	}

@@ -81,7 +81,7 @@ func (s *Server) changeUser(w *answer, r *request) error {
 	switch {
 	case u.Role == "" && u.Password == "" && u.Views == nil:
 		return belfry.Errorf(belfry.BadParameter, "there is nothing to change; give role, password or views, or several of them")
-	case u.Password != "" && r.home == r.customer && r.login.User.Name == u.Name:
+	case u.Password != "" && r.login != nil && r.home == r.customer && r.login.User.Name == u.Name:
 		return belfry.Errorf(belfry.BadParameter, "this is your own password; change it with PUT /api/session, which asks for the old one")
 	}
 	if err := s.Accounts.ChangeUser(r.caller(), u, s.hashing(r)); err != nil {
@@ -134,7 +134,7 @@ func (s *Server) hashing(r *request) accounts.Hashing {
 
 // caller is who asks, for a change that is not remembered.
 func (r *request) caller() accounts.Caller {
-	return accounts.Caller{Sender: engine.Sender{Scope: belfry.Whole(r.customer), Key: r.key, Name: r.who}, Level: r.level}
+	return accounts.Caller{Sender: engine.Sender{Scope: belfry.Whole(r.customer), Key: r.key, Name: r.who}, Level: r.level, Local: r.local}
 }
 
 // writeBody sends an answer that is ready.

@@ -29,7 +29,7 @@ func (s *Server) why(w *answer, r *request) error {
 	if name == "" {
 		return unknownPath(r.Request)
 	}
-	out, err := s.Explain(r.scope(), status.Wanted{Kind: kind, Name: name, Resource: r.params.Get("resname")})
+	out, err := status.Explain(s.Tree, r.scope(), status.Wanted{Kind: kind, Name: name, Resource: r.params.Get("resname")}, s.Engine.Since(), s.Engine.Now())
 	if err != nil {
 		return withoutKeys(err)
 	}

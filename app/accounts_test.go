@@ -9,10 +9,11 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/catalog"
+	"belfry/client"
 )
 
 // openFolder makes a data folder with a first administrator and gives what the commands and the service work with.
-func openFolder(t *testing.T) *direct {
+func openFolder(t *testing.T) *offline {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
@@ -28,20 +29,21 @@ func openFolder(t *testing.T) *direct {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
+		if err := a.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return a.(*direct)
+	return a
 }
 
 func TestLogIn(t *testing.T) {
 	d := openFolder(t)
 	ctx := context.Background()
-	if err := d.CreateCustomer(ctx, "acme"); err != nil {
+	if err := client.NewLocal(inProcess{d.api.Local()}, "default").CreateCustomer(ctx, "acme"); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.CreateUser(ctx, "acme", NewUser{Name: "eve", Password: "hers", Role: belfry.Viewer}); err != nil {
+	admin := client.NewLocal(inProcess{d.api.Local()}, "acme")
+	if err := admin.CreateUser(ctx, client.UserChange{Name: "eve", Password: "hers", Role: belfry.Viewer}); err != nil {
 		t.Fatal(err)
 	}
 	f := func(customer, user, password string, want bool) {
@@ -66,12 +68,12 @@ func TestLogIn(t *testing.T) {
 	f("nobody", "eve", "hers", false)
 	f("acme", "mallory", "hers", false)
 	f("acme", "eve", "", false)
-	if err := d.SetPassword(ctx, "acme", "eve", "another"); err != nil {
+	if err := admin.ChangeUser(ctx, "eve", client.UserChange{Password: "another"}); err != nil {
 		t.Fatal(err)
 	}
 	f("acme", "eve", "hers", false)
 	f("acme", "eve", "another", true)
-	if err := d.RemoveUser(ctx, "acme", "eve"); err != nil {
+	if err := admin.RemoveUser(ctx, "eve"); err != nil {
 		t.Fatal(err)
 	}
 	f("acme", "eve", "another", false)

@@ -10,7 +10,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,10 +19,9 @@ import (
 	"time"
 
 	"belfry/catalog"
-	"belfry/journal"
 )
 
-// Options are what Serve and OpenAdmin need.
+// Options are what Serve and OpenControl need.
 type Options struct {
 	Config        *Config
 	Catalog       *catalog.Catalog
@@ -31,7 +29,7 @@ type Options struct {
 	Level         *slog.LevelVar
 	Console       io.Writer // where the first password is shown
 	AdminPassword string    // the first password; empty: a random one
-	Existing      bool      // OpenAdmin does not make a folder that is not there
+	Existing      bool      // OpenControl does not make a folder that is not there
 	Demo          bool      // Serve fills an empty customer with samples
 	AcceptLoss    []string  // parts of the data folder without which Serve starts all the same, see LossParts
 	ScriptWorker  []string  // the command that makes a process of this program run scripts; none: scripts are refused
@@ -67,33 +65,6 @@ const (
 	// closeWithin is how long a stop waits for what still writes when its time is over.
 	closeWithin = time.Second
 )
-
-// OpenAdmin gives the commands whoever can carry them out: the service that holds the folder, or this process. Between
-// a service that has just locked the folder and one that answers lies a moment, in which it waits.
-func OpenAdmin(ctx context.Context, o Options) (Admin, error) {
-	if err := o.checkFolder(); err != nil {
-		return nil, err
-	}
-	o.tellNew()
-	again := time.NewTicker(100 * time.Millisecond)
-	defer again.Stop()
-	for end := time.Now().Add(adminWithin); ; {
-		a, err := openOffline(ctx, o)
-		if !errors.Is(err, journal.ErrLocked) {
-			return a, err
-		}
-		service := dialControl(o.Config.Data)
-		if _, silent := service.Customers(ctx); silent == nil {
-			return service, nil
-		} else if time.Now().After(end) {
-			return nil, errors.Join(err, silent)
-		}
-		<-again.C
-	}
-}
-
-// adminWithin is how long a command waits for a service that starts or stops.
-const adminWithin = 30 * time.Second
 
 // checkFolder keeps a misspelt folder from being made by a command that only looks. Any part of the data will do: what is
 // missing of the others is for whoever reads them to tell.

@@ -47,7 +47,7 @@ func (in *instance) open(accept ...string) error {
 	if err != nil {
 		return err
 	}
-	return a.Close()
+	return a.close()
 }
 
 func (in *instance) path(name string) string { return filepath.Join(in.dir, filepath.FromSlash(name)) }

@@ -37,12 +37,7 @@ func TestLifeEvents(t *testing.T) {
 	t.Run("first", func(t *testing.T) {
 		r := startService(t, func(c *Config) { c.Data = dir })
 		key = r.key("K", belfry.LevelRead, "default")
-		admin, err := OpenAdmin(t.Context(), r.options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer admin.Close()
-		if err := admin.CreateCustomer(t.Context(), "acme"); err != nil {
+		if err := r.admin("default").CreateCustomer(t.Context(), "acme"); err != nil {
 			t.Fatal(err)
 		}
 		other = r.key("O", belfry.LevelRead, "acme")

@@ -233,29 +233,24 @@ func (s *service) tellLosses() {
 	}
 }
 
-// confirmFault takes an administrator's word that a fault is known.
-func (s *service) confirmFault(id, by string) error {
+// confirmFault ends a fault that an administrator has taken note of, and reports whether it was open.
+func (s *service) confirmFault(id, by string) (open bool, err error) {
+	open = s.faults.isOpen(id)
 	switch id {
 	case clockFault:
-		return s.confirmClock(by)
+		return open, s.confirmClock(by)
 	case faultLoss:
 		if err := confirmLosses(filepath.Join(s.cfg.Load().Data, lossFile)); err != nil {
-			return err
+			return open, err
 		}
 		s.lost.Store(&[]loss{})
-		if s.faults.isOpen(faultLoss) {
+		if open {
 			s.faults.tell("the loss of records of the journal was confirmed by " + by)
 			s.faults.end(faultLoss)
 		}
-		return nil
+		return open, nil
 	}
-	return unconfirmable(id)
-}
-
-// confirmOpen is confirmFault that tells whether the fault was open.
-func (s *service) confirmOpen(id, by string) (open bool, err error) {
-	open = s.faults.isOpen(id)
-	return open, s.confirmFault(id, by)
+	return false, unconfirmable(id)
 }
 
 func unconfirmable(id string) error {

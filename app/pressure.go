@@ -141,7 +141,7 @@ func anonymousMemory() int64 {
 	return (resident - shared) * int64(os.Getpagesize())
 }
 
-// shortOfMemory is a source that refuses every query.
-type shortOfMemory struct{ err error }
+// refusing is a source that refuses every query.
+type refusing struct{ err error }
 
-func (s shortOfMemory) Select(context.Context, *query.Plan) (query.Rows, error) { return nil, s.err }
+func (s refusing) Select(context.Context, *query.Plan) (query.Rows, error) { return nil, s.err }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/client"
 	"belfry/collect"
 )
 
@@ -62,8 +63,9 @@ func startByClock(t testing.TB, change func(*Config), clock func() (wall time.Ti
 		change(cfg)
 	}
 	r := &running{t: t, log: &logText{news: make(chan struct{}, 1)}, reload: make(chan os.Signal, 1)}
+	level := &slog.LevelVar{}
 	r.options = Options{
-		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(r.log, nil)), Level: &slog.LevelVar{},
+		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: level})), Level: level,
 		Console: io.Discard, AdminPassword: adminPassword, ScriptWorker: []string{"/proc/self/exe", os.Args[0], scriptWorker}, Reload: r.reload, Load: func() (*Config, error) { return r.file.Load(), nil },
 		clock: clock,
 	}
@@ -104,16 +106,26 @@ func (r *running) await(text string) string {
 // key makes an API key.
 func (r *running) key(name string, level belfry.Level, customer string) string {
 	r.t.Helper()
-	admin, err := OpenAdmin(r.t.Context(), r.options)
+	k, err := r.admin(customer).CreateKey(r.t.Context(), name, level.String(), 0)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	defer admin.Close()
-	secret, err := admin.CreateKey(r.t.Context(), customer, NewKey{Name: name, Level: level})
+	return k.Key
+}
+
+// admin is a client of the control socket.
+func (r *running) admin(customer string) *client.Client {
+	r.t.Helper()
+	control, err := OpenControl(r.t.Context(), r.options)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return secret
+	r.t.Cleanup(func() {
+		if err := control.Close(); err != nil {
+			r.t.Error(err)
+		}
+	})
+	return client.NewLocal(control, customer)
 }
 
 // stays is a client that does not go where it is sent.

@@ -400,14 +400,10 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	metrics := s.metrics()
 	s.registry = metrics.registry
 	c := api.Config{
-		Log: s.Log.With("part", "api"), Now: time.Now, Arrival: s.seq.Now, Trusted: s.guard.expiry, ConfirmFault: s.confirmFault, Keys: s.tree, Catalog: s.tree.Catalog, Names: s.tree,
-		Tree: s.tree, Hub: s.hub, Accounts: s.accounts,
-		Explain: s.explain, Windows: s.windows, Try: s.try,
-		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
-		Policies: s.tree, ReadPolicy: s.seq.ReadPolicy, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
-		Send: s.send, Active: s.seq.Active, TurnedAway: s.intake.TurnedAway, OthersActive: s.seq.OthersActive, GiveWay: s.intake.GiveWay, Hold: s.intake.Hold, SendOne: s.intake.SendOne, CreateView: s.createView, Export: s.intake.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
-		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
-		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.listeners.names, Version: Version(),
+		Log: s.Log.With("part", "api"), Now: time.Now, Trusted: s.guard.expiry,
+		Tree: s.tree, Engine: s.seq, Intake: s.intake, Accounts: s.accounts, Collect: s.collect, Images: s.meta, Hub: s.hub,
+		Source: s.source, Ready: s.ready, Health: s.health, ConfirmFault: s.confirmFault, Settings: s.listSettings, PutSettings: s.putSettings,
+		UI: web.Handler(), Hosts: s.listeners.names, Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
@@ -421,7 +417,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		c.Provider = accounts.NewProvider(cfg, s.accounts, s.Log.With("part", "oidc"))
 	}
 	s.api = api.New(c)
-	s.listeners.open(s.api, metrics.handler(), controlHandler(&direct{tree: s.tree, accounts: s.accounts, confirm: s.confirmOpen}))
+	s.listeners.open(s.api, metrics.handler(), s.api.Local())
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}
@@ -442,40 +438,9 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	return nil
 }
 
-func (s *service) explain(c belfry.Scope, w status.Wanted) (*status.Explanation, error) {
-	return status.Explain(s.tree, c, w, s.seq.Since(), s.seq.Now())
-}
-
-func (s *service) windows(c belfry.Scope, after string, limit int) ([]status.ListedWindow, bool, error) {
-	return status.ListWindows(s.tree, c, after, limit)
-}
-
-func (s *service) try(ctx context.Context, c belfry.Scope, resource string, body []byte) (any, error) {
-	return s.collect.Try(ctx, c, resource, body)
-}
-
-func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
-	o := intake.Options{Format: b.Format, DryRun: b.DryRun, Atomic: b.Atomic, Recursive: b.Recursive}
-	if b.IdempotencyKey != "" {
-		o.Repeat = engine.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
-	}
-	who := engine.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
-	switch {
-	case b.Remove:
-		return s.intake.Remove(ctx, who, b.Package, b.Body, o)
-	case b.Package != "":
-		return s.intake.Provision(ctx, who, b.Package, b.Body, o)
-	}
-	return s.intake.Send(ctx, who, b.Body, o)
-}
-
-func (s *service) createView(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-	return s.intake.CreateView(ctx, engine.Sender{Scope: belfry.Whole(c), Name: who}, cells)
-}
-
 func (s *service) source(c *catalog.Collection) query.Source {
 	if err := s.pressure.check(); err != nil {
-		return shortOfMemory{err}
+		return refusing{err}
 	}
 	rows := lossy{s.store, *s.lost.Load()}
 	if c.Historical {

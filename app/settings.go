@@ -105,8 +105,8 @@ func (s *service) rezone() {
 	}
 }
 
-// Settings lists what an administrator may see: those of the instance with all, others with what concerns their data.
-func (s *service) Settings(c belfry.CustomerID, l belfry.Level) (list []api.Setting) {
+// listSettings lists what an administrator may see: those of the instance with all, others with what concerns their data.
+func (s *service) listSettings(c belfry.CustomerID, l belfry.Level) (list []api.Setting) {
 	cfg, stored := s.cfg.Load(), s.tree.Settings(0)
 	s.settings.mu.Lock()
 	said := s.base.said
@@ -151,8 +151,8 @@ func concerns(name string) bool {
 	return name == "timezone" || name == "strict_classes" || strings.HasPrefix(name, retentionPrefix) || strings.HasPrefix(name, "limits.")
 }
 
-// PutSettings changes settings, all or none; nil takes one back. They are in force when it returns.
-func (s *service) PutSettings(who engine.Sender, l belfry.Level, settings map[string]*string) error {
+// putSettings changes settings, all or none; nil takes one back. They are in force when it returns.
+func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[string]*string) error {
 	s.settings.mu.Lock()
 	defer s.settings.mu.Unlock()
 	own, common := map[string]*string{}, map[string]*string{}
@@ -241,5 +241,3 @@ func withOwn(fields map[string]configField) map[string]configField {
 	fields[customerZone] = configField{live: true}
 	return fields
 }
-
-var _ api.Settings = (*service)(nil)

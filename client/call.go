@@ -105,7 +105,12 @@ func (c *Client) once(ctx context.Context, q request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("X-Api-Key", c.key)
+	if c.customer != "" {
+		r.Header.Set("X-Belfry-Customer", url.PathEscape(c.customer))
+	}
+	if c.key != "" {
+		r.Header.Set("X-Api-Key", c.key)
+	}
 	if q.method != http.MethodGet {
 		r.Header.Set("Content-Type", cmp.Or(q.typ, "text/csv"))
 	}

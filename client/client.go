@@ -36,13 +36,14 @@ type Options struct {
 
 // Client speaks to one server with one key.
 type Client struct {
-	base   *url.URL
-	key    string
-	http   *http.Client
-	packer *zstd.Encoder // nil sends bodies as they are
-	retry  time.Duration
-	notice func(string)
-	timing retryTiming
+	base     *url.URL
+	key      string
+	customer string // in which NewLocal acts
+	http     *http.Client
+	packer   *zstd.Encoder // nil sends bodies as they are
+	retry    time.Duration
+	notice   func(string)
+	timing   retryTiming
 }
 
 // New prepares a client; nothing is sent yet.
@@ -67,7 +68,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{base: base, key: o.Key, retry: o.Retry, notice: o.Notice, timing: realTime()}
 	// Redirects are not followed: the key would go to whoever the answer names.
-	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.http = &http.Client{Transport: transport, CheckRedirect: stay}
 	if c.notice == nil {
 		c.notice = func(string) {}
 	}
@@ -77,6 +78,21 @@ func New(o Options) (*Client, error) {
 		}
 	}
 	return c, nil
+}
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// localWithin is how long a command waits for the answer of the service on the same machine.
+const localWithin = 30 * time.Second
+
+// NewLocal prepares a client for the administrator on the machine of the service, who needs no key and acts in one
+// customer; with an empty name, in none in particular.
+// The transport leads to the service, through its control socket or in this process.
+func NewLocal(transport http.RoundTripper, customer string) *Client {
+	return &Client{
+		base: &url.URL{Scheme: "http", Host: "control"}, customer: customer, notice: func(string) {}, timing: realTime(),
+		http: &http.Client{Transport: transport, CheckRedirect: stay, Timeout: localWithin},
+	}
 }
 
 // parseURL reads the address of a server. Its errors do not repeat the text, which may hold a password.

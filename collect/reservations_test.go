@@ -19,7 +19,7 @@ func (h *fixture) another(name string, grants ...string) engine.Sender {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if err := h.accounts.ChangeGrants(name, grants, nil, true, "test"); err != nil {
+	if err := h.accounts.ChangeGrants(accounts.Caller{}, name, accounts.GrantChange{Listen: &grants}); err != nil {
 		h.t.Fatal(err)
 	}
 	return engine.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
@@ -68,14 +68,14 @@ func TestPortsBelongToOneCustomer(t *testing.T) {
 		t.Error(got)
 	}
 	// A receiver whose grant is revoked is switched off and shows that; granted again, it works again.
-	if err := h.accounts.ChangeGrants("B", nil, []string{granted}, false, "test"); err != nil {
+	if err := h.accounts.ChangeGrants(accounts.Caller{}, "B", accounts.GrantChange{Remove: []string{granted}}); err != nil {
 		t.Fatal(err)
 	}
 	h.await("it is off", func() bool {
 		s := h.stateOf(other, "X - Receiver")
 		return s.Status == belfry.Unavailable && strings.Contains(s.Info, "may not listen on "+granted)
 	})
-	if err := h.accounts.ChangeGrants("B", []string{granted}, nil, false, "test"); err != nil {
+	if err := h.accounts.ChangeGrants(accounts.Caller{}, "B", accounts.GrantChange{Add: []string{granted}}); err != nil {
 		t.Fatal(err)
 	}
 	h.await("it is on again", func() bool { return h.stateOf(other, "X - Receiver").Status == belfry.OK })
@@ -94,7 +94,7 @@ func (h *fixture) allows(networks int) func() bool {
 }
 
 // stateOf returns the state of an item of a customer.
-func (h *fixture) stateOf(who engine.Sender, name string) (s belfry.State) {
+func (h *fixture) stateOf(who engine.Sender, name string) (s belfry.ItemState) {
 	for n := range h.tree.Each(h.tree.Everything(who.Customer)) {
 		if n.Name == name {
 			s = n.State

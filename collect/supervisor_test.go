@@ -160,7 +160,7 @@ func (h *fixture) remove(pkg string, names ...string) {
 }
 
 // state returns the state of an item.
-func (h *fixture) state(name string) (s belfry.State) {
+func (h *fixture) state(name string) (s belfry.ItemState) {
 	for n := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
 		if n.Name == name {
 			s = n.State

@@ -171,7 +171,7 @@ func TestTryInRemovedCustomer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.accounts.ChangeGrants("other", []string{"127.0.0.1:5514"}, nil, false, "test"); err != nil {
+	if err := e.accounts.ChangeGrants(accounts.Caller{}, "other", accounts.GrantChange{Add: []string{"127.0.0.1:5514"}}); err != nil {
 		t.Fatal(err)
 	}
 	e.who.Scope = belfry.Whole(c.ID)

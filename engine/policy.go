@@ -66,7 +66,7 @@ func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 		def.Resource = n.Resource.Name
 	}
 	if def.Period != nil {
-		if _, err := status.ParsePeriod(def.Period, s.zone(c)); err != nil {
+		if _, err := status.ParsePeriod(def.Period, s.Zone(c)); err != nil {
 			return nil, err
 		}
 	}

@@ -36,8 +36,8 @@ func (s *Sequencer) PutSettings(who Sender, c belfry.CustomerID, settings map[st
 	}})
 }
 
-// zone is that of times which a customer writes without one.
-func (s *Sequencer) zone(c belfry.CustomerID) *time.Location {
+// Zone is the time zone of times that a customer gives without one.
+func (s *Sequencer) Zone(c belfry.CustomerID) *time.Location {
 	if s.cfg.ZoneOf != nil {
 		return s.cfg.ZoneOf(c)
 	}

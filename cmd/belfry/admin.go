@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"belfry"
 	"belfry/app"
 	"belfry/catalog"
+	"belfry/client"
 )
 
 // adminFlags say which folder a command is about.
@@ -21,9 +23,12 @@ type adminFlags struct {
 	Data   string `group:"folder" help:"Folder of the service (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
 }
 
-// use opens whoever can do it, the running service or the folder itself, for one command. Unless the folder must be
-// existing, it is made when it is not there.
-func (f adminFlags) use(s streams, existing bool, do func(context.Context, app.Admin) error) error {
+// wholeInstance is the customer of commands that are not about one.
+const wholeInstance = ""
+
+// use runs one command with a client of the running service, or of the folder itself, that acts in a customer. Unless the
+// folder must be existing, it is made when it is not there.
+func (f adminFlags) use(s streams, existing bool, customer string, do func(context.Context, *client.Client) error) error {
 	cat, err := catalog.Load()
 	if err != nil {
 		return err
@@ -35,16 +40,19 @@ func (f adminFlags) use(s streams, existing bool, do func(context.Context, app.A
 	level := &slog.LevelVar{}
 	level.Set(slog.LevelWarn)
 	ctx := context.Background()
-	a, err := app.OpenAdmin(ctx, app.Options{
+	control, err := app.OpenControl(ctx, app.Options{
 		Config: cfg, Catalog: cat, Log: newLog(s.err, level), Level: level, Console: s.err,
 		AdminPassword: os.Getenv("BELFRY_ADMIN_PASSWORD"), Existing: existing,
 	})
 	if err != nil {
 		return err
 	}
-	err = do(ctx, a)
-	if e := a.Close(); err == nil {
+	err = do(ctx, client.NewLocal(control, customer))
+	if e := control.Close(); err == nil {
 		err = e
+	}
+	if f, ok := errors.AsType[*client.Failure](err); ok && f.Code != belfry.Internal {
+		return errors.New(client.Printable(f.Message)) // the status is that of HTTP, which the reader did not ask
 	}
 	return err
 }
@@ -69,20 +77,18 @@ func (c *keyCreateCmd) Run(s streams) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--level: %s", text(err))}
 	}
-	k := app.NewKey{Name: c.Name, Level: level}
+	var d app.Duration
 	if c.Expires != "" {
-		var d app.Duration
 		if err := d.UnmarshalText([]byte(c.Expires)); err != nil || d <= 0 {
 			return usageError{fmt.Errorf("--expires: %q is not a duration; write it as 90d or 12h", c.Expires)}
 		}
-		k.Expires = time.Now().Add(time.Duration(d))
 	}
-	return c.use(s, false, func(ctx context.Context, a app.Admin) error {
-		secret, err := a.CreateKey(ctx, c.Customer, k)
+	return c.use(s, false, c.Customer, func(ctx context.Context, a *client.Client) error {
+		k, err := a.CreateKey(ctx, c.Name, level.String(), time.Duration(d))
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(s.out, secret)
+		_, err = fmt.Fprintln(s.out, k.Key)
 		return err
 	})
 }
@@ -94,8 +100,8 @@ type keyListCmd struct {
 
 // Run lists keys.
 func (c *keyListCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
-		keys, err := a.Keys(ctx, c.Customer)
+	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
+		keys, err := a.Keys(ctx)
 		if err != nil {
 			return err
 		}
@@ -115,7 +121,7 @@ type keyRevokeCmd struct {
 
 // Run revokes a key.
 func (c *keyRevokeCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.RevokeKey(ctx, c.Customer, c.Name) })
+	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error { return a.RevokeKey(ctx, c.Name) })
 }
 
 type customerCmd struct {
@@ -133,7 +139,9 @@ type customerGrantCmd struct {
 
 // Run grants.
 func (c *customerGrantCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.Grant(ctx, c.Name, app.Grants{Add: c.Listen}) })
+	return c.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error {
+		return a.ChangeGrants(ctx, c.Name, c.Listen, nil)
+	})
 }
 
 type customerRevokeCmd struct {
@@ -144,8 +152,8 @@ type customerRevokeCmd struct {
 
 // Run revokes.
 func (c *customerRevokeCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
-		return a.Grant(ctx, c.Name, app.Grants{Remove: c.Listen})
+	return c.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error {
+		return a.ChangeGrants(ctx, c.Name, nil, c.Listen)
 	})
 }
 
@@ -156,7 +164,7 @@ type customerCreateCmd struct {
 
 // Run creates a customer.
 func (c *customerCreateCmd) Run(s streams) error {
-	return c.use(s, false, func(ctx context.Context, a app.Admin) error { return a.CreateCustomer(ctx, c.Name) })
+	return c.use(s, false, wholeInstance, func(ctx context.Context, a *client.Client) error { return a.CreateCustomer(ctx, c.Name) })
 }
 
 type customerListCmd struct {
@@ -165,7 +173,7 @@ type customerListCmd struct {
 
 // Run lists customers.
 func (c *customerListCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
+	return c.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error {
 		list, err := a.Customers(ctx)
 		if err != nil {
 			return err
@@ -214,7 +222,7 @@ func (c *faultConfirmCmd) Run(s streams) error {
 
 // confirm confirms a fault, and says so if there was nothing to confirm.
 func (f adminFlags) confirm(s streams, id string) error {
-	return f.use(s, true, func(ctx context.Context, a app.Admin) error {
+	return f.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error {
 		open, err := a.ConfirmFault(ctx, id)
 		if err == nil && !open {
 			fmt.Fprintf(s.err, "belfry: the fault %s is not open; there was nothing to confirm\n", id)

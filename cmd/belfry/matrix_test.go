@@ -207,6 +207,8 @@ func newMatrix(t *testing.T) *matrix {
 		{name: "instance administrator", headers: session("default", "admin", adminPassword), level: belfry.LevelInstance, cookie: true},
 		{name: "other customer's administrator", headers: session("acme", "administrator", "pw of administrator"), level: belfry.LevelAdministrator, cookie: true, acme: true},
 		{name: "other site", headers: append(session("default", "admin", adminPassword), "Sec-Fetch-Site: cross-site", "Origin: https://evil.example"), level: belfry.LevelInstance, cookie: true, foreign: true},
+		{name: "header of the control socket", headers: []string{api.CustomerHeader + ": acme"}},
+		{name: "key with that header", headers: append(header(keys["all"]), api.CustomerHeader+": acme"), level: belfry.LevelReadWriteDelete},
 		{name: "bad key with a good session", headers: append(session("default", "admin", adminPassword), "X-Api-Key: "+keys["expired"])},
 	}
 	for _, k := range keys {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,6 +15,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"belfry"
+	"belfry/client"
 )
 
 // What the tests of overload have in common: processes with limits, customers, floods, and connections that misbehave.
@@ -39,35 +41,24 @@ func limited(t testing.TB, config string) *process {
 // customer makes a customer with one key and one resource, res, through the socket that the commands use.
 func (p *process) customer(name string) (key string) {
 	p.t.Helper()
-	p.control("/customers?name="+url.QueryEscape(name), "null", nil)
-	p.control("/keys?customer="+url.QueryEscape(name), `{"name":"k","level":"readwritedelete"}`, &key)
+	local := func(customer string) *client.Client {
+		return client.NewLocal(&http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", filepath.Join(p.data, "control.sock"))
+		}}, customer)
+	}
+	if err := local(belfry.DefaultCustomer).CreateCustomer(p.t.Context(), name); err != nil {
+		p.t.Error(err)
+	}
+	k, err := local(name).CreateKey(p.t.Context(), "k", "readwritedelete", 0)
+	if err != nil {
+		p.t.Error(err)
+	}
+	key = k.Key
 	if a := p.post("/api/provisioning/custom", key, "name\nres\n"); a.status != 200 {
 		p.t.Errorf("provision: %s", a)
 	}
 	return key
-}
-
-func (p *process) control(target, body string, into any) {
-	p.t.Helper()
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", filepath.Join(p.data, "control.sock"))
-	}
-	c := &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}, Timeout: hang}
-	res, err := c.Post("http://control"+target, "application/json", strings.NewReader(body))
-	if err != nil {
-		p.t.Error(err)
-		return
-	}
-	defer res.Body.Close()
-	if res.StatusCode != 200 {
-		p.t.Errorf("control %s: %s", target, res.Status)
-	}
-	if into != nil {
-		if err := json.NewDecoder(res.Body).Decode(into); err != nil {
-			p.t.Error(err)
-		}
-	}
 }
 
 // outcome is what became of one body.

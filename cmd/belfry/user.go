@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"belfry/accounts"
-	"belfry/app"
+	"belfry/client"
 )
 
 type userCmd struct {
@@ -39,7 +39,7 @@ func choose(s streams, do func(password string) error) error {
 type userCreateCmd struct {
 	adminFlags
 	Name     string `required:"" help:"Name of the user."`
-	Role     string `required:"" help:"What the user may do: viewer, operator or administrator."`
+	Role     string `required:"" help:"What the user may do: viewer, operator, administrator or instance administrator."`
 	Customer string `default:"default" help:"Customer it belongs to."`
 
 	Views []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited, with all that stands in it. Repeat for several; without it the user sees everything."`
@@ -47,9 +47,9 @@ type userCreateCmd struct {
 
 // Run prints the password alone, so that a script can take it.
 func (c *userCreateCmd) Run(s streams) error {
-	return c.use(s, false, func(ctx context.Context, a app.Admin) error {
+	return c.use(s, false, c.Customer, func(ctx context.Context, a *client.Client) error {
 		return choose(s, func(password string) error {
-			return a.CreateUser(ctx, c.Customer, app.NewUser{Name: c.Name, Password: password, Role: c.Role, Views: c.Views})
+			return a.CreateUser(ctx, client.UserChange{Name: c.Name, Password: password, Role: c.Role, Views: &c.Views})
 		})
 	})
 }
@@ -61,8 +61,8 @@ type userListCmd struct {
 
 // Run lists users.
 func (c *userListCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
-		users, err := a.Users(ctx, c.Customer)
+	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
+		users, err := a.Users(ctx)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,10 @@ func (c *userChangeCmd) Run(s streams) error {
 	if c.AllViews == (len(c.Views) > 0) {
 		return errors.New("give either --views, once for each view, or --all-views")
 	}
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.SetViews(ctx, c.Customer, c.Name, c.Views) })
+	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
+		views := append([]string{}, c.Views...) // a list, also without views
+		return a.ChangeUser(ctx, c.Name, client.UserChange{Views: &views})
+	})
 }
 
 type userPasswordCmd struct {
@@ -102,8 +105,8 @@ type userPasswordCmd struct {
 
 // Run sets a password.
 func (c *userPasswordCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
-		return choose(s, func(password string) error { return a.SetPassword(ctx, c.Customer, c.Name, password) })
+	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
+		return choose(s, func(password string) error { return a.ChangeUser(ctx, c.Name, client.UserChange{Password: password}) })
 	})
 }
 
@@ -115,5 +118,5 @@ type userRemoveCmd struct {
 
 // Run removes a user.
 func (c *userRemoveCmd) Run(s streams) error {
-	return c.use(s, true, func(ctx context.Context, a app.Admin) error { return a.RemoveUser(ctx, c.Customer, c.Name) })
+	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error { return a.RemoveUser(ctx, c.Name) })
 }

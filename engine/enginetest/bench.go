@@ -97,8 +97,8 @@ type Bench struct {
 	behind  time.Duration // of the clock, compared with the time that is trusted
 }
 
-// NewBench begins with an empty journal.
-func NewBench(t testing.TB, j engine.Journal) *Bench {
+// NewBench begins with an empty journal. The changes are made to its configuration before the sequencer runs.
+func NewBench(t testing.TB, j engine.Journal, changes ...func(*engine.Config)) *Bench {
 	t.Helper()
 	cat, err := LoadCatalog()
 	if err != nil {
@@ -129,6 +129,9 @@ func NewBench(t testing.TB, j engine.Journal) *Bench {
 			}
 		},
 		Now: b.Time, Trusted: b.trusted, Zone: time.UTC,
+	}
+	for _, change := range changes {
+		change(&b.Config)
 	}
 	b.run(t)
 	if err := Bootstrap(b.Sequencer); err != nil {

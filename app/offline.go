@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"belfry"
+	"belfry/accounts"
+	"belfry/api"
+	"belfry/catalog"
+	"belfry/engine"
+	"belfry/intake"
+	"belfry/meta"
+	"belfry/query"
+)
+
+// offline is a folder that no service holds, opened for one command. Records of the command stay in the journal until the next
+// start moves them on.
+type offline struct {
+	*core
+	running  *part
+	accounts *accounts.Accounts
+	api      *api.Server
+}
+
+func openOffline(ctx context.Context, o Options) (_ *offline, err error) {
+	c, err := lockCore(o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	if err := c.open(ctx); err != nil {
+		return nil, c.explainMetadata(ctx, err)
+	}
+	if err := c.replay(ctx, func(*belfry.Record, bool) error { return nil }); err != nil {
+		return nil, err
+	}
+	seq := c.sequencer(engine.Config{
+		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
+		Ready:   func() error { return nil },
+		Answers: c.db.Answer,
+		Count:   func(belfry.CustomerID) int { return 0 },
+	})
+	f := &offline{core: c, running: start("sequencer", seq.Run, nil), accounts: c.newAccounts(seq, nil)}
+	if err := c.bootstrap(f.accounts); err != nil {
+		f.running.end()
+		return nil, err
+	}
+	f.api = f.newAPI(seq)
+	return f, nil
+}
+
+// newAPI makes the API without what a running service alone has: data are neither taken nor queried.
+func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
+	stopped := func() error {
+		return belfry.Errorf(belfry.StorageUnavailable, "the service does not run; start it with belfry serve")
+	}
+	return api.New(api.Config{
+		Log: f.Log.With("part", "api"), Now: time.Now, Tree: f.tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}), Accounts: f.accounts,
+		Images: meta.NewMover(f.db, meta.MoverOptions{}), Hub: api.NewHub(f.tree), Ready: stopped, ConfirmFault: f.confirmFault,
+		Source:      func(*catalog.Collection) query.Source { return refusing{stopped()} },
+		Health:      func(belfry.CustomerID) (api.Health, error) { return api.Health{}, stopped() },
+		Settings:    func(belfry.CustomerID, belfry.Level) []api.Setting { return nil },
+		PutSettings: func(engine.Sender, belfry.Level, map[string]*string) error { return stopped() },
+		UI:          http.NotFoundHandler(), Version: Version(), Limits: f.cfg.Load().apiLimits(), Spool: f.cfg.Load().inside("tmp"),
+	})
+}
+
+// confirmFault ends a fault before the next start finds it, and reports whether it was open.
+func (f *offline) confirmFault(id, _ string) (open bool, err error) {
+	dir := f.cfg.Load().Data
+	switch id {
+	case clockFault:
+		now := time.Now()
+		return true, writeClock(filepath.Join(dir, clockFile), now, now) // the next start would find the fault
+	case faultLoss:
+		return len(openLosses(f.losses)) > 0, confirmLosses(filepath.Join(dir, lossFile))
+	}
+	return false, unconfirmable(id)
+}
+
+func (f *offline) close() error { return errors.Join(f.running.end(), f.core.close()) }

@@ -1,0 +1,178 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// What administrators do, for the commands that work on the data folder.
+
+// Key is an API key. Its text is in the answer to its creation alone.
+type Key struct {
+	Name    string    `json:"name"`
+	Level   string    `json:"level"`
+	Last4   string    `json:"last4"`
+	Creator string    `json:"creator"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires"`
+	LastUse time.Time `json:"lastuse"`
+	Key     string    `json:"key"`
+}
+
+// User is somebody who can log in.
+type User struct {
+	Name    string    `json:"name"`
+	Role    string    `json:"role"`
+	Created time.Time `json:"created"`
+	Views   []string  `json:"views"` // to which it is limited; none: to nothing
+}
+
+// Customer is one of those who share the service.
+type Customer struct {
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	Listen  []string  `json:"listen"` // what it may listen on
+}
+
+// UserChange is a user to be made, or what is to be different about one; what is empty is not sent.
+type UserChange struct {
+	Name     string    `json:"name,omitempty"` // of a new one
+	Role     string    `json:"role,omitempty"`
+	Password string    `json:"password,omitempty"`
+	Views    *[]string `json:"views,omitempty"`
+}
+
+// CreateKey makes a key and returns it with its text. It is good for some time, or with 0 for ever.
+func (c *Client) CreateKey(ctx context.Context, name, level string, lasts time.Duration) (k Key, err error) {
+	in := map[string]string{"name": name, "level": level}
+	if lasts > 0 {
+		in["expires"] = lasts.String()
+	}
+	_, err = c.call(ctx, http.MethodPost, "/api/keys", "", in, &k)
+	return k, err
+}
+
+// Keys lists the keys.
+func (c *Client) Keys(ctx context.Context) ([]Key, error) {
+	return list(ctx, c, "/api/keys", "keys", func(k Key) string { return k.Name })
+}
+
+// RevokeKey revokes a key.
+func (c *Client) RevokeKey(ctx context.Context, name string) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/keys/", name, nil, nil)
+	return err
+}
+
+// CreateUser makes a user.
+func (c *Client) CreateUser(ctx context.Context, u UserChange) error {
+	_, err := c.call(ctx, http.MethodPost, "/api/users", "", u, nil)
+	return err
+}
+
+// Users lists the users.
+func (c *Client) Users(ctx context.Context) ([]User, error) {
+	return list(ctx, c, "/api/users", "users", func(u User) string { return u.Name })
+}
+
+// ChangeUser changes a user.
+func (c *Client) ChangeUser(ctx context.Context, name string, to UserChange) error {
+	_, err := c.call(ctx, http.MethodPut, "/api/users/", name, to, nil)
+	return err
+}
+
+// RemoveUser removes a user.
+func (c *Client) RemoveUser(ctx context.Context, name string) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/users/", name, nil, nil)
+	return err
+}
+
+// CreateCustomer makes a customer without users.
+func (c *Client) CreateCustomer(ctx context.Context, name string) error {
+	_, err := c.call(ctx, http.MethodPost, "/api/customers", "", map[string]any{"name": name, "administrator": false}, nil)
+	return err
+}
+
+// Customers lists the customers.
+func (c *Client) Customers(ctx context.Context) ([]Customer, error) {
+	return list(ctx, c, "/api/customers", "customers", func(c Customer) string { return c.Name })
+}
+
+// ChangeGrants adds to what a customer may listen on, and removes from it.
+func (c *Client) ChangeGrants(ctx context.Context, customer string, add, remove []string) error {
+	_, err := c.call(ctx, http.MethodPut, "/api/customers/", customer, map[string][]string{"add": add, "remove": remove}, nil)
+	return err
+}
+
+// ConfirmFault ends a fault, and reports whether it was open.
+func (c *Client) ConfirmFault(ctx context.Context, id string) (open bool, err error) {
+	h, err := c.call(ctx, http.MethodPost, "/api/health/faults/", id, nil, nil)
+	return h.Get("X-Fault-Was-Open") == "true", err
+}
+
+// call sends a request about a thing of a name, with in as its body unless that is nil, and reads the answer into out.
+func (c *Client) call(ctx context.Context, method, path, name string, in, out any) (http.Header, error) {
+	q := request{method: method, path: path + name, escaped: path + segment(name), typ: "application/json"}
+	if in != nil {
+		var err error
+		if q.body, err = json.Marshal(in); err != nil {
+			return nil, err
+		}
+	}
+	return c.send(ctx, q, out)
+}
+
+func (c *Client) send(ctx context.Context, q request, out any) (http.Header, error) {
+	res, err := c.open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode >= 300 {
+		return nil, failure(res)
+	}
+	defer res.Body.Close()
+	if out == nil {
+		return res.Header, nil
+	}
+	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", c.base, err)
+	}
+	return res.Header, nil
+}
+
+// segment is a name as a part of a path. One of dots alone would be understood as a place in the path.
+func segment(name string) string {
+	if strings.Trim(name, ".") == "" {
+		return strings.ReplaceAll(name, ".", "%2E")
+	}
+	return url.PathEscape(name)
+}
+
+// list reads all pages of a list, each after the last name of the one before.
+func list[T any](ctx context.Context, c *Client, path, field string, name func(T) string) (all []T, err error) {
+	after := ""
+	for {
+		var page map[string]json.RawMessage
+		q := request{method: http.MethodGet, path: path, query: url.Values{"limit": {"1000"}, "after": {after}}}
+		if _, err := c.send(ctx, q, &page); err != nil {
+			return nil, err
+		}
+		var more bool
+		var part []T
+		if err := json.Unmarshal(page[field], &part); err != nil {
+			return nil, fmt.Errorf("read the answer of %s: %w", c.base, err)
+		}
+		if err := json.Unmarshal(page["more"], &more); err != nil {
+			return nil, fmt.Errorf("read the answer of %s: %w", c.base, err)
+		}
+		all = append(all, part...)
+		if !more || len(part) == 0 {
+			return all, nil
+		}
+		after = name(part[len(part)-1])
+	}
+}
