@@ -2,7 +2,7 @@ package query
 
 import "belfry"
 
-// asOf takes the moment after the name of a collection.
+// asOf parses AS OF after the name of a collection.
 func (p *parser) asOf(s *Select) error {
 	if err := p.advance(); err != nil { // AS
 		return err
@@ -15,7 +15,7 @@ func (p *parser) asOf(s *Select) error {
 	return err
 }
 
-// asOf finds the moment of which a query of the present asks instead.
+// asOf resolves the time of AS OF.
 func (k *checker) asOf() error {
 	if k.AsOf == nil {
 		return nil
