@@ -310,7 +310,7 @@ func FuzzClass(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if d := cmp.Diff(c, back, cmp.AllowUnexported(Class{})); d != "" { // a class that was put is used as it came, and after a restart as it is read
+		if d := cmp.Diff(c, back, cmp.AllowUnexported(Class{})); d != "" { // a class is used as sent, and after a restart as read back
 			t.Fatalf("%s: %s", text, d)
 		}
 	})

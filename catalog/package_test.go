@@ -155,8 +155,8 @@ func FuzzPackage(f *testing.F) {
 	})
 }
 
-// FuzzAnswer asks questions of every type. Whatever the answer, it is taken or refused in words for clients; one that is
-// taken can be the default of the question, in a file that reads back with it.
+// FuzzAnswer asks questions of every type. Any answer is accepted or rejected with a message for clients; one that is
+// accepted can be the default of the question, in a file that reads back with it.
 func FuzzAnswer(f *testing.F) {
 	for _, a := range []string{"", "Ping-1", "5", "-0", "1e3", "true", "60s", "192.0.2.1", "web_01.example.org.", "[::]:514", ":514", "#00ffAA", "a", "\u2028", "0x10", "+5"} {
 		f.Add(a, uint8(0))
@@ -203,7 +203,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// TestPackageReadsBack: what the database keeps of a package is the package.
+// TestPackageReadsBack: a package reads back from the database unchanged.
 func TestPackageReadsBack(t *testing.T) {
 	for _, pt := range loadCatalog(t).Packages() {
 		text, err := json.Marshal(pt)

@@ -11,7 +11,7 @@ type Page struct {
 	Text string
 }
 
-// Reference writes the reference pages of all kinds, so that they cannot say anything else than the program does.
+// Reference writes the reference pages of all kinds, so that they always match the program.
 func (c *Catalog) Reference() []Page {
 	return []Page{
 		{"collections.md", c.collectionPage()},
@@ -160,5 +160,5 @@ func dash(s string) string {
 	return s
 }
 
-// cell makes a text fit for a cell of a table.
+// cell escapes a text for a table cell.
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
