@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// copyWith puts the small journal into a folder of its own, with some files changed: nil leaves one out.
+// copyWith copies the small journal to a new folder, with some files changed; nil omits one.
 func (s small) copyWith(t *testing.T, changed map[string][]byte) string {
 	t.Helper()
 	dir := memoryDir(t)
@@ -34,8 +34,8 @@ func (s small) copyWith(t *testing.T, changed map[string][]byte) string {
 	return dir
 }
 
-// TestLostEnd looks at the words in which a lost end is told: again at every start, and under the same position, until the
-// journal has gone on behind it.
+// TestLostEnd checks the text that reports a lost end: at every start, with the same position, until the journal has
+// continued after it.
 func TestLostEnd(t *testing.T) {
 	s := smallJournal(t)
 	first, second := segmentName(1), segmentName(2)
@@ -81,7 +81,7 @@ func TestLostEnd(t *testing.T) {
 		Damage{second, 0, 1, at(2, 6), false, "segment is missing"})
 }
 
-// TestCrashBehindMark: what an append wrote that nobody has acknowledged is torn, or counts, and is never a loss.
+// TestCrashBehindMark: records of an unacknowledged append are torn or valid, and never a loss.
 func TestCrashBehindMark(t *testing.T) {
 	s := smallJournal(t)
 	end := int(s.ends[at(2, 6)])
@@ -103,7 +103,7 @@ func TestCrashBehindMark(t *testing.T) {
 	}
 }
 
-// TestUnusableMark: a mark that is missing, old, damaged or from elsewhere costs nothing, and is replaced.
+// TestUnusableMark: a mark that is missing, old, damaged or from elsewhere causes no loss, and is replaced.
 func TestUnusableMark(t *testing.T) {
 	s := smallJournal(t)
 	f := func(data []byte, used bool) {
@@ -137,7 +137,7 @@ func TestUnusableMark(t *testing.T) {
 	f(append(bytes.Clone(s.mark), 0), false)
 }
 
-// TestCutWithoutMark: a file that ends inside a record was not left by a crash, as segments are allocated beforehand.
+// TestCutWithoutMark: a crash does not leave a file that ends inside a record, as segments are allocated in advance.
 func TestCutWithoutMark(t *testing.T) {
 	s := smallJournal(t)
 	second := segmentName(2)
@@ -151,7 +151,7 @@ func TestCutWithoutMark(t *testing.T) {
 	}
 }
 
-// TestMarkInTheWay: what is no file is neither read nor followed, and the mark is written with the first append after it has gone.
+// TestMarkInTheWay: anything but a file is neither read nor followed, and the mark is written with the first append after it is removed.
 func TestMarkInTheWay(t *testing.T) {
 	for want, put := range map[string]func(path string) error{
 		"a folder":        func(path string) error { return os.Mkdir(path, 0o700) },
@@ -186,7 +186,7 @@ func TestMarkInTheWay(t *testing.T) {
 	}
 }
 
-// TestMarkNotWritable: an append does not need the mark, and the log says once that there is none.
+// TestMarkNotWritable: an append does not need the mark, and the problem is logged once.
 func TestMarkNotWritable(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, markName), 0o700))
@@ -204,7 +204,7 @@ func TestMarkNotWritable(t *testing.T) {
 	}
 }
 
-// TestNote: the owner's number is noted with an append and survives an Open. It is not known of a mark of another format.
+// TestNote: the owner's number is written with an append and survives an Open. It is unknown in a mark of another format.
 func TestNote(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir, fast())

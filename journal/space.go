@@ -8,45 +8,45 @@ import (
 )
 
 const (
-	// slack is the end of a segment that is left unused. Sealing the segment gives it back, so that on a disk on which
-	// nothing else fits there is room to begin a small segment, and Release can then remove the large one.
+	// slack is the unused end of a segment. Sealing the segment frees it, so that on a full disk there is space to begin a
+	// small segment, and Release can then remove the large one.
 	slack = 4 << 10
-	// smallest is the size of a segment when there is no room for a larger one.
-	smallest = 64 << 10
+	// minSegment is the size of a segment if there is no space for a larger one.
+	minSegment = 64 << 10
 )
 
-// slack is 0 for the tiny segments of tests.
+// slack returns 0 for the tiny segments of tests.
 func (j *Journal) slack() int64 {
-	if j.o.SegmentSize < smallest {
+	if j.o.SegmentSize < minSegment {
 		return 0
 	}
 	return slack
 }
 
-// beginFor begins a segment that has room for a group of that many bytes: of the usual size or, when the disk has no room
+// beginFor begins a segment with space for a group of that many bytes: of the usual size or, if the disk has no space
 // for that, a smaller one.
 func (j *Journal) beginFor(need int64) error {
 	least := headerSize + need + j.slack()
 	size := max(j.o.SegmentSize, least)
 	err := j.begin(size)
-	j.short.Store(noSpace(err))
-	for noSpace(err) && size > max(least, smallest) {
-		size = max(size/4, least, smallest)
+	j.lowSpace.Store(noSpace(err))
+	for noSpace(err) && size > max(least, minSegment) {
+		size = max(size/4, least, minSegment)
 		err = j.begin(size)
 	}
 	return err
 }
 
-// Short tells whether there was no room for a segment of the usual size when the last one was begun.
-func (j *Journal) Short() bool { return j.short.Load() }
+// Short reports whether there was no space for a segment of the usual size when the last one was begun.
+func (j *Journal) Short() bool { return j.lowSpace.Load() }
 
-// noSpace recognises a full disk.
+// noSpace reports whether the error means a full disk or quota.
 func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// Shrink gives back the space of records that have arrived everywhere although the newest segment, which Release keeps,
-// has them: when all records are at or before pos, it begins a small segment and removes the others.
+// Shrink frees the space of records that are in all stores even if they are in the newest segment, which Release keeps:
+// if all records are at or before pos, it begins a small segment and removes the others.
 func (j *Journal) Shrink(pos belfry.Position) error {
 	if err := j.replaceNewest(pos); err != nil {
 		return writeError("begin a small segment in journal "+j.dir, err)
