@@ -7,48 +7,48 @@ import (
 	"belfry"
 )
 
-// What waits for the store is limited, as it is in memory. The limit is for all customers together, so one that sends faster
-// than the store takes rows could use it up, and everybody else would be refused. So a quarter more is set aside for
-// customers of which little waits: they are not slowed down, and refused only when that quarter is full, too.
+// The backlog is limited, because it is in memory. The limit is for all customers together, so one that sends faster than the
+// store could use it up, and all others would be rejected. So a quarter more is reserved for customers with a small backlog:
+// they are not slowed down, and rejected only when that quarter is full too.
 //
-// The limit can be exceeded: Room knows the number of rows but not their weight, and several bodies may pass it before the
-// first of them is added. So customers of which much waits count as the limit at most when the quarter is given out.
+// The limit can be exceeded: Room knows the number of rows but not their load, and several bodies may pass it before the first
+// of them is added. So customers with a large backlog count as the limit at most when the quarter is assigned.
 const (
-	// usualRow is the size up to which a row counts as one, in bytes. Larger ones count as several, so that what waits is
-	// bounded in memory, too.
-	usualRow = 256
+	// normalRow is the size up to which a row counts as one, in bytes. Larger ones count as several, so that the memory of the
+	// backlog is bounded too.
+	normalRow = 256
 
-	// Rows of longRow and more on average count as four times as many: the store takes no more bytes per second than of
-	// short ones, and a query waits for all that was added before it, whoever sent it.
+	// Rows of longRow bytes or more on average count as four times as many: the store writes no more bytes per second than of
+	// short ones, and a query waits for all rows that were added before it, of any customer.
 	longRow    = 4096
 	longWeight = 4
 
-	// Rows of a record that belong to many days count as so many more for each of them: each day costs a commit.
+	// dayLoad is the additional load of each further day that rows of a record belong to: each day costs a commit.
 	dayLoad = 1000
 
-	littleShare = 8 // little is this part of the limit
-	asideShare  = 4 // and this part is set aside
+	smallShare    = 8 // a backlog up to this fraction of the limit is small
+	reservedShare = 4 // this fraction of the limit is reserved in addition
 
-	// A query waits for all that was added before the last rows of its customer, whoever sent it. So when that has happened,
-	// other customers may for some time have no more waiting than this part of the limit.
-	askedShare = 16
-	askedFor   = 10 * time.Second
+	// A query waits for all rows that were added before the last rows of its customer, of any customer. So after a query had to
+	// wait, the backlog of other customers is limited for some time to this fraction of the limit.
+	queryShare    = 16
+	queryShareFor = 10 * time.Second
 )
 
-// share is what a customer has in a record.
+// share is the part of a customer in a record.
 type share struct {
 	customer    belfry.CustomerID
 	rows, bytes int
-	days        int // to which they belong, but for the first of each batch
+	days        int // that they belong to, without the first of each batch
 }
 
-// load is how much it counts: rows, each of usualRow at most.
+// load returns the load: rows, each of normalRow at most.
 func (s *share) load() int {
 	bytes := s.bytes
 	if bytes >= s.rows*longRow {
 		bytes *= longWeight
 	}
-	return max(s.rows, bytes/usualRow) + s.days*dayLoad
+	return max(s.rows, bytes/normalRow) + s.days*dayLoad
 }
 
 func sharesOf(batches []*belfry.Batch) (list []share) {
@@ -74,7 +74,7 @@ func moreDays(times []belfry.Time) int {
 		return 0
 	}
 	first := times[0] / day
-	var others map[belfry.Time]bool // nearly always there are none
+	var others map[belfry.Time]bool // nearly always nil
 	for _, t := range times {
 		if d := t / day; d != first {
 			if others == nil {
@@ -86,7 +86,7 @@ func moreDays(times []belfry.Time) int {
 	return len(others)
 }
 
-// sizeOf is about what a batch takes in memory.
+// sizeOf returns the approximate memory of a batch.
 func sizeOf(b *belfry.Batch) (bytes int) {
 	for i := range b.Columns {
 		c := &b.Columns[i]
@@ -98,42 +98,41 @@ func sizeOf(b *belfry.Batch) (bytes int) {
 	return bytes
 }
 
-// weigh counts a record in, or out when sign is -1. The mutex is held.
-func (m *Mover) weigh(w *waiting, sign int) {
+// addLoad adds the load of a record, or subtracts it if sign is -1. The caller holds the mutex.
+func (m *Mover) addLoad(w *queued, sign int) {
 	for i := range w.shares {
 		s := &w.shares[i]
 		before := m.loads[s.customer]
 		after := before + sign*s.load()
 		m.load += after - before
-		m.littles += m.ifLittle(after) - m.ifLittle(before)
+		m.smallLoad += m.ifSmall(after) - m.ifSmall(before)
 		if m.loads[s.customer] = after; after == 0 {
 			delete(m.loads, s.customer)
 		}
 	}
 }
 
-// ifLittle is the load of a customer if it is little, otherwise 0.
-func (m *Mover) ifLittle(load int) int {
-	if load > m.opt.MaxBacklog/littleShare {
+// ifSmall returns the load of a customer if it is small, otherwise 0.
+func (m *Mover) ifSmall(load int) int {
+	if load > m.opt.MaxBacklog/smallShare {
 		return 0
 	}
 	return load
 }
 
-// longestPause is how long Room holds a request up when the backlog is nearly full.
-const longestPause = 100 * time.Millisecond
+// maxPause is how long Room delays a request when the backlog is nearly full.
+const maxPause = 100 * time.Millisecond
 
-// Room holds up a request that brings rows while others wait to be stored: not at all while they are few, then for a
-// moment that grows with them, and at the limit until there are fewer. So senders that are faster than the store settle
-// to its pace with room still free, and when the store stops for a while to fold its log, what arrives
-// meanwhile finds that room instead of a closed door. A customer of which little waits is not held up by what others have
-// sent, see asideShare. When ctx ends first, the error is Overloaded; when the store fails, it is StorageUnavailable and
-// comes at once.
+// Room delays a request that brings rows while the backlog is large: not at all while it is small, then for a time that
+// grows with it, and at the limit until it is smaller. So senders that are faster than the store adapt to its pace with
+// room to spare, and rows that arrive while the store pauses to checkpoint its log use that room instead of being
+// rejected. A customer with a small backlog is not delayed by the rows of others, see reservedShare. If ctx ends first,
+// the error is Overloaded; if the store fails, it is StorageUnavailable, without a delay.
 func (m *Mover) Room(ctx context.Context, c belfry.CustomerID, rows int) error {
 	pause := m.pause(c, rows)
 	for {
 		m.mu.Lock()
-		waiting, changed, most, full := m.loads[c], m.changed, m.most(), m.full(c, rows)
+		load, changed, limit, full := m.loads[c], m.changed, m.maxLoad(), m.full(c, rows)
 		var failing error
 		if full && m.failures >= Stuck {
 			failing = m.unavailable("nothing more can be taken")
@@ -146,7 +145,7 @@ func (m *Mover) Room(ctx context.Context, c belfry.CustomerID, rows int) error {
 			return nil
 		}
 		if full {
-			pause = nil // it will have waited long enough
+			pause = nil // waiting for room replaces the pause
 		} else {
 			changed = nil
 		}
@@ -155,69 +154,84 @@ func (m *Mover) Room(ctx context.Context, c belfry.CustomerID, rows int) error {
 			pause = nil
 		case <-changed:
 		case <-ctx.Done():
-			return belfry.Errorf(belfry.Overloaded, "too many rows wait to be stored: %d of this customer, where a row of more than %d bytes counts as several and each further day of a body as %d, and %d may wait in all; send again later", waiting, usualRow, dayLoad, most)
+			return belfry.Errorf(belfry.Overloaded, "too many rows wait to be stored: %d of this customer, where a row of more than %d bytes counts as several and each further day of a body as %d, and %d may wait in all; send again later", load, normalRow, dayLoad, limit)
 		}
 	}
 }
 
-// Roomy tells whether rows may come in without a wait.
+// Roomy reports whether rows may come in without a delay.
 func (m *Mover) Roomy(c belfry.CustomerID, rows int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return !m.full(c, rows) && (m.load+rows <= m.opt.MaxBacklog/2 || m.little(c, rows))
+	return !m.full(c, rows) && (m.load+rows <= m.opt.MaxBacklog/2 || m.isSmall(c, rows))
 }
 
-// full tells whether rows of the customer have to wait. The mutex is held.
+// full reports whether rows of the customer have to wait. The caller holds the mutex.
 func (m *Mover) full(c belfry.CustomerID, rows int) bool {
-	if own := m.loads[c]; own > 0 && own+rows > m.opt.MaxBacklog/askedShare && m.askedByOthers(c) {
+	if own := m.loads[c]; own > 0 && own+rows > m.opt.MaxBacklog/queryShare && m.othersWaited(c) {
 		return true
 	}
-	most := m.most()
-	if m.load == 0 || m.load+rows <= most {
+	limit := m.maxLoad()
+	if m.load == 0 || m.load+rows <= limit {
 		return false
 	}
-	if !m.little(c, rows) {
+	if !m.isSmall(c, rows) {
 		return true
 	}
-	much := min(m.load-m.littles, most)
-	return much+m.littles+rows > most+most/asideShare
+	large := min(m.load-m.smallLoad, limit)
+	return large+m.smallLoad+rows > limit+limit/reservedShare
 }
 
-// askedByOthers tells whether a query of another customer had to wait lately. The mutex is held.
-func (m *Mover) askedByOthers(c belfry.CustomerID) (asked bool) {
-	for other, at := range m.asked {
+// othersWaited reports whether a query of another customer had to wait recently. The caller holds the mutex.
+func (m *Mover) othersWaited(c belfry.CustomerID) (waited bool) {
+	for other, at := range m.queryWaits {
 		switch {
-		case past(at) > askedFor:
-			delete(m.asked, other)
+		case elapsed(at) > queryShareFor:
+			delete(m.queryWaits, other)
 		case other != c:
-			asked = true
+			waited = true
 		}
 	}
-	return asked
+	return waited
 }
 
-// little tells whether the customer has little waiting, with so many rows more. The mutex is held.
-func (m *Mover) little(c belfry.CustomerID, rows int) bool {
-	return m.loads[c]+rows <= m.opt.MaxBacklog/littleShare
+// isSmall reports whether the customer's backlog is small with that many more rows. The caller holds the mutex.
+func (m *Mover) isSmall(c belfry.CustomerID, rows int) bool {
+	return m.loads[c]+rows <= m.opt.MaxBacklog/smallShare
 }
 
-// pause ends when a request has waited for as long as the backlog asks; nil when it need not wait.
+// pause returns a channel that receives when a request has waited as long as the backlog requires; nil if it need not
+// wait.
 func (m *Mover) pause(c belfry.CustomerID, rows int) <-chan time.Time {
 	m.mu.Lock()
-	waiting, closing, little := m.load, m.closing, m.little(c, rows)
+	load, closing, small := m.load, m.closing, m.isSmall(c, rows)
 	m.mu.Unlock()
 	few := m.opt.MaxBacklog / 2
-	if waiting <= few || closing || little {
+	if load <= few || closing || small {
 		return nil
 	}
-	waiting = min(waiting, m.opt.MaxBacklog) // beyond are rows of those who are not held up
-	return time.After(longestPause * time.Duration(waiting-few) / time.Duration(m.opt.MaxBacklog-few))
+	load = min(load, m.opt.MaxBacklog) // the rest is of customers that are not delayed
+	return time.After(maxPause * time.Duration(load-few) / time.Duration(m.opt.MaxBacklog-few))
 }
 
-// most is how much may wait. The mutex is held.
-func (m *Mover) most() int {
+// maxLoad returns the limit of the backlog. The caller holds the mutex.
+func (m *Mover) maxLoad() int {
 	if m.closing {
 		return 2 * m.opt.MaxBacklog
 	}
 	return m.opt.MaxBacklog
+}
+
+// Waiting returns since when the oldest row has waited to be stored; the zero time if none does.
+func (m *Mover) Waiting() (since time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.records == 0 {
+		return since
+	}
+	since = m.oldest
+	if !m.deferred.empty() && m.deferred.since.Before(since) {
+		since = m.deferred.since
+	}
+	return since
 }

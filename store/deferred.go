@@ -8,79 +8,79 @@ import (
 	"belfry"
 )
 
-// A commit costs a file nearly the same whatever it holds, and a few events beside much data cost as many commits as the
-// data do. So batches that are small in the company of large ones are held back for a moment, and go in together: when they
-// have become many, when the first of them has waited long enough, or when a query wants them.
+// A commit to a file costs nearly the same whatever its size, and a few events beside much data need as many commits as the
+// data. So batches that are small compared with others are deferred for a moment and stored together: when there are many,
+// when the first of them has waited long enough, or when a query needs them.
 //
-// A record of which a batch is held is not yet moved. After a crash it comes again, and the files that have their part of
-// it pass it over.
+// A record with a deferred batch does not count as moved. After a crash it is replayed, and the files that have their part of
+// it skip it.
 const (
-	heldFor  = time.Second
-	heldRows = 4000
-	company  = 20 // times as many rows make company
+	maxDefer        = time.Second
+	maxDeferredRows = 4000
+	largeFactor     = 20 // a batch is small if another collection has this many times its rows
 )
 
-// held are batches of records that have otherwise been moved.
-type held struct {
+// deferred has batches of records that have otherwise been moved.
+type deferred struct {
 	batches []*belfry.Batch
 	rows    int
 	since   time.Time
-	hurry   bool // some of them have been begun, see Divided
+	urgent  bool // some of them are partly stored, see Divided
 }
 
-// from is the position of the first record that is not moved as a whole.
-func (h *held) from() belfry.Position { return h.batches[0].Pos }
+// first returns the position of the first record that is not completely moved.
+func (h *deferred) first() belfry.Position { return h.batches[0].Pos }
 
-func (h *held) empty() bool { return len(h.batches) == 0 }
+func (h *deferred) empty() bool { return len(h.batches) == 0 }
 
-// left is how long there is still time.
-func (h *held) left() time.Duration {
-	if h.hurry {
+// remaining returns how long the batches may still wait.
+func (h *deferred) remaining() time.Duration {
+	if h.urgent {
 		return 0
 	}
-	return heldFor - past(h.since)
+	return maxDefer - elapsed(h.since)
 }
 
-// addBegun adds batches of which rows are left. They wait no longer than it takes to see what else has come.
-func (h *held) addBegun(left []*belfry.Batch) {
+// addPartial adds batches with rows that are not yet stored. They wait only until the queue has been checked.
+func (h *deferred) addPartial(left []*belfry.Batch) {
 	if len(left) == 0 {
 		return
 	}
 	if h.empty() {
 		h.since = time.Now()
 	}
-	h.hurry = true
+	h.urgent = true
 	h.batches = append(left, h.batches...)
 	slices.SortStableFunc(h.batches, func(a, b *belfry.Batch) int { return cmp.Compare(a.Pos, b.Pos) })
 }
 
-// has tells whether rows of a customer in a collection are held, from records up to pos.
-func (h *held) has(of rowsOf, pos belfry.Position) bool {
+// has reports whether rows of a customer in a collection are deferred, from records up to pos.
+func (h *deferred) has(of rowSet, pos belfry.Position) bool {
 	return slices.ContainsFunc(h.batches, func(b *belfry.Batch) bool {
 		return b.Pos <= pos && b.Customer == of.customer && b.Collection == of.collection
 	})
 }
 
-// part divides batches into those that go in now and those that are held back. What was held before goes in, too, unless
-// there is still time.
-func (h *held) part(batches []*belfry.Batch, wanted bool) (now []*belfry.Batch, later held) {
+// split divides batches into those to store now and those to defer. Batches deferred before are stored too, unless they
+// may still wait.
+func (h *deferred) split(batches []*belfry.Batch, wanted bool) (now []*belfry.Batch, later deferred) {
 	rows := map[string]int{}
-	most := 0
+	largest := 0
 	for _, b := range batches {
 		rows[b.Collection] += b.Len()
-		most = max(most, rows[b.Collection])
+		largest = max(largest, rows[b.Collection])
 	}
 	small := func(b *belfry.Batch) bool {
-		return b.Collection != belfry.Dimension && company*rows[b.Collection] <= most // names come before what they name
+		return b.Collection != belfry.Dimension && largeFactor*rows[b.Collection] <= largest // names must be stored before rows that use them
 	}
-	later = held{batches: h.batches, rows: h.rows, since: h.since}
+	later = deferred{batches: h.batches, rows: h.rows, since: h.since}
 	for _, b := range batches {
 		if small(b) {
 			later.rows += b.Len()
 		}
 	}
-	if wanted || later.rows > heldRows || !h.empty() && h.left() <= 0 || h.precede(batches, small) {
-		return append(h.batches[:len(h.batches):len(h.batches)], batches...), held{}
+	if wanted || later.rows > maxDeferredRows || !h.empty() && h.remaining() <= 0 || h.mustComeFirst(batches, small) {
+		return append(h.batches[:len(h.batches):len(h.batches)], batches...), deferred{}
 	}
 	if h.empty() {
 		later.since = time.Now()
@@ -96,9 +96,9 @@ func (h *held) part(batches []*belfry.Batch, wanted bool) (now []*belfry.Batch, 
 	return now, later
 }
 
-// precede tells whether something is held that must go in before one of the batches that is not: a file takes its batches
-// in their order, and would pass over one that comes late.
-func (h *held) precede(batches []*belfry.Batch, small func(*belfry.Batch) bool) bool {
+// mustComeFirst reports whether a deferred batch must be stored before one of the batches that are not small: a file
+// accepts batches in order, and would skip one that comes late.
+func (h *deferred) mustComeFirst(batches []*belfry.Batch, small func(*belfry.Batch) bool) bool {
 	return slices.ContainsFunc(batches, func(b *belfry.Batch) bool {
 		return !small(b) && slices.ContainsFunc(h.batches, func(o *belfry.Batch) bool { return o.Collection == b.Collection })
 	})

@@ -14,13 +14,13 @@ import (
 type answer struct {
 	query.Rows
 	columns []query.Output
-	rows    [][]belfry.Value // one more than the limit says that there are more
-	text    string           // all of it, for people
+	rows    [][]belfry.Value // one more than the limit means that there are more
+	text    string           // formatted
 
-	of []querytest.Row // what the judge made it of
+	of []querytest.Row // input rows of the oracle
 }
 
-// Next keeps each row as it passes by.
+// Next keeps a copy of each row.
 func (a *answer) Next() ([]belfry.Value, error) {
 	row, err := a.Rows.Next()
 	if err == nil {
@@ -36,7 +36,7 @@ func (a *answer) read(p *query.Plan, rows query.Rows) (err error) {
 	return err
 }
 
-// evaluate is the answer of the judge.
+// evaluate returns the answer of the oracle, query.Eval.
 func evaluate(p *query.Plan, rows []querytest.Row) (*answer, error) {
 	a := &answer{of: rows}
 	found, err := query.Eval(p, func(yield func(query.Row) bool) {
@@ -52,7 +52,7 @@ func evaluate(p *query.Plan, rows []querytest.Row) (*answer, error) {
 	return a, a.read(p, found)
 }
 
-// selected is the answer of a store, or of one with names put in.
+// selected returns the answer of a store, or of one with names added.
 func selected(s query.Source, p *query.Plan) (*answer, error) {
 	rows, err := s.Select(context.Background(), p)
 	if err != nil {
@@ -62,5 +62,5 @@ func selected(s query.Source, p *query.Plan) (*answer, error) {
 	return a, a.read(p, rows)
 }
 
-// some tells whether there is any row in it.
-func (a *answer) some() bool { return strings.Count(a.text, "\n") > 1 }
+// hasRows reports whether the answer has rows.
+func (a *answer) hasRows() bool { return strings.Count(a.text, "\n") > 1 }

@@ -17,22 +17,22 @@ import (
 	"belfry/store"
 )
 
-// Duel says how many random plans a store and query.Eval are to answer alike. Each seed stands for one plan and always
-// for the same, and every setSize of them are asked of rows of their own.
+// Duel compares the answers of a store and query.Eval to random plans. Each seed always results in the same plan, and
+// every setSize of them have their own rows.
 type Duel struct {
 	Plans int
-	Chunk int    // seeds that are counted and logged together
-	Log   string // file to which each finished chunk adds a line, and where the next run takes up; none when empty
-	Code  string // which state of the code answers; it is written into the log
+	Chunk int    // number of seeds that are counted and logged together
+	Log   string // file with a line for each finished chunk, after which the next run continues; empty: none
+	Code  string // version of the code under test, written to the log
 }
 
-// setSize is how many plans are asked of the same rows: making rows costs as much as some hundred plans.
+// setSize is how many plans run on the same rows: generating rows costs as much as a few hundred plans.
 const setSize = 500
 
-// maxShown is how many differences are shown before the duel ends.
+// maxShown is how many differences are shown before the comparison ends.
 const maxShown = 5
 
-// tally is the outcome of a number of plans.
+// tally is the result of a number of plans.
 type tally struct {
 	plans, rows, empty, refused int
 	differences                 []string
@@ -43,7 +43,7 @@ func (t *tally) add(o tally) {
 	t.differences = append(t.differences, o.differences...)
 }
 
-// Run works through the seeds in order and fails at the first chunk in which an answer differs.
+// Run runs the seeds in order and fails at the first chunk in which an answer differs.
 func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -62,7 +62,7 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	for next < d.Plans {
 		end := min(next+d.Chunk, d.Plans)
 		start := time.Now()
-		chunk, err := ring{cat, zones, open}.seeds(next, end)
+		chunk, err := chunkRunner{cat, zones, open}.seeds(next, end)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,15 +88,15 @@ func (d Duel) Run(t *testing.T, open func(dir string) (store.Store, error)) {
 	}
 }
 
-// ring is where a chunk is fought.
-type ring struct {
+// chunkRunner runs a chunk of seeds.
+type chunkRunner struct {
 	catalog *catalog.Catalog
 	zones   []*time.Location
 	open    func(dir string) (store.Store, error)
 }
 
-// seeds asks the plans from first to before end, a data set at a time and as many at once as there are processors.
-func (g ring) seeds(first, end int) (tally, error) {
+// seeds runs the plans from first to before end, one data set at a time and as many at once as there are processors.
+func (g chunkRunner) seeds(first, end int) (tally, error) {
 	var (
 		mu     sync.Mutex
 		all    tally
@@ -121,8 +121,8 @@ func (g ring) seeds(first, end int) (tally, error) {
 	return all, failed
 }
 
-// set asks plans of one data set.
-func (g ring) set(from, to int) (all tally, err error) {
+// set runs plans on one data set.
+func (g chunkRunner) set(from, to int) (all tally, err error) {
 	dir, err := os.MkdirTemp("", "duel")
 	if err != nil {
 		return all, err
@@ -133,7 +133,7 @@ func (g ring) set(from, to int) (all tally, err error) {
 		return all, err
 	}
 	defer s.Close()
-	f := fight{ring: g, store: s, parts: querytest.RandomData(rand.New(rand.NewPCG(uint64(from/setSize), 20)), g.catalog)}
+	f := comparison{chunkRunner: g, store: s, parts: querytest.RandomData(rand.New(rand.NewPCG(uint64(from/setSize), 20)), g.catalog)}
 	for i, p := range f.parts {
 		batches := f.names.Batches(g.catalog, p.Customer, p.Rows)
 		for _, b := range batches {
@@ -149,16 +149,16 @@ func (g ring) set(from, to int) (all tally, err error) {
 	return all, nil
 }
 
-// fight is a store with a data set, and the same rows in plain sight.
-type fight struct {
-	ring
+// comparison is a store with a data set, and the same rows in memory.
+type comparison struct {
+	chunkRunner
 	store store.Store
 	parts []querytest.Part
 	names querytest.Items
 }
 
-// seed asks the plan of one seed. One in sixteen is asked by the other customer, of the same files.
-func (f *fight) seed(seed int) (t tally) {
+// seed runs the plan of one seed. One in sixteen is of the other customer, on the same files.
+func (f *comparison) seed(seed int) (t tally) {
 	r := rand.New(rand.NewPCG(uint64(seed), 21))
 	q := question{customer: querytest.Customer, resolve: r.IntN(2) == 0, zone: f.zones[r.IntN(len(f.zones))]}
 	if r.IntN(16) == 0 {
@@ -193,21 +193,21 @@ func (f *fight) seed(seed int) (t tally) {
 type question struct {
 	text     string
 	customer belfry.CustomerID
-	views    []string // to which it is limited
+	views    []string // scope
 	resolve  bool     // names are looked up first
 	zone     *time.Location
 	rows     int // the parameter; 0: not given
 }
 
-// outcome of a question.
+// outcome is the result of a question.
 type outcome struct {
 	refused bool
 	rows    bool
-	differs string // how; empty when both answers agree
+	differs string // the difference; empty if both answers agree
 	plan    *query.Plan
 }
 
-func (f *fight) ask(q question) outcome {
+func (f *comparison) ask(q question) outcome {
 	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Views: q.views, Now: querytest.Now, Location: q.zone, Rows: q.rows}}
 	p, err := c.Plan(f.catalog)
 	switch code := belfry.CodeOf(err); {
@@ -216,7 +216,7 @@ func (f *fight) ask(q question) outcome {
 	case err != nil:
 		return outcome{differs: "the error is not one for clients: " + err.Error()}
 	}
-	if p.Within != nil { // until then nothing is inside
+	if p.Within != nil { // before it is resolved nothing is inside
 		p.Resolve(context.Background(), f.names)
 	}
 	want, err := evaluate(p, querytest.RowsOf(f.parts, q.customer)[p.Collection.Name])
@@ -224,7 +224,7 @@ func (f *fight) ask(q question) outcome {
 		return outcome{plan: p, differs: "Eval: " + err.Error()}
 	}
 	var source query.Source = f.store
-	if q.resolve { // as the service asks
+	if q.resolve { // as the service does
 		p.Resolve(context.Background(), f.names)
 		source = query.WithNames{Source: f.store, Labels: f.names}
 	}
@@ -235,16 +235,16 @@ func (f *fight) ask(q question) outcome {
 	if !sameAnswer(p, got, want) {
 		return outcome{plan: p, differs: "the store answers\n" + got.text + "and Eval\n" + want.text}
 	}
-	return outcome{plan: p, rows: want.some()}
+	return outcome{plan: p, rows: want.hasRows()}
 }
 
-// explain tells what a difference is, and gives a shorter query that shows one as well.
-func (f *fight) explain(q question, o outcome) string {
+// explain describes a difference, with a shorter query that shows one as well.
+func (f *comparison) explain(q question, o outcome) string {
 	text := q.text + "\n" + o.differs
 	if o.plan != nil {
 		text += "plan\n" + o.plan.String() + "\n"
 	}
-	short := smaller(q.text, func(text string) bool {
+	short := shrink(q.text, func(text string) bool {
 		try := q
 		try.text = text
 		return f.ask(try).differs != ""

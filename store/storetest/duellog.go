@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// duelLog has a line for each chunk of seeds whose answers all agreed. A chunk that was cut short left none, so the next
-// run repeats it.
+// duelLog has a line for each chunk of seeds whose answers all agreed. An interrupted chunk has none, so the next run
+// repeats it.
 type duelLog struct{ file *os.File }
 
 const duelHead = "# Random plans that the store answered as query.Eval did, by seed. make fuzz writes it and goes on where it ends.\n"
 
-// openDuelLog opens the log, or makes it, and gives the first seed that it does not have.
+// openDuelLog opens or creates the log and returns the first seed that it does not have.
 func openDuelLog(name string) (l duelLog, next int, err error) {
 	if name == "" {
 		return l, 0, nil
@@ -22,7 +22,7 @@ func openDuelLog(name string) (l duelLog, next int, err error) {
 	if err != nil && !os.IsNotExist(err) {
 		return l, 0, err
 	}
-	whole := text[:strings.LastIndexByte(string(text), '\n')+1] // a line without end was cut short
+	whole := text[:strings.LastIndexByte(string(text), '\n')+1] // without an incomplete last line
 	for line := range strings.Lines(string(whole)) {
 		if strings.HasPrefix(line, "#") {
 			continue

@@ -10,7 +10,7 @@ import (
 	"belfry/query"
 )
 
-// TestDuelLog: a run goes on after the last whole line, and a log that has lost some is refused.
+// TestDuelLog: a run continues after the last complete line, and a log with missing lines is an error.
 func TestDuelLog(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "plans.log")
 	open := func(want int) duelLog {
@@ -37,7 +37,7 @@ func TestDuelLog(t *testing.T) {
 	if err != nil || strings.Count(string(whole), "\n") != 2 {
 		t.Fatalf("%q, %v", whole, err)
 	}
-	write(string(whole) + "seeds 100 to 199  with rows 6") // cut short: these are asked again
+	write(string(whole) + "seeds 100 to 199  with rows 6") // incomplete: these run again
 	open(100).close()
 	write(string(whole) + "seeds 200 to 299  with rows 60\n")
 	if _, next, err := openDuelLog(name); err == nil {
@@ -45,10 +45,10 @@ func TestDuelLog(t *testing.T) {
 	}
 }
 
-// TestSmaller: what is left of a query is what shows the fault, here a comparison with i3.
+// TestSmaller: only the part of a query that shows the fault is left, here a comparison with i3.
 func TestSmaller(t *testing.T) {
 	text := "SELECT id AS a, i1 AS b FROM objectdata WHERE (i1 = 1 OR NOT (i2 = 2 AND i3 = 3)) AND object IN ('x', 'y') ORDER BY i1 ASC LIMIT 5"
-	got := smaller(text, func(text string) bool {
+	got := shrink(text, func(text string) bool {
 		s, err := query.Parse(text)
 		return err == nil && s.Where != nil && strings.Contains(text, "i3 = 3")
 	})

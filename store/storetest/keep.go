@@ -9,8 +9,8 @@ import (
 	"belfry/store"
 )
 
-// testWatermark: what Drop deleted is neither there nor stored again, which Accepts, Oldest and Stats tell, also after a restart; Keep makes
-// an exception for a period.
+// testWatermark: rows that Drop deleted are not there and not stored again, which Accepts, Oldest and Stats show, also after
+// a restart; Keep makes an exception for a period.
 func testWatermark(f *fixture) {
 	const name = "objectdata"
 	c := f.catalog.Collection(name)
@@ -56,7 +56,7 @@ func testWatermark(f *fixture) {
 	f.wantCount(name, 4)
 }
 
-// testReached: the store says how far it has come, whichever collection got the last rows.
+// testReached: Reached is the highest position, whichever collection got the last rows.
 func testReached(f *fixture) {
 	check := func(want belfry.Position) {
 		f.Helper()
@@ -75,7 +75,7 @@ func testReached(f *fixture) {
 	check(13)
 }
 
-// testErase: the rows of some customers go, those of the others stay as they were, and their customers can get new ones.
+// testErase: the rows of some customers are removed, those of others stay unchanged, and their customers can get new ones.
 func testErase(f *fixture) {
 	const count = 500
 	of := func(customer belfry.CustomerID, pos belfry.Position, t belfry.Time) *belfry.Batch {
@@ -112,7 +112,7 @@ func testErase(f *fixture) {
 	check(3*count, 0, 3*count)
 	f.reopen()
 	check(3*count, 0, 3*count)
-	f.append(of(2, 5, day0+day)) // a repeat, which the store has had
+	f.append(of(2, 5, day0+day)) // a repeat of what the store had
 	f.append(of(2, 10, day0))
 	check(3*count, count, 3*count)
 	erase(1, 3)
@@ -120,7 +120,7 @@ func testErase(f *fixture) {
 	check(0, count, 0)
 }
 
-// sumOf is the answer of testErase for so many rows of a customer.
+// sumOf returns the answer of testErase for that many rows of a customer.
 func sumOf(rows, customer int) string {
 	if rows == 0 {
 		return "0 ."
@@ -165,7 +165,7 @@ func testRemovedNames(f *fixture) {
 	f.want(names, ". 1", "disk 2")
 }
 
-// testSummaries: summaries answer what the rows answer, also after late rows, and outlive the rows until they are dropped themselves.
+// testSummaries: summaries result in the same answers as rows, also after late rows, and outlive the rows until they are dropped themselves.
 func testSummaries(f *fixture) {
 	sums, ok := f.store.(store.Summarizer)
 	if !ok {

@@ -35,7 +35,7 @@ func testKey(f *fixture) {
 	f.reopen()
 	check()
 
-	// Rows of a key that differ in a column which the file did not have.
+	// Rows of a key that differ in a column that the file did not have.
 	more := trace(4, 7, 1, day0+2*day, "c", 1)
 	f.append(more)
 	later := trace(5, 8, 1, day0+2*day, "c", 2)
@@ -56,7 +56,7 @@ func testKey(f *fixture) {
 	f.keyInPages()
 }
 
-// keyInPages reads many rows while all of them are replaced: each key is there once, as it was when the reading began.
+// keyInPages reads many rows while all of them are replaced: each key is there once, as it was when reading began.
 func (f *fixture) keyInPages() {
 	const count = 5000
 	trace := func(pos belfry.Position, first belfry.RowID, spans int64) *belfry.Batch {

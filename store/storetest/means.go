@@ -7,8 +7,8 @@ import (
 	"belfry/query/querytest"
 )
 
-// meansOf are numbers, by the hour and by indicator, whose sum depends on the order in which they are added; for some of
-// them the order in which an engine meets the hours. Random plans found i1, i3 and i5.
+// meansOf are numbers, by hour and indicator, whose sum depends on the order in which they are added; for some of them on the
+// order in which an engine reads the hours. Random plans found i1, i3 and i5.
 var meansOf = []struct {
 	after belfry.Time
 	i     [5]float64
@@ -19,10 +19,10 @@ var meansOf = []struct {
 	{1 * hour, [5]float64{1e-9, 0.1, -33.25, -1, least}},
 }
 
-// least is the smallest number above zero. Half of it is nothing, which an engine meets that adds two halves.
+// least is the smallest number above zero. Half of it is zero, which matters for an engine that adds two halves.
 const least = math.SmallestNonzeroFloat64
 
-// meansRows are the numbers as rows of one item, from a moment on.
+// meansRows returns the numbers as rows of one item, from a time on.
 func meansRows(from belfry.Time) (rows []querytest.Row) {
 	for k, m := range meansOf {
 		row := querytest.Row{
@@ -38,7 +38,7 @@ func meansRows(from belfry.Time) (rows []querytest.Row) {
 	return rows
 }
 
-// testMeans: a mean is that of the judge but for its last digits, from rows, hours and days.
+// testMeans: a mean equals that of the oracle except for its last digits, from rows, hours and days.
 func testMeans(f *fixture) {
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: 1, FirstID: 1, Columns: []belfry.Column{ints(belfry.ItemColumn)}}
 	for n := range len(meansOf[0].i) {

@@ -11,7 +11,7 @@ import (
 	"belfry"
 )
 
-// one is a batch of one row at a position, whose value is the position.
+// one returns a batch of one row at a position, whose value is the position.
 func one(pos belfry.Position, t belfry.Time) *belfry.Batch {
 	return batch("objectdata", pos, belfry.RowID(pos), t, 1, numbers("i1", float64(pos)))
 }
@@ -50,7 +50,7 @@ func testRegroupedPositions(f *fixture) {
 	f.append(span(26, 26)...)
 	f.wantCount("objectdata", 26)
 	f.wantCount("events", 1)
-	// Positions have gaps, and a period met for the first time has none of its own yet.
+	// Positions have gaps, and a new period has no position yet.
 	f.append(one(26, day0+5*day), one(1<<32|1, day0+5*day), one(1<<32|2, day0))
 	f.append(one(26, day0+5*day), one(1<<32|1, day0+5*day), one(1<<32|2, day0))
 	f.wantCount("objectdata", 29)
@@ -100,7 +100,8 @@ func testLateData(f *fixture) {
 	f.wantCount("objectdata", 4*days)
 }
 
-// testConcurrentReaders asks while rows are written: a reader sees whole positions only, and never fewer than before.
+// testConcurrentReaders queries while rows are written: a reader sees complete positions only, and never fewer than
+// before.
 func testConcurrentReaders(f *fixture) {
 	const rounds, rows = 60, 500
 	done := make(chan struct{})
@@ -113,7 +114,7 @@ func testConcurrentReaders(f *fixture) {
 			for ended := false; !ended; {
 				select {
 				case <-done:
-					ended = true // and look once more
+					ended = true // and check once more
 				default:
 				}
 				got, err := read(f.store, plan)
@@ -153,7 +154,7 @@ func testReopen(f *fixture) {
 	f.reopen() // an empty one
 	f.append(item(1, 5, "web01", "MAIN", "cpu", "host"), batch("objectdata", 1, 1, day0, 2, ints(belfry.ItemColumn, 5, 5), numbers("i1", 1, 2)))
 	f.reopen()
-	f.append(item(1, 5, "web01", "MAIN", "cpu", "host")) // the names come from elsewhere at each start
+	f.append(item(1, 5, "web01", "MAIN", "cpu", "host")) // the names are passed again at each start
 	f.want("SELECT object, i1 FROM objectdata LIMIT 10", "cpu 2", "cpu 1")
 	f.append(batch("objectdata", 2, 3, day0, 1, numbers("i1", 3)))
 	f.reopen()
@@ -222,7 +223,7 @@ func testCancelled(f *fixture) {
 	f.wantCount("objectdata", 12)
 }
 
-// testLargeBatches stores more rows at once than an engine likes to commit, of several kinds in turn.
+// testLargeBatches stores more rows at once than an engine usually commits, of several kinds in turn.
 func testLargeBatches(f *fixture) {
 	const rows = 70_000
 	var round []*belfry.Batch

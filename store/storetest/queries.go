@@ -15,10 +15,10 @@ import (
 	"belfry/store"
 )
 
-// Queries asks the golden queries of the query package, and as many random ones as given, and compares the answers with
-// those of query.Eval, the judge. testdata is the folder of the golden queries.
+// Queries runs the golden queries of the query package, and the given number of random ones, and compares the answers
+// with those of query.Eval, the oracle. testdata is the folder of the golden queries.
 func Queries(t *testing.T, open Open, testdata fs.FS, random int) {
-	j := newJudge(t, open, testdata)
+	j := newOracle(t, open, testdata)
 	all, err := querytest.All(testdata)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func Queries(t *testing.T, open Open, testdata fs.FS, random int) {
 		if testing.Short() && i%5 != 0 {
 			continue // the rest is part of make soak
 		}
-		j.stranger(t, c)
+		j.otherCustomer(t, c)
 	}
 	for seed := range uint64(random) {
 		j.random(t, seed)
@@ -44,21 +44,21 @@ func Queries(t *testing.T, open Open, testdata fs.FS, random int) {
 	scoped(t, open)
 }
 
-// judge holds a store and the same rows in plain sight.
-type judge struct {
+// oracle has a store and the same rows in memory for query.Eval.
+type oracle struct {
 	catalog *catalog.Catalog
 	store   store.Store
 	data    map[string][]querytest.Row
 	names   querytest.Items
 }
 
-func newJudge(t *testing.T, open Open, testdata fs.FS) *judge {
+func newOracle(t *testing.T, open Open, testdata fs.FS) *oracle {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &judge{catalog: cat, store: open(t, t.TempDir())}
+	j := &oracle{catalog: cat, store: open(t, t.TempDir())}
 	t.Cleanup(func() { j.store.Close() })
 	if j.data, err = querytest.Data(testdata, cat); err != nil {
 		t.Fatal(err)
@@ -74,13 +74,13 @@ func newJudge(t *testing.T, open Open, testdata fs.FS) *judge {
 	return j
 }
 
-// golden asks a golden query of a historical collection with and without resolved names.
-func (j *judge) golden(t *testing.T, c *querytest.Case) bool {
+// golden runs a golden query of a historical collection with and without resolved names.
+func (j *oracle) golden(t *testing.T, c *querytest.Case) bool {
 	p, err := c.Plan(j.catalog)
 	if err != nil || !p.Collection.Historical {
 		return false
 	}
-	if p.Within != nil { // until then nothing is inside
+	if p.Within != nil { // before it is resolved nothing is inside
 		p.Resolve(t.Context(), j.names)
 	}
 	want := j.eval(t, p, j.data[p.Collection.Name])
@@ -93,9 +93,9 @@ func (j *judge) golden(t *testing.T, c *querytest.Case) bool {
 	return true
 }
 
-// stranger asks a golden query as another customer: there is no row, or where all rows are made into one, that which
-// is made of none. Nor is there when the ids of the first customer's items get into the plan.
-func (j *judge) stranger(t *testing.T, c *querytest.Case) {
+// otherCustomer runs a golden query as another customer: there are no rows or, with one group of all rows, that of none.
+// The same holds if the ids of the first customer's items get into the plan.
+func (j *oracle) otherCustomer(t *testing.T, c *querytest.Case) {
 	t.Helper()
 	options := c.Options
 	options.Customer++
@@ -104,7 +104,7 @@ func (j *judge) stranger(t *testing.T, c *querytest.Case) {
 		t.Fatalf("%s: %v", c.Name, err)
 	}
 	nothing := j.eval(t, p, nil)
-	if single := p.Grouping != nil && len(p.Grouping.Keys) == 0; !single && nothing.some() {
+	if single := p.Grouping != nil && len(p.Grouping.Keys) == 0; !single && nothing.hasRows() {
 		t.Errorf("%s: rows are made of nothing:\n%s", c.Name, nothing.text)
 	}
 	j.ask(t, c.Name+" of another customer", p, nothing)
@@ -114,7 +114,7 @@ func (j *judge) stranger(t *testing.T, c *querytest.Case) {
 	j.ask(t, c.Name+" of another customer by ids that are not his", p, nothing)
 }
 
-// anyCustomer finds items whoever asks, which a real tree never does.
+// anyCustomer finds items of any customer, which a real tree never does.
 type anyCustomer struct{ query.Names }
 
 func (a anyCustomer) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) ([]belfry.ID, bool, error) {
@@ -127,7 +127,7 @@ func (a anyCustomer) Places(s belfry.Scope) (places, tops []belfry.ID) {
 	return a.Names.Places(s)
 }
 
-func (j *judge) random(t *testing.T, seed uint64) {
+func (j *oracle) random(t *testing.T, seed uint64) {
 	c := querytest.Case{
 		Query:   querytest.Random(rand.New(rand.NewPCG(seed, 11))),
 		Options: query.Options{Customer: querytest.Customer, Now: querytest.Now, Location: zone(t, seed)},
@@ -145,7 +145,7 @@ func (j *judge) random(t *testing.T, seed uint64) {
 	j.ask(t, c.Query, p, j.eval(t, p, j.data[p.Collection.Name]))
 }
 
-// zone is one of several, most of which change their clocks.
+// zone returns one of several zones, most of which change their clocks.
 func zone(t *testing.T, seed uint64) *time.Location {
 	t.Helper()
 	names := []string{"UTC", "Europe/Paris", "Asia/Kathmandu", "America/New_York", "Australia/Lord_Howe"}
@@ -156,7 +156,7 @@ func zone(t *testing.T, seed uint64) *time.Location {
 	return z
 }
 
-func (j *judge) eval(t *testing.T, p *query.Plan, rows []querytest.Row) *answer {
+func (j *oracle) eval(t *testing.T, p *query.Plan, rows []querytest.Row) *answer {
 	t.Helper()
 	a, err := evaluate(p, rows)
 	if err != nil {
@@ -165,7 +165,7 @@ func (j *judge) eval(t *testing.T, p *query.Plan, rows []querytest.Row) *answer 
 	return a
 }
 
-func (j *judge) ask(t *testing.T, name string, p *query.Plan, want *answer) {
+func (j *oracle) ask(t *testing.T, name string, p *query.Plan, want *answer) {
 	t.Helper()
 	for _, source := range []query.Source{j.store, query.WithNames{Source: j.store, Labels: j.names}} {
 		got, err := selected(source, p)

@@ -9,19 +9,18 @@ import (
 	"belfry/query"
 )
 
-// An answer must be that of the judge to the last digit, except for numbers that are computed from several others: floating
-// numbers that are added in another order give another sum. What is lost is a part of the largest number that was added,
-// not of the sum, which may be much smaller. So the judge is asked once more, for the smallest and the largest number
-// behind each such cell.
+// An answer must equal that of the oracle to the last digit, except for numbers that are computed from several others: floats
+// added in another order have another sum. The error is a fraction of the largest number that was added, not of the sum,
+// which may be much smaller. So the oracle runs once more, for the smallest and the largest number behind each such cell.
 
-// rounding is which part of the largest number may be lost, which is enough for the few hundred rows that tests have, and
-// underflow what may be lost beside it: numbers have no digits below the smallest of all.
+// rounding is the allowed error as a fraction of the largest number, enough for the few hundred rows of tests, and underflow
+// the error allowed in addition: numbers have no digits below the smallest of all.
 const (
 	rounding  = 1e-12
 	underflow = 4 * math.SmallestNonzeroFloat64
 )
 
-// sameAnswer tells whether a store gives the answer that the judge does.
+// sameAnswer reports whether a store's answer equals that of the oracle.
 func sameAnswer(p *query.Plan, got, want *answer) bool {
 	if got.text == want.text {
 		return true
@@ -30,7 +29,7 @@ func sameAnswer(p *query.Plan, got, want *answer) bool {
 	if len(got.rows) != len(want.rows) || !slices.EqualFunc(a, b, func(i, j int) bool { return got.columns[i].Name == want.columns[j].Name }) {
 		return false
 	}
-	most, err := lost(p, want, b)
+	most, err := tolerances(p, want, b)
 	if err != nil {
 		return false
 	}
@@ -48,7 +47,7 @@ func near(a, b belfry.Value, most float64) bool {
 	return a == b || a.Type == belfry.NumberValue && b.Type == belfry.NumberValue && math.Abs(a.Num-b.Num) <= most
 }
 
-// shown are the places of the columns that count: of SELECT * those with a value.
+// shown returns the indexes of the columns to compare: for SELECT * those with a value.
 func (a *answer) shown(p *query.Plan) (list []int) {
 	for i := range a.columns {
 		if !p.Star || slices.ContainsFunc(a.rows[:min(len(a.rows), p.Limit)], func(row []belfry.Value) bool { return row[i].Type != belfry.AbsentValue }) {
@@ -58,8 +57,8 @@ func (a *answer) shown(p *query.Plan) (list []int) {
 	return list
 }
 
-// lost tells by how much another answer may differ from the judge's in each cell of some columns: mostly by nothing.
-func lost(p *query.Plan, want *answer, columns []int) ([][]float64, error) {
+// tolerances returns by how much an answer may differ from the oracle's in each cell of some columns: mostly zero.
+func tolerances(p *query.Plan, want *answer, columns []int) ([][]float64, error) {
 	sized := *p
 	sized.Star, sized.Outputs = false, nil
 	if p.Grouping != nil {
@@ -88,7 +87,8 @@ func lost(p *query.Plan, want *answer, columns []int) ([][]float64, error) {
 
 func size(v belfry.Value) float64 { return math.Abs(v.Num + float64(v.Int)) }
 
-// isComputed tells whether values of the column are made of several numbers, as the mean of an indicator in a summary is.
+// isComputed reports whether values of the column are computed from several numbers, such as the mean of an indicator in
+// a summary.
 func isComputed(p *query.Plan, c query.Column) bool {
 	if c.From != query.Grouped {
 		return isMean(p, c)
@@ -107,16 +107,16 @@ func isMean(p *query.Plan, c query.Column) bool {
 	return p.Period != "" && c.N > 0 && c.Name == belfry.IndicatorColumn(c.N)
 }
 
-// callOf is what makes a column of groups.
+// callOf returns the call of a column of groups.
 func callOf(p *query.Plan, c query.Column) query.Call {
 	return slices.Concat(p.Grouping.Keys, p.Grouping.Calls)[c.N]
 }
 
-// extremes are the smallest and the largest number of which a column of the plan is made.
+// extremes returns outputs for the smallest and the largest number from which a column of the plan is computed.
 func extremes(p *query.Plan, c query.Column) []query.Output {
 	if c.From == query.Grouped {
 		of := extremes(p, callOf(p, c).Column)
-		return []query.Output{called(p, query.FuncMin, of[0].Column), called(p, query.FuncMax, of[1].Column)}
+		return []query.Output{addCall(p, query.FuncMin, of[0].Column), addCall(p, query.FuncMax, of[1].Column)}
 	}
 	low, high := c, c
 	if isMean(p, c) {
@@ -125,8 +125,8 @@ func extremes(p *query.Plan, c query.Column) []query.Output {
 	return []query.Output{{Column: low}, {Column: high}}
 }
 
-// called adds a function to the groups of the plan.
-func called(p *query.Plan, f query.Func, c query.Column) query.Output {
+// addCall adds a function to the groups of the plan.
+func addCall(p *query.Plan, f query.Func, c query.Column) query.Output {
 	g := p.Grouping
 	g.Calls = append(g.Calls, query.Call{Func: f, Column: c})
 	return query.Output{Column: query.Column{Type: c.Type, From: query.Grouped, N: len(g.Keys) + len(g.Calls) - 1}}

@@ -10,7 +10,7 @@ import (
 	"belfry/query/querytest"
 )
 
-// TestSameAnswer: a number that was added up may be a little off, by its largest part, and nothing else by anything.
+// TestSameAnswer: a sum may differ a little, relative to its largest part; nothing else may differ.
 func TestSameAnswer(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -23,7 +23,7 @@ func TestSameAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		judge, err := evaluate(p, meansRows(querytest.Now-hour))
+		ref, err := evaluate(p, meansRows(querytest.Now-hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,8 +32,8 @@ func TestSameAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.rows[0][0].Num, got.text = change(got.rows[0][0].Num), "another"
-		if got.rows[0][0].Type != belfry.NumberValue || sameAnswer(p, got, judge) != want {
-			t.Errorf("%s: %v is as good as %v: %t, want %t", text, got.rows[0][0].Num, judge.rows[0][0].Num, !want, want)
+		if got.rows[0][0].Type != belfry.NumberValue || sameAnswer(p, got, ref) != want {
+			t.Errorf("%s: %v is as good as %v: %t, want %t", text, got.rows[0][0].Num, ref.rows[0][0].Num, !want, want)
 		}
 	}
 	same := func(f float64) float64 { return f }

@@ -12,15 +12,15 @@ import (
 	"belfry/query/querytest"
 )
 
-// scoped asks as users who see one resource each, which stands in a view outside what they see. Where that is must not be
-// told by any part of a query, and store and Eval must agree.
+// scoped queries as users who see one resource each, which is in a view outside their scope. No part of a query may
+// reveal where that is, and store and Eval must agree.
 func scoped(t *testing.T, open Open) {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &judge{catalog: cat, store: open(t, t.TempDir())}
+	j := &oracle{catalog: cat, store: open(t, t.TempDir())}
 	t.Cleanup(func() { j.store.Close() })
 	text := func(s string) belfry.Value { return belfry.Value{Type: belfry.TextValue, Text: s} }
 	rows := func(first int64, items ...[3]string) (list []querytest.Row) {
@@ -70,8 +70,8 @@ func scoped(t *testing.T, open Open) {
 			}
 			p.Resolve(t.Context(), names)
 			want := j.eval(t, p, j.data["events"])
-			if told := strings.Contains(want.text, "Vault") || strings.Contains(want.text, "Cellar"); told && views != nil {
-				t.Errorf("%s within %v tells of what is outside:\n%s", q, views, want.text)
+			if shown := strings.Contains(want.text, "Vault") || strings.Contains(want.text, "Cellar"); shown && views != nil {
+				t.Errorf("%s within %v shows what is outside:\n%s", q, views, want.text)
 			}
 			j.ask(t, fmt.Sprintf("%s within %v", q, views), p, want)
 		}

@@ -6,15 +6,15 @@ import (
 	"belfry/query"
 )
 
-// smaller takes parts away from a query as long as what is left still shows the fault.
-func smaller(text string, faulty func(text string) bool) string {
+// shrink removes parts of a query as long as the rest still shows the fault.
+func shrink(text string, faulty func(text string) bool) string {
 	for tries := 0; tries < 200; {
 		s, err := query.Parse(text)
 		if err != nil {
 			return text
 		}
 		found := false
-		for _, candidate := range without(s) {
+		for _, candidate := range reductions(s) {
 			tries++
 			if short := candidate.String(); len(short) < len(text) && faulty(short) {
 				text, found = short, true
@@ -28,8 +28,8 @@ func smaller(text string, faulty func(text string) bool) string {
 	return text
 }
 
-// without lists the queries that lack one part of s.
-func without(s *query.Select) (list []*query.Select) {
+// reductions lists the queries that lack one part of s.
+func reductions(s *query.Select) (list []*query.Select) {
 	change := func(f func(c *query.Select)) {
 		c := *s
 		f(&c)
@@ -37,13 +37,13 @@ func without(s *query.Select) (list []*query.Select) {
 	}
 	if s.Where != nil {
 		change(func(c *query.Select) { c.Where = nil })
-		for _, e := range less(s.Where) {
+		for _, e := range reduceExpr(s.Where) {
 			change(func(c *query.Select) { c.Where = e })
 		}
 	}
 	if s.Having != nil {
 		change(func(c *query.Select) { c.Having = nil })
-		for _, e := range less(s.Having) {
+		for _, e := range reduceExpr(s.Having) {
 			change(func(c *query.Select) { c.Having = e })
 		}
 	}
@@ -64,16 +64,16 @@ func without(s *query.Select) (list []*query.Select) {
 	return list
 }
 
-// less lists the conditions that lack one part of e.
-func less(e query.Expr) (list []query.Expr) {
+// reduceExpr lists the conditions that lack one part of e.
+func reduceExpr(e query.Expr) (list []query.Expr) {
 	switch e := e.(type) {
 	case *query.AndExpr:
-		return lessOf(e.Of, func(of []query.Expr) query.Expr { return &query.AndExpr{Of: of} })
+		return reduceList(e.Of, func(of []query.Expr) query.Expr { return &query.AndExpr{Of: of} })
 	case *query.OrExpr:
-		return lessOf(e.Of, func(of []query.Expr) query.Expr { return &query.OrExpr{Of: of} })
+		return reduceList(e.Of, func(of []query.Expr) query.Expr { return &query.OrExpr{Of: of} })
 	case *query.NotExpr:
 		list = []query.Expr{e.Of}
-		for _, of := range less(e.Of) {
+		for _, of := range reduceExpr(e.Of) {
 			list = append(list, &query.NotExpr{Of: of})
 		}
 	case *query.InExpr:
@@ -88,13 +88,13 @@ func less(e query.Expr) (list []query.Expr) {
 	return list
 }
 
-func lessOf(of []query.Expr, join func([]query.Expr) query.Expr) (list []query.Expr) {
+func reduceList(of []query.Expr, join func([]query.Expr) query.Expr) (list []query.Expr) {
 	list = append(list, of...)
 	for i := range of {
 		if len(of) > 2 {
 			list = append(list, join(slices.Delete(slices.Clone(of), i, i+1)))
 		}
-		for _, smaller := range less(of[i]) {
+		for _, smaller := range reduceExpr(of[i]) {
 			c := slices.Clone(of)
 			c[i] = smaller
 			list = append(list, join(c))

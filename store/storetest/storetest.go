@@ -1,7 +1,7 @@
-// Package storetest says what every row store must do, as tests. An engine calls Run from a test of its own.
+// Package storetest has the tests that every row store must pass. An engine calls Run from its own test.
 //
-// The tests see a store only through the interface: rows go in as batches and come out through queries, so they hold
-// for any engine.
+// The tests use a store only through the interface: rows go in as batches and come out through queries, so they apply to any
+// engine.
 package storetest
 
 import (
@@ -68,7 +68,7 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// day0 is the moment from which tests count.
+// day0 is the start time of tests.
 var day0 = belfry.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 
 const (
@@ -117,7 +117,7 @@ func (f *fixture) drop(collection string, t belfry.Time) {
 	}
 }
 
-// plan makes the plan of a query of customer 1.
+// plan returns the plan of a query of customer 1.
 func (f *fixture) plan(text string) *query.Plan { return f.planOf(1, text) }
 
 func (f *fixture) planOf(customer belfry.CustomerID, text string) *query.Plan {
@@ -133,7 +133,7 @@ func (f *fixture) planOf(customer belfry.CustomerID, text string) *query.Plan {
 	return p
 }
 
-// rows runs a plan and gives each row as text, its values separated by blanks; an absent value is a dot.
+// rows runs a plan and returns each row as text, its values separated by blanks; an absent value is a dot.
 func (f *fixture) rows(p *query.Plan) []string {
 	f.Helper()
 	list, err := read(f.store, p)
@@ -153,7 +153,7 @@ func read(s store.Store, p *query.Plan) ([]string, error) {
 	for {
 		row, err := r.Next()
 		if err == io.EOF {
-			return list[:min(len(list), p.Limit)], nil // one more than asked for says that there are more
+			return list[:min(len(list), p.Limit)], nil // one more row means that there are more
 		}
 		if err != nil {
 			return nil, err
@@ -188,7 +188,7 @@ func (f *fixture) wantOf(customer belfry.CustomerID, text string, rows ...string
 // all is the span of everything the tests store.
 const all = "timestamp >= '2020-01-01T00:00:00Z'"
 
-// batch makes a batch of customer 1. Its times start at t, a second apart.
+// batch returns a batch of customer 1. Its times start at t, a second apart.
 func batch(collection string, pos belfry.Position, first belfry.RowID, t belfry.Time, rows int, cols ...belfry.Column) *belfry.Batch {
 	b := &belfry.Batch{Collection: collection, Customer: 1, Pos: pos, FirstID: first, Columns: cols}
 	for i := range rows {

@@ -49,7 +49,7 @@ func testTypes(f *fixture) {
 	}
 }
 
-// sample is a column with one value that the type can only just take, and how it reads.
+// sample returns a column with one extreme value of the type, and its text.
 func sample(f catalog.Field, n int) (belfry.Column, string) {
 	name := f.Nth(n)
 	switch f.Type {
@@ -78,7 +78,7 @@ func testAbsent(f *fixture) {
 	f.want("SELECT i1 FROM objectdata WHERE i1 >= '0' ORDER BY timestamp ASC LIMIT 10", "1", "3")
 	f.want("SELECT i2 FROM objectdata ORDER BY i2 ASC LIMIT 10", "0", ".", ".")
 	f.want("SELECT status, info, user FROM events ORDER BY timestamp ASC LIMIT 10", ". x .", "? . .", "- y .")
-	// Nothing of a batch need be present in each of its chunks.
+	// A chunk of a batch may have no values at all.
 	many := make([]float64, 5000)
 	for i := range many {
 		many[i] = nan
@@ -157,7 +157,7 @@ func testCustomers(f *fixture) {
 	f.wantOf(3, "SELECT COUNT(*) FROM objectdata WHERE "+all, "0")
 }
 
-// item makes the batch that names one item.
+// item returns the batch that names one item.
 func item(pos belfry.Position, id int64, resource, view, object, class string) *belfry.Batch {
 	return batch(belfry.Dimension, pos, 0, day0, 1, ints(belfry.ItemColumn, id), ints("kind", int64(belfry.KindObject)),
 		texts("resource", resource), texts("view", view), texts("object", object), texts("class", class))
@@ -170,7 +170,7 @@ func testItems(f *fixture) {
 	f.want(names, "web01 MAIN cpu host 1", "web01 Disks disk disk 2", ". . . . 3")
 	f.append(item(3, 6, "web01", "MAIN", "disk", "disk"), item(3, 7, "web02", "MAIN", "x", "y"), item(4, 7, "web02", "MAIN", "net", "net"))
 	f.want(names, "web01 MAIN cpu host 1", "web01 MAIN disk disk 2", "web02 MAIN net net 3")
-	// Where data come from is the item's, too, and what it is now holds for all rows.
+	// The source of data is a field of the item too, and its present value applies to all rows.
 	from := item(4, 6, "web01", "MAIN", "disk", "disk")
 	from.Columns = append(from.Columns, texts("ip", "192.0.2.7"), texts("host", "h1"))
 	f.append(from)
@@ -203,7 +203,7 @@ func testItems(f *fixture) {
 	if got := strings.Join(f.rows(p), ","); got != "4,3" {
 		f.Errorf("with resolved items: got %s, want 4,3", got)
 	}
-	// The names of one customer are none of another's.
+	// The names of one customer are not visible to another.
 	foreign := batch("objectdata", 8, 1, day0, 1, ints(belfry.ItemColumn, 5), numbers("i1", 9))
 	foreign.Customer = 2
 	f.append(foreign)
