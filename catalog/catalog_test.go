@@ -40,7 +40,7 @@ func golden(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s is out of date; go test ./catalog -update writes it anew (- file, + program):\n%s", file, d)
+		t.Errorf("%s is out of date; go test ./catalog -update rewrites it (- file, + program):\n%s", file, d)
 	}
 }
 

@@ -148,7 +148,7 @@ func TestClassErrors(t *testing.T) {
 	threshold(`{when: ">= 80", status: 1, recover: "< 90"}`, `thresholds[0].recover is "< 90", which cannot end ">= 80"`)
 	threshold(`{when: ">= 80", status: 1, recovery: "< 70"}`, `unknown field "recovery"`)
 	threshold(strings.Repeat(`{when: ">= 80", status: 1},`, 21), "has 21 entries")
-	one(`{n: 1, type: string, thresholds: [{when: "> a", status: 1}]}`, "texts know = and <> alone")
+	one(`{n: 1, type: string, thresholds: [{when: "> a", status: 1}]}`, "texts support only = and <>")
 	one(`{n: 1, type: string, thresholds: [{when: "=", status: 1}]}`, "no text to compare with")
 	f(`{"name":"x","indicators":[{"n":1.5}]}`, "got 1.5")
 	f(`{"name":"x","indicators":[{"n":"1"}]}`, `got "1"`)

@@ -112,7 +112,7 @@ func ParseCondition(s string, text bool) (Condition, error) {
 	case op == NoOp:
 		return Condition{}, belfry.Errorf(belfry.BadValue, "%q does not begin with a comparison; write one of = <> < <= > >= and then a value", s)
 	case text && op != Equal && op != NotEqual:
-		return Condition{}, belfry.Errorf(belfry.BadValue, "%q compares a text with %s; texts know = and <> alone", s, op)
+		return Condition{}, belfry.Errorf(belfry.BadValue, "%q compares a text with %s; texts support only = and <>", s, op)
 	case text:
 		var ok bool
 		if c.Text, ok = unquote(rest); !ok {

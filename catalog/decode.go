@@ -117,7 +117,7 @@ func (s *source) decodeJSON(data []byte, into any) error {
 	}
 	var te *json.UnmarshalTypeError
 	if errors.As(err, &te) {
-		return s.errorAt("", "has a %s as its %s, where another type belongs; numbers and texts are told apart by quotes", te.Value, te.Field)
+		return s.errorAt("", "has a %s as its %s, where another type belongs; texts are in quotes, numbers are not", te.Value, te.Field)
 	}
 	return s.errorAt("", "has a mistake: %s", oneLine(strings.TrimPrefix(err.Error(), "json: ")))
 }

@@ -92,7 +92,7 @@ func lastQuestions(kind PackageKind, placed bool) []Question {
 	case kind == ResourcePackage:
 		return append(placement(), Question{
 			Name: "autoarrange", Type: ChoiceAnswer, Values: []string{"none", "linear"}, Default: "none",
-			Help: "Whether the icons inside the resource are arranged by themselves.",
+			Help: "Whether the icons inside the resource are arranged automatically.",
 		})
 	case placed:
 		return placement()
@@ -167,7 +167,7 @@ func (file *packageFile) check(s *source) error {
 	case file.Kind != ResourcePackage && (file.Collector != "" || len(file.Parts) > 0):
 		return s.errorAt("kind", "is %s; only a resource has a collector and parts", file.Kind)
 	case file.Kind == ResourcePackage && file.Placed:
-		return s.errorAt("placed", "need not be said: a resource always has a place")
+		return s.errorAt("placed", "is not needed: a resource always has a place")
 	case len(file.Questions) > maxQuestions:
 		return s.errorAt("questions", "has %d entries; at most %d are allowed", len(file.Questions), maxQuestions)
 	case len(file.Parts) > maxParts:

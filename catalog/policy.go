@@ -107,7 +107,7 @@ func (t *PolicyText) readItem() error {
 		return nil
 	}
 	if t.kind == belfry.KindResource && t.file.Resource != t.file.Item {
-		return t.s.errorAt("resource", "is %q, but resources stand in no other; leave it out", t.file.Resource)
+		return t.s.errorAt("resource", "is %q, but a resource is not inside another; leave it out", t.file.Resource)
 	}
 	return t.s.checkName("resource", t.file.Resource)
 }

@@ -209,7 +209,7 @@ func (file *questionFile) read(s *source, path string) (Question, error) {
 	case !isPlainName(q.Name):
 		return q, s.errorAt(path+".name", "must be lower-case letters, digits and _, got %q", q.Name)
 	case !known:
-		return q, s.errorAt(path+".type", "is %q, which no answer has; nearest is %q", q.Type, Nearest(string(q.Type), answerTypeNames()))
+		return q, s.errorAt(path+".type", "is %q, which is not a type of answer; nearest is %q", q.Type, Nearest(string(q.Type), answerTypeNames()))
 	case (q.Type == ChoiceAnswer) != (len(q.Values) > 0):
 		return q, s.errorAt(path, "must have values if its type is choice, and only then")
 	case q.Help == "":
@@ -247,7 +247,7 @@ func (file *questionFile) bounds(s *source, path string, q *Question) (err error
 		return nil
 	}
 	if q.Type != IntegerAnswer && q.Type != NumberAnswer {
-		return s.errorAt(path, "has min, max or step, which are for numbers alone")
+		return s.errorAt(path, "has min, max or step, which only numbers may have")
 	}
 	q.Bounded = file.Min != "" || file.Max != ""
 	if q.Min, err = file.Min.parse(s, path+".min", -limit, -limit, limit); err != nil {
@@ -260,7 +260,7 @@ func (file *questionFile) bounds(s *source, path string, q *Question) (err error
 		q.Min, q.Max = 0, 0
 	}
 	if file.Step != "" && q.Type != IntegerAnswer {
-		return s.errorAt(path+".step", "is for whole numbers alone")
+		return s.errorAt(path+".step", "is only for whole numbers")
 	}
 	q.Step, err = file.Step.parse(s, path+".step", 0, 1, limit)
 	return err

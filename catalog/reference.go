@@ -20,14 +20,14 @@ func (c *Catalog) Reference() []Page {
 	}
 }
 
-const generated = "<!-- Written from the files in catalog/; `go test ./catalog -update` writes it anew. -->\n\n"
+const generated = "<!-- Written from the files in catalog/; `go test ./catalog -update` rewrites it. -->\n\n"
 
 func (c *Catalog) collectionPage() string {
 	var b strings.Builder
 	b.WriteString(generated + `# Collections
 
 A query reads one collection. A historical collection holds rows over time, and a query of it needs a time span or a
-number of rows; a current one holds what is so at this moment. Names of collections and fields may be written in any
+number of rows; a current one holds the present state. Names of collections and fields may be written in any
 case. Where there are indicators, ` + "`integer4`" + ` means ` + "`i4`" + ` and ` + "`string4`" + ` the text of ` + "`i4`" + `.
 
 Types: ` + "`text`" + ` is searched by its whole value and ` + "`fulltext`" + ` by word; a ` + "`value`" + ` is a number or a text as the

@@ -65,7 +65,7 @@ func (j *Journal) replaceNewest(pos belfry.Position) error {
 		return nil
 	}
 	if err := j.dropSpare(); err != nil {
-		j.o.Log.Debug("spare journal segment stays", "err", err)
+		j.o.Log.Debug("spare journal segment not removed", "err", err)
 	}
 	if j.file != nil {
 		j.seal()

@@ -25,7 +25,7 @@ func (k *checker) asOf() error {
 		if c.Historical {
 			hint = "; " + c.Name + " keeps what was: ask for a span, for example with timestamp='[NOW-1DAY TO NOW]'"
 		}
-		return k.errorf(k.AsOf.Pos, "AS OF is for objectstatus alone%s", hint)
+		return k.errorf(k.AsOf.Pos, "AS OF is only for objectstatus%s", hint)
 	}
 	if k.AsOf.Kind != StringLiteral {
 		return k.errorf(k.AsOf.Pos, "AS OF takes a time in single quotes, got %s; %s", k.AsOf, timeForms)

@@ -53,7 +53,7 @@ func (e *Explanation) reason(lead string) string {
 	case e.own == belfry.Unknown:
 		return lead + "no data yet"
 	case e.thresholds() == 0:
-		return lead + "there are data, and no thresholds"
+		return lead + "there is data, but there are no thresholds"
 	}
 	return lead + "no threshold is in force"
 }
