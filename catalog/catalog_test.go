@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the expected output anew")
+var update = flag.Bool("update", false, "rewrite the expected output")
 
 func loadCatalog(t testing.TB) *Catalog {
 	t.Helper()

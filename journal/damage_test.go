@@ -86,9 +86,9 @@ func fast() Options {
 }
 
 // check opens the journal with one file replaced and checks what holds for all damage: it opens, replays the records of
-// want, reports damage if told is set, accepts new records at new positions, and replays all of them again. With a mark
+// want, reports damage if reported is set, accepts new records at new positions, and replays all of them again. With a mark
 // every loss is reported as one; without it a damaged end may have been torn by a crash.
-func (s small) check(t *testing.T, dir, name string, data []byte, want []entry, told bool) {
+func (s small) check(t *testing.T, dir, name string, data []byte, want []entry, reported bool) {
 	t.Helper()
 	s.put(t, dir)
 	for n, d := range s.files {
@@ -107,11 +107,11 @@ func (s small) check(t *testing.T, dir, name string, data []byte, want []entry, 
 	if !slices.Equal(got, want) {
 		t.Fatalf("got  %v\nwant %v\ndamage %v", got, want, j.Damaged())
 	}
-	if told && len(j.Damaged()) == 0 {
-		t.Fatal("a record is lost and nobody is told")
+	if reported && len(j.Damaged()) == 0 {
+		t.Fatal("a record is lost and not reported")
 	}
 	for _, r := range s.records {
-		if told && !slices.Contains(want, r) && !covered(j.Damaged(), r.pos, name, s.mark != nil) {
+		if reported && !slices.Contains(want, r) && !covered(j.Damaged(), r.pos, name, s.mark != nil) {
 			t.Fatalf("%v is lost, but the damage is %+v", r, j.Damaged())
 		}
 	}
@@ -170,7 +170,7 @@ func TestEveryCut(t *testing.T) {
 	s.everyCut(t, func(boundary bool) bool { return !boundary })
 }
 
-func (s small) everyCut(t *testing.T, told func(boundary bool) bool) {
+func (s small) everyCut(t *testing.T, reported func(boundary bool) bool) {
 	t.Helper()
 	dir := memoryDir(t)
 	for name, data := range s.files {
@@ -184,7 +184,7 @@ func (s small) everyCut(t *testing.T, told func(boundary bool) bool) {
 				}
 				boundary = boundary || r.pos.Epoch() == number && s.ends[r.pos] == int64(n)
 			}
-			s.check(t, dir, name, data[:n], left, len(left) < len(s.records) && (number == 1 || told(boundary)))
+			s.check(t, dir, name, data[:n], left, len(left) < len(s.records) && (number == 1 || reported(boundary)))
 		}
 	}
 }
@@ -235,8 +235,8 @@ func TestRandomDamage(t *testing.T) {
 	}
 }
 
-// TestDamageTold checks the texts that describe damage.
-func TestDamageTold(t *testing.T) {
+// TestDamageReported checks the texts that describe damage.
+func TestDamageReported(t *testing.T) {
 	s := smallJournal(t)
 	first, second := segmentName(1), segmentName(2)
 	f := func(name string, change func(data []byte) []byte, want ...Damage) {

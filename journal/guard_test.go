@@ -13,8 +13,8 @@ import (
 func TestFolderGone(t *testing.T) {
 	top := t.TempDir()
 	dir, away := filepath.Join(top, "journal"), filepath.Join(top, "away")
-	var told []bool // whether there was an error
-	j := open(t, dir, Options{Failed: func(err error) { told = append(told, err != nil) }})
+	var reported []bool // whether there was an error
+	j := open(t, dir, Options{Failed: func(err error) { reported = append(reported, err != nil) }})
 	first := appendAll(t, j, "a")
 	if err := j.Check(); err != nil {
 		t.Fatal(err)
@@ -57,8 +57,8 @@ func TestFolderGone(t *testing.T) {
 		t.Errorf("segment removed: %v", err)
 	}
 	appendAll(t, j, "c") // in a new one
-	if len(told) < 3 || !told[0] || told[len(told)-1] {
-		t.Errorf("told %v", told)
+	if len(reported) < 3 || !reported[0] || reported[len(reported)-1] {
+		t.Errorf("reported %v", reported)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestLostEnd(t *testing.T) {
 			must(t, j.Close())
 			for _, d := range open(t, dir, fast()).Damaged() {
 				if d.From == want.From {
-					t.Errorf("told again: %+v", d)
+					t.Errorf("reported again: %+v", d)
 				}
 			}
 		})
@@ -162,21 +162,21 @@ func TestMarkInTheWay(t *testing.T) {
 			dir := t.TempDir()
 			path := markPath(dir)
 			must(t, put(path))
-			var told []error
+			var reported []error
 			o := fast()
-			o.Marked = func(err error) { told = append(told, err) }
+			o.Marked = func(err error) { reported = append(reported, err) }
 			j := open(t, dir, o)
 			first := appendAll(t, j, "a")
-			if len(told) != 2 || told[0] == nil || told[1] == nil || told[0].Error() != "it is "+want+", not a file" || told[1].Error() != told[0].Error() {
-				t.Fatalf("told %v", told)
+			if len(reported) != 2 || reported[0] == nil || reported[1] == nil || reported[0].Error() != "it is "+want+", not a file" || reported[1].Error() != reported[0].Error() {
+				t.Fatalf("reported %v", reported)
 			}
 			if err := j.MarkProblem(); err == nil || errors.Is(err, ErrBadMark) {
 				t.Errorf("%v", err)
 			}
 			must(t, os.Remove(path))
 			appendAll(t, j, "b")
-			if got := readMark(dir); got.pos != first+1 || len(told) != 3 || told[2] != nil {
-				t.Errorf("%+v, told %v", got, told)
+			if got := readMark(dir); got.pos != first+1 || len(reported) != 3 || reported[2] != nil {
+				t.Errorf("%+v, reported %v", got, reported)
 			}
 			if _, err := os.Lstat(path + ".aside"); err == nil {
 				t.Error("the link was followed")
@@ -196,7 +196,7 @@ func TestMarkNotWritable(t *testing.T) {
 		appendAll(t, j, "a")
 	}
 	if n := strings.Count(log.String(), "cannot be noted"); n != 1 {
-		t.Errorf("told %d times:\n%s", n, log.String())
+		t.Errorf("reported %d times:\n%s", n, log.String())
 	}
 	must(t, j.Close())
 	if j = open(t, dir, fast()); len(replay(t, j, 0)) != 4 || len(j.Damaged()) != 0 || j.MarkProblem() == nil {

@@ -143,7 +143,7 @@ type Function struct {
 	// Syntax.
 	Names    []string // the first is how a plan prints it
 	Rows     bool     // may be called with * instead of a field
-	Distinct bool     // DISTINCT stands before the field
+	Distinct bool     // DISTINCT precedes the field
 	Second   string   // description of the second argument; empty: none
 	Examples []string // of the second argument
 
