@@ -150,7 +150,7 @@ func (d *Details) append(dst []byte) []byte {
 }
 
 func appendStateChange(dst []byte, s *StateChange) []byte {
-	return s.Standing.append(binary.AppendUvarint(dst, uint64(s.Item)))
+	return s.State.append(binary.AppendUvarint(dst, uint64(s.Item)))
 }
 
 func appendDoc(dst []byte, d *Doc) []byte {
@@ -300,7 +300,7 @@ func (d *decoder) details() *Details {
 
 func (d *decoder) stateChange(s *StateChange) {
 	s.Item = ID(d.uvarint())
-	d.standing(&s.Standing)
+	d.standing(&s.State)
 }
 
 func (d *decoder) doc(doc *Doc) {

@@ -2,53 +2,195 @@ package belfry
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
+	"math"
 )
 
-const stateVersion = 2
+// The bits of the byte that says what of a standing is present.
+const (
+	quietBit = 1 << iota
+	marksBit
+	careBit
+	_
+	ackBit
+	_
+	worseBit
 
-// Append encodes the whole state, its position included, behind dst: the format version, then the fields in order.
-func (s *State) Append(dst []byte) []byte {
-	dst = append(dst, stateVersion)
-	dst = binary.AppendUvarint(dst, uint64(s.Pos))
-	dst = s.Standing.append(dst)
-	dst = binary.AppendVarint(dst, int64(s.LastData))
-	dst = binary.AppendUvarint(dst, uint64(len(s.Numbers)))
-	dst = appendNumbers(dst, s.Numbers)
-	dst = binary.AppendUvarint(dst, uint64(len(s.Texts)))
-	for _, t := range s.Texts {
-		dst = appendText(dst, t)
+	standingBits = quietBit | marksBit | careBit | ackBit | worseBit
+)
+
+// windowsMark stands with the mode of a care that has windows.
+const windowsMark = 0x80
+
+// The bits of the byte that says what a window is.
+const (
+	windowOpen = 1 << iota
+	windowAtOnce
+)
+
+// append encodes a standing. Most have no marks and nobody's care, and Heard is mostly Since.
+func (s *State) append(dst []byte) []byte {
+	dst = appendStatus(appendStatus(appendStatus(dst, s.Status), s.Evaluated), s.Alarmed)
+	dst = append(appendMode(dst, s.Mode), s.bits())
+	dst = binary.AppendVarint(dst, int64(s.Since))
+	dst = binary.AppendVarint(dst, int64(s.LastSeen-s.Since))
+	dst = appendText(dst, s.Info)
+	if len(s.Marks) > 0 {
+		dst = binary.AppendUvarint(dst, uint64(len(s.Marks)))
+		for _, m := range s.Marks {
+			dst = binary.LittleEndian.AppendUint64(dst, m.Rule)
+			dst = binary.AppendUvarint(dst, uint64(m.Count))
+		}
+	}
+	if s.Operator != nil {
+		dst = s.Operator.append(dst)
 	}
 	return dst
 }
 
-// DecodeState reads what Append wrote. The state shares no memory with data; empty lists come back as nil.
-func DecodeState(data []byte) (*State, error) {
-	if len(data) == 0 {
-		return nil, errors.New("state is empty")
+func (s *State) bits() (b byte) {
+	set := func(bit byte, is bool) {
+		if is {
+			b |= bit
+		}
 	}
-	if data[0] != stateVersion {
-		return nil, fmt.Errorf("state has format %d, this program knows format %d", data[0], stateVersion)
+	set(quietBit, s.OffHours)
+	set(marksBit, len(s.Marks) > 0)
+	if c := s.Operator; c != nil {
+		set(careBit, true)
+		set(ackBit, c.Ack != nil)
+		set(worseBit, c.Ack != nil && c.Ack.UntilWorse)
 	}
-	d := decoder{data: data[1:]}
-	s := &State{Pos: Position(d.uvarint())}
-	d.standing(&s.Standing)
-	s.LastData = Time(d.varint())
-	if n := d.count(8); n > 0 {
-		s.Numbers = decodeNumbers(d.bytes(8 * uint64(n)))
+	return b
+}
+
+func appendMode(dst []byte, m Mode) []byte {
+	if m >= modes {
+		panic("belfry: a mode that does not exist")
 	}
-	if n := d.count(1); n > 0 {
-		s.Texts = make([]string, n)
+	return append(dst, byte(m))
+}
+
+func (c *OperatorState) append(dst []byte) []byte {
+	dst = appendMode(dst, c.Mode)
+	if len(c.Windows) > 0 {
+		dst[len(dst)-1] |= windowsMark
 	}
-	for i := range s.Texts {
-		s.Texts[i] = d.text()
+	dst = binary.AppendVarint(dst, int64(c.From))
+	dst = appendText(appendText(dst, c.UnmanageNote), c.Note)
+	if len(c.Windows) > 0 {
+		dst = binary.AppendUvarint(dst, uint64(len(c.Windows)))
 	}
-	if d.err == nil && len(d.data) > 0 {
-		d.fail("%d bytes too many", len(d.data))
+	for i := range c.Windows {
+		dst = c.Windows[i].append(dst)
 	}
-	if d.err != nil {
-		return nil, fmt.Errorf("state: %w", d.err)
+	if a := c.Ack; a != nil {
+		dst = appendText(appendText(dst, a.Text), a.By)
+		dst = appendStatus(dst, a.Status)
+		for _, t := range []Time{a.Time, a.Until, a.Sticky, a.Left} {
+			dst = binary.AppendVarint(dst, int64(t))
+		}
 	}
-	return s, nil
+	return dst
+}
+
+func (w *Window) append(dst []byte) []byte {
+	bits := byte(0)
+	if w.Open {
+		bits |= windowOpen
+	}
+	if w.AtOnce {
+		bits |= windowAtOnce
+	}
+	dst = appendMode(append(dst, bits), w.Mode)
+	dst = binary.AppendVarint(binary.AppendVarint(dst, int64(w.From)), int64(w.To))
+	for _, text := range []string{w.Name, w.Schedule, w.Zone, w.By} {
+		dst = appendText(dst, text)
+	}
+	return dst
+}
+
+// standing reads what append wrote.
+func (d *decoder) standing(s *State) {
+	s.Status, s.Evaluated, s.Alarmed, s.Mode = d.status(), d.status(), d.status(), d.mode()
+	bits := d.presence()
+	s.OffHours = bits&quietBit != 0
+	s.Since = Time(d.varint())
+	s.LastSeen = s.Since + Time(d.varint())
+	s.Info = d.text()
+	if bits&marksBit != 0 {
+		s.Marks = decodeList(d, 9, (*decoder).mark)
+	}
+	if bits&careBit != 0 {
+		s.Operator = d.care(bits)
+	}
+}
+
+// presence reads which parts follow. It refuses unknown bits, and a part of something that is absent.
+func (d *decoder) presence() byte {
+	b := d.byte()
+	without := func(whole, parts byte) bool { return b&whole == 0 && b&parts != 0 }
+	if b&^standingBits != 0 || without(careBit, ackBit) || without(ackBit, worseBit) {
+		d.fail("%#x says of a standing what cannot be", b)
+	}
+	return b
+}
+
+func (d *decoder) mark(m *Mark) {
+	m.Rule = d.uint64()
+	n := d.uvarint()
+	if n > math.MaxUint16 {
+		d.fail("%d values in a row", n)
+	}
+	m.Count = uint16(n)
+}
+
+func (d *decoder) care(bits byte) *OperatorState {
+	marked := len(d.data) > 0 && d.data[0]&windowsMark != 0
+	c := &OperatorState{Mode: d.markedMode(), From: Time(d.varint()), UnmanageNote: d.text(), Note: d.text()}
+	if marked {
+		c.Windows = decodeList(d, leastWindow, (*decoder).window)
+	}
+	if bits&ackBit != 0 {
+		c.Ack = &Ack{
+			Text: d.text(), By: d.text(), Status: d.status(), Time: Time(d.varint()), Until: Time(d.varint()),
+			Sticky: Time(d.varint()), Left: Time(d.varint()), UntilWorse: bits&worseBit != 0,
+		}
+	}
+	return c
+}
+
+// leastWindow is how many bytes a window has at least.
+const leastWindow = 8
+
+func (d *decoder) window(w *Window) {
+	bits := d.byte()
+	if bits&^(windowOpen|windowAtOnce) != 0 {
+		d.fail("%#x says of a window what cannot be", bits)
+	}
+	*w = Window{
+		Open: bits&windowOpen != 0, AtOnce: bits&windowAtOnce != 0, Mode: d.mode(), From: Time(d.varint()), To: Time(d.varint()),
+		Name: d.text(), Schedule: d.text(), Zone: d.text(), By: d.text(),
+	}
+}
+
+// markedMode reads a mode that may have the windowsMark.
+func (d *decoder) markedMode() Mode {
+	if len(d.data) > 0 && d.data[0]&windowsMark != 0 {
+		m := Mode(d.byte() &^ windowsMark)
+		if m >= modes {
+			d.fail("mode %d does not exist", m)
+			return 0
+		}
+		return m
+	}
+	return d.mode()
+}
+
+func (d *decoder) mode() Mode {
+	m := Mode(d.byte())
+	if m >= modes {
+		d.fail("mode %d does not exist", m)
+		return 0
+	}
+	return m
 }

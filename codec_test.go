@@ -142,7 +142,7 @@ func TestRefused(t *testing.T) {
 	for _, format := range []byte{0, recordVersion - 1, recordVersion + 1} {
 		want := fmt.Sprintf("format %d, this program knows format %d", format, recordVersion)
 		f(append([]byte{format}, head[1:]...), "record has "+want)
-		state := append([]byte{format}, (&State{}).Append(nil)[1:]...)
+		state := append([]byte{format}, (&ItemState{}).Append(nil)[1:]...)
 		if _, err := DecodeState(state); err == nil || !strings.Contains(err.Error(), "state has "+want) {
 			t.Fatalf("got %v, want an error with %q", err, want)
 		}
@@ -173,7 +173,7 @@ func TestEncodingBugsPanic(t *testing.T) {
 		}()
 		r.Append(nil)
 	}
-	f(&Record{States: []StateChange{{Standing: Standing{Status: statuses}}}})
+	f(&Record{States: []StateChange{{State: State{Status: statuses}}}})
 	f(&Record{Batches: []*Batch{{Times: []Time{1, 2}, Columns: []Column{{Name: "i1", Numbers: []float64{1}}}}}})
 	f(&Record{Batches: []*Batch{{Times: []Time{1}, Columns: []Column{{Name: "i1"}}}}})
 	f(&Record{Batches: []*Batch{{Times: []Time{1}, Columns: []Column{{Name: "i1", Ints: []int64{1}, Texts: []string{"a"}}}}}})
@@ -255,7 +255,7 @@ func randomRecord(rnd *rand.Rand) *Record {
 		r.Items = append(r.Items, randomItem(rnd))
 	}
 	for range rnd.IntN(4) {
-		r.States = append(r.States, StateChange{Item: ID(Position(rnd.Uint64())), Standing: randomStanding(rnd)})
+		r.States = append(r.States, StateChange{Item: ID(Position(rnd.Uint64())), State: randomStanding(rnd)})
 	}
 	for range rnd.IntN(3) {
 		d := Doc{Kind: DocClass, Customer: CustomerID(rnd.Uint32()), Name: randomText(rnd)}
@@ -314,9 +314,9 @@ func randomItem(rnd *rand.Rand) Item {
 	return it
 }
 
-func randomState(rnd *rand.Rand) *State {
-	s := &State{
-		Pos: Position(rnd.Uint64()), Standing: randomStanding(rnd), LastData: Time(rnd.Int64()),
+func randomState(rnd *rand.Rand) *ItemState {
+	s := &ItemState{
+		Pos: Position(rnd.Uint64()), State: randomStanding(rnd), LastData: Time(rnd.Int64()),
 	}
 	for range rnd.IntN(4) {
 		s.Numbers = append(s.Numbers, math.Float64frombits(rnd.Uint64()))
@@ -327,13 +327,13 @@ func randomState(rnd *rand.Rand) *State {
 	return s
 }
 
-func randomStanding(rnd *rand.Rand) Standing {
+func randomStanding(rnd *rand.Rand) State {
 	status := func() Status { return Status(rnd.IntN(Statuses)) }
 	mode := func() Mode { return Mode(rnd.IntN(int(modes))) }
 	moment := func() Time { return Time(rnd.Int64()) }
-	s := Standing{
-		Status: status(), Own: status(), Told: status(), Mode: mode(), Quiet: rnd.IntN(2) == 0,
-		Since: moment(), Heard: moment(), Info: randomText(rnd),
+	s := State{
+		Status: status(), Evaluated: status(), Alarmed: status(), Mode: mode(), OffHours: rnd.IntN(2) == 0,
+		Since: moment(), LastSeen: moment(), Info: randomText(rnd),
 	}
 	for range rnd.IntN(3) {
 		s.Marks = append(s.Marks, Mark{rnd.Uint64(), uint16(rnd.Uint32())})
@@ -341,14 +341,14 @@ func randomStanding(rnd *rand.Rand) Standing {
 	if rnd.IntN(2) == 0 {
 		return s
 	}
-	s.Care = &Care{Mode: mode(), From: moment(), UnmanageNote: randomText(rnd), Note: randomText(rnd)}
+	s.Operator = &OperatorState{Mode: mode(), From: moment(), UnmanageNote: randomText(rnd), Note: randomText(rnd)}
 	for range max(0, rnd.IntN(6)-2) {
-		s.Care.Windows = append(s.Care.Windows, Window{
+		s.Operator.Windows = append(s.Operator.Windows, Window{
 			randomText(rnd), mode(), rnd.IntN(2) == 0, moment(), moment(), randomText(rnd), randomText(rnd), randomText(rnd), rnd.IntN(2) == 0,
 		})
 	}
 	if rnd.IntN(2) == 0 {
-		s.Care.Ack = &Ack{
+		s.Operator.Ack = &Ack{
 			randomText(rnd), randomText(rnd), moment(), status(), moment(), moment(), rnd.IntN(2) == 0, moment(),
 		}
 	}
@@ -391,7 +391,7 @@ func itemsRecord() *Record {
 			ID: ID(i + 1), Customer: 1, Kind: KindObject, Name: fmt.Sprintf("server %d - disk", i),
 			Parent: 5, Resource: 4, Class: "disk", Created: 1_700_000_000_000_000, Details: &Details{IP: "10.0.0.1", Host: "web01"},
 		})
-		r.States = append(r.States, StateChange{Item: ID(i + 1), Standing: Standing{Status: OK, Own: OK, Told: OK, Since: 1_700_000_000_000_000, Heard: 1_700_000_000_000_000}})
+		r.States = append(r.States, StateChange{Item: ID(i + 1), State: State{Status: OK, Evaluated: OK, Alarmed: OK, Since: 1_700_000_000_000_000, LastSeen: 1_700_000_000_000_000}})
 	}
 	return r
 }

@@ -22,13 +22,13 @@ func (r *Record) Rows() (n int) {
 	return n
 }
 
-// State is what is known about an item at this moment.
+// ItemState is what is known about an item at this moment.
 //
 // LastData, Numbers and Texts follow from the data rows alone and are not part of a StateChange: who applies a record
 // takes them, and what the rows add to Heard, from its objectdata batches.
-type State struct {
+type ItemState struct {
 	Pos Position // position of the last record that touched it
-	Standing
+	State
 	LastData Time
 	Numbers  []float64 // last value of i1, i2, …; NaN where there is none
 	Texts    []string  // the same for indicators that are strings; nil when there are none
@@ -37,7 +37,7 @@ type State struct {
 // StateChange sets what the rules have decided about an item.
 type StateChange struct {
 	Item ID
-	Standing
+	State
 	// Was is the status before the record, and Differs tells that it looks other than before, see Standing.LooksOther. Both are for whoever is told of the
 	// record in the process that made it, and are not written anywhere.
 	Was     Status

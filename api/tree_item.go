@@ -85,8 +85,8 @@ func (i *treeItem) state(n *meta.Node) {
 func (i *treeItem) care(n *meta.Node) {
 	acknowledged, unmanaged := n.State.Acknowledged(), n.State.Unmanaged()
 	i.Acknowledged, i.IsUnmanaged = &acknowledged, &unmanaged
-	if n.State.Care != nil {
-		i.Note = n.State.Care.Note
+	if n.State.Operator != nil {
+		i.Note = n.State.Operator.Note
 	}
 }
 

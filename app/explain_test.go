@@ -86,7 +86,7 @@ func TestExplain(t *testing.T) {
 	m.pass(time.Minute)
 	why, note := "new disks", "call Ann"
 	now := belfry.At(m.now)
-	act("v", engine.Action{Manage: &status.Order{Mode: belfry.Stored, By: "op", Note: &why, From: now, To: now + 3600e6}, Note: &note})
+	act("v", engine.Action{Manage: &status.Order{Mode: belfry.UnmanagedKeep, By: "op", Note: &why, From: now, To: now + 3600e6}, Note: &note})
 	f(belfry.KindObject, "d", "d of r1 is Unknown (Unmanaged) since 2026-11-10T03:04:00.000000Z: unmanaged, data stored with the view v, until "+
 		"2026-11-10T04:04:00.000000Z (new disks); without that it would be Unavailable, no response")
 	f(belfry.KindView, "v", "v is Unknown (Unmanaged) since 2026-11-10T03:04:00.000000Z: unmanaged, data stored, until 2026-11-10T04:04:00.000000Z (new disks)")

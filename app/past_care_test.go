@@ -217,7 +217,7 @@ func TestAsOfManaged(t *testing.T) {
 	why, about := "new disks", "call Ann"
 	m.value("c", 6)
 	note("c", managed, "1|Warning|false|false||")
-	act("v", engine.Action{Manage: &status.Order{Mode: belfry.Stored, By: "op", Note: &why}})
+	act("v", engine.Action{Manage: &status.Order{Mode: belfry.UnmanagedKeep, By: "op", Note: &why}})
 	note("c", managed, "?|Unknown (Unmanaged)|true|true|new disks|") // it wrote no event
 	note("v", managed, "?|Unknown (Unmanaged)|true|true|new disks|")
 	note("MAIN", managed, "?|Unknown|false|false||")
@@ -234,7 +234,7 @@ func TestAsOfManaged(t *testing.T) {
 	act("c", engine.Action{Note: &about})
 	note("c", "note", "call Ann|")
 	now := belfry.At(m.now)
-	act("v", engine.Action{Manage: &status.Order{Mode: belfry.Discarded, By: "op", From: now + 3*60e6, To: now + 6*60e6}})
+	act("v", engine.Action{Manage: &status.Order{Mode: belfry.UnmanagedDrop, By: "op", From: now + 3*60e6, To: now + 6*60e6}})
 	note("c", "status, isunmanaged, collectunmanage, note", "0|false|false|call Ann|")
 	m.pass(2 * time.Minute)
 	note("c", "status, isunmanaged, collectunmanage, note", "?|true|false|call Ann|")

@@ -147,7 +147,7 @@ func (m *memory) look(at belfry.Time) {
 	m.must(err)
 	for f, state := range present {
 		old, ok := m.seen[f]
-		if !ok && f.part == 0 && m.node(f).State.Mode.Takes() {
+		if !ok && f.part == 0 && m.node(f).State.Mode.StoresData() {
 			m.heard[f.item] = at
 		}
 		if ok && old != state || !ok && state != m.unseen(f) {
@@ -436,7 +436,7 @@ func TestLateRowUnderManagement(t *testing.T) {
 	defer func() { m.close() }()
 	morning := m.now
 	m.set(morning.Add(8 * time.Hour))
-	_, _, err := m.seq.Act(t.Context(), m.who, engine.Action{Kind: belfry.KindResource, List: engine.Names("r1"), Manage: &status.Order{Mode: belfry.Stored, By: "op"}}, engine.Repeat{})
+	_, _, err := m.seq.Act(t.Context(), m.who, engine.Action{Kind: belfry.KindResource, List: engine.Names("r1"), Manage: &status.Order{Mode: belfry.UnmanagedKeep, By: "op"}}, engine.Repeat{})
 	m.must(err)
 	m.set(morning.Add(12 * time.Hour))
 	m.send("type,resname,object,class,view,timestamp,i1\ndata,r1,o,c,r1,"+morning.Add(time.Hour).Format(time.RFC3339)+",1\n", morning.Add(time.Hour))

@@ -94,7 +94,7 @@ func (h *fixture) allows(networks int) func() bool {
 }
 
 // stateOf is what an item of a customer shows.
-func (h *fixture) stateOf(who engine.Sender, name string) (s belfry.State) {
+func (h *fixture) stateOf(who engine.Sender, name string) (s belfry.ItemState) {
 	for n := range h.tree.Each(h.tree.Everything(who.Customer)) {
 		if n.Name == name {
 			s = n.State

@@ -71,7 +71,7 @@ func (s *Supervisor) OnRecord(r *belfry.Record) {
 		}
 	}
 	for i := range r.States {
-		id, stopped := r.States[i].Item, r.States[i].Mode == belfry.Stopped
+		id, stopped := r.States[i].Item, r.States[i].Mode == belfry.CollectorStopped
 		if _, idle := s.idle[id]; idle && !stopped || stopped && (s.runs[id] != nil || s.env.pings.has(id)) {
 			s.dirty[id] = struct{}{}
 		}
@@ -140,7 +140,7 @@ func (s *Supervisor) running() []belfry.ID {
 // reconcile starts, changes or stops the collector of a resource, as the tree says.
 func (s *Supervisor) reconcile(ctx context.Context, id belfry.ID) {
 	task, mode, known := s.task(id)
-	wanted := known && mode != belfry.Stopped
+	wanted := known && mode != belfry.CollectorStopped
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if delete(s.idle, id); known && !wanted {

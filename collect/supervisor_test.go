@@ -160,7 +160,7 @@ func (h *fixture) remove(pkg string, names ...string) {
 }
 
 // state is what an item shows.
-func (h *fixture) state(name string) (s belfry.State) {
+func (h *fixture) state(name string) (s belfry.ItemState) {
 	for n := range h.tree.Each(h.tree.Everything(h.who.Customer)) {
 		if n.Name == name {
 			s = n.State
@@ -235,7 +235,7 @@ func TestSupervisorFollows(t *testing.T) {
 		a := engine.Action{Kind: belfry.KindResource, List: engine.Names("A")}
 		a.Manage = &status.Order{}
 		if unmanaged {
-			a.Manage.Mode = belfry.Stopped
+			a.Manage.Mode = belfry.CollectorStopped
 		}
 		if code, answer, err := h.seq.Act(t.Context(), h.who, a, engine.Repeat{}); err != nil || code != 200 {
 			t.Fatalf("%d %s %v", code, answer, err)
@@ -307,7 +307,7 @@ func TestReceive(t *testing.T) {
 	}
 	f(2, "")
 	a := engine.Action{Kind: belfry.KindResource, List: engine.Names("S")}
-	a.Manage = &status.Order{Mode: belfry.Stopped}
+	a.Manage = &status.Order{Mode: belfry.CollectorStopped}
 	if _, _, err := h.seq.Act(t.Context(), h.who, a, engine.Repeat{}); err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func (h *fixture) asked(prefix string) (n int) {
 // stopCollectors unmanages resources so that nothing is collected.
 func (h *fixture) stopCollectors(names ...string) {
 	h.t.Helper()
-	a := engine.Action{Kind: belfry.KindResource, List: engine.Names(names...), Manage: &status.Order{Mode: belfry.Stopped}}
+	a := engine.Action{Kind: belfry.KindResource, List: engine.Names(names...), Manage: &status.Order{Mode: belfry.CollectorStopped}}
 	if code, answer, err := h.seq.Act(h.t.Context(), h.who, a, engine.Repeat{}); err != nil || code != 200 {
 		h.t.Fatalf("%d %.500s %v", code, answer, err)
 	}

@@ -30,9 +30,9 @@ func (d *Demo) furnish(ctx context.Context) error {
 		by string
 		engine.Action
 	}{
-		{"anna", manage(belfry.KindResource, "hil-srv3", belfry.Stored, "new memory is being put in", until(now.Add(4*time.Hour)))},
-		{"ben", manage(belfry.KindView, "Lakeside rack 1", belfry.Stored, "weekly updates", &weekly)},
-		{"ben", manage(belfry.KindObject, "sou-prn1", belfry.WhileRed, "switched off when nobody is there", nil)},
+		{"anna", manage(belfry.KindResource, "hil-srv3", belfry.UnmanagedKeep, "new memory is being put in", until(now.Add(4*time.Hour)))},
+		{"ben", manage(belfry.KindView, "Lakeside rack 1", belfry.UnmanagedKeep, "weekly updates", &weekly)},
+		{"ben", manage(belfry.KindObject, "sou-prn1", belfry.UnmanagedIfDown, "switched off when nobody is there", nil)},
 		{"chiara", note(belfry.KindResource, "cap-db01", "primary; cap-db02 and cap-db03 follow it")},
 		{"chiara", note(belfry.KindView, "Northport", "key to the server room is with the front desk")},
 		{"anna", note(belfry.KindObject, "Backup mail", "the tape drive has been ordered")},
@@ -112,7 +112,7 @@ func (d *Demo) deal(ctx context.Context, i *incident) error {
 		text := "see " + i.id + ": it was the same last month"
 		a.Note = &text
 	case 3:
-		a = manage(belfry.KindObject, name, belfry.Stored, "being mended, "+i.id, until(i.to))
+		a = manage(belfry.KindObject, name, belfry.UnmanagedKeep, "being mended, "+i.id, until(i.to))
 		a.Resource = i.cause.resource
 	default:
 		return nil

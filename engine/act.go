@@ -144,10 +144,10 @@ func short(name string) string {
 // allowed tells whether an item of its kind can have a mode.
 func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	switch {
-	case m == belfry.Discarded && n.Kind == belfry.KindResource:
+	case m == belfry.UnmanagedDrop && n.Kind == belfry.KindResource:
 		return belfry.Errorf(belfry.BadParameter, "%q is a resource, and not to store data is for views and objects; "+
 			"for a resource collectunmanage and collectorunmanage may be true and true (data are stored), or false and false (collector stopped)", belfry.Clip(n.Name))
-	case m == belfry.Stopped && n.Kind != belfry.KindResource:
+	case m == belfry.CollectorStopped && n.Kind != belfry.KindResource:
 		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector of its own to stop; "+
 			"send collectorunmanage true (data are not stored), and collectunmanage true, too, to store them; or name a resource", belfry.Clip(n.Name), n.Kind)
 	}
@@ -159,13 +159,13 @@ func (t *Tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, 
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
-	var care belfry.Care
-	if s.Care != nil {
-		care = *s.Care
+	var care belfry.OperatorState
+	if s.Operator != nil {
+		care = *s.Operator
 	}
 	care = status.Arrange(care, o, t.Now)
-	if s.Care = &care; care.IsZero() {
-		s.Care = nil
+	if s.Operator = &care; care.IsZero() {
+		s.Operator = nil
 	}
 	t.s.drafts[i].state = s
 	t.keep(n, s)
@@ -179,7 +179,7 @@ func (t *Tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, 
 }
 
 // describe says what an order has led to: of the window that it asks for, else of the item.
-func (d *ActedItem) describe(c belfry.Care, o status.Order) {
+func (d *ActedItem) describe(c belfry.OperatorState, o status.Order) {
 	d.Window, d.Result, d.From = o.Name, "managed", shownTime(c.From)
 	if c.Mode != belfry.Managed {
 		d.Result = "unmanaged"
@@ -206,7 +206,7 @@ func shownTime(at belfry.Time) string {
 }
 
 // info is the text of the event.
-func (d *ActedItem) info(c belfry.Care, o status.Order) string {
+func (d *ActedItem) info(c belfry.OperatorState, o status.Order) string {
 	text := o.Mode.String()
 	w := o.Of(&c)
 	switch {
@@ -242,7 +242,7 @@ func (d *ActedItem) info(c belfry.Care, o status.Order) string {
 // unmanagedBy names what is around an item and keeps it unmanaged.
 func (t *Tx) unmanagedBy(n *meta.Node) string {
 	for p := t.Parent(n); p != nil; p = t.Parent(p) {
-		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.Stored {
+		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.UnmanagedKeep {
 			if !t.Sees(p) {
 				return belfry.Main // all that is outside
 			}

@@ -77,7 +77,7 @@ func (p *acting) actOn(t *Tx, n *meta.Node, whole bool) (finished bool) {
 		}
 	}
 	if p.Note != nil {
-		if bad := t.takeCare(n, func(care *belfry.Care) { care.Note = *p.Note }); bad != nil {
+		if bad := t.takeCare(n, func(care *belfry.OperatorState) { care.Note = *p.Note }); bad != nil {
 			p.fail(n.Name, bad)
 			return true
 		}
@@ -91,10 +91,10 @@ func (p *acting) actOn(t *Tx, n *meta.Node, whole bool) (finished bool) {
 func (p *acting) manage(t *Tx, n *meta.Node, done ActedItem) (more bool) {
 	bad := allowed(n, p.Manage.Mode)
 	if bad == nil {
-		bad = checkWindow(n, t.s.drafts[t.s.draft(n)].state.Care, p.Manage)
+		bad = checkWindow(n, t.s.drafts[t.s.draft(n)].state.Operator, p.Manage)
 	}
 	if bad == nil {
-		bad = t.takeCare(n, func(care *belfry.Care) { *care = status.Arrange(*care, *p.Manage, t.Now) })
+		bad = t.takeCare(n, func(care *belfry.OperatorState) { *care = status.Arrange(*care, *p.Manage, t.Now) })
 	}
 	if bad != nil {
 		p.fail(n.Name, bad)
@@ -110,7 +110,7 @@ func (p *acting) manage(t *Tx, n *meta.Node, done ActedItem) (more bool) {
 }
 
 // checkWindow refuses to cancel a window that there is not, and more windows than an item may have.
-func checkWindow(n *meta.Node, c *belfry.Care, o *status.Order) *belfry.Error {
+func checkWindow(n *meta.Node, c *belfry.OperatorState, o *status.Order) *belfry.Error {
 	switch {
 	case o.Misses(c):
 		var names []string

@@ -88,7 +88,7 @@ func TestActMany(t *testing.T) {
 		return out
 	}
 	note := "n"
-	unmanage := &status.Order{Mode: belfry.Stored}
+	unmanage := &status.Order{Mode: belfry.UnmanagedKeep}
 	f("unmanage a list", engine.Action{List: engine.Names(names...)[:engine.ActKeyed], Manage: unmanage}, engine.Repeat{Key: "once"}, 200, "unmanaged")
 	if len(b.Records) != 1 {
 		t.Errorf("%d records", len(b.Records))
@@ -182,7 +182,7 @@ func TestActOnMany(t *testing.T) {
 	}
 	note := "n"
 	inside := many + many/1000 + many/10_000 // objects, resources, views
-	f(engine.Action{Manage: &status.Order{Mode: belfry.Discarded}}, "unmanaged", inside)
+	f(engine.Action{Manage: &status.Order{Mode: belfry.UnmanagedDrop}}, "unmanaged", inside)
 	f(engine.Action{Note: &note}, "note_set", 0)
 	f(engine.Action{Manage: &status.Order{}}, "managed", inside)
 	b.fail(t, many)
@@ -219,7 +219,7 @@ func TestActTellsRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Operate(t, engine.Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.Stored}, Window: &window}, engine.Repeat{})
+	b.Operate(t, engine.Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.UnmanagedKeep}, Window: &window}, engine.Repeat{})
 	want := "to 2026-11-22T03:00:00.000000Z and again (FREQ=WEEKLY;BYDAY=SA, Europe/Vienna)"
 	if got := b.toldOf("manage", "obj0000000"); len(got) != 1 || !strings.HasSuffix(got[0], want) {
 		t.Errorf("%q, want %q", got, want)
@@ -234,7 +234,7 @@ func TestActSettles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := engine.Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.Stored}, Window: &window}
+	a := engine.Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.UnmanagedKeep}, Window: &window}
 	code, out := b.Operate(t, a, engine.Repeat{Key: "k"})
 	if code != 200 || out.Items[0].From != "2026-11-15T03:00:00.000000Z" || out.Items[0].To != "2026-11-15T03:30:00.000000Z" {
 		t.Errorf("%d %+v", code, out)
@@ -347,14 +347,14 @@ func TestWindowNames(t *testing.T) {
 	}
 	f(status.Order{Name: "nope"}, 400, `Code:bad_parameter Message:"obj0000000" has no window "nope"; it has none with a name. GET /api/windows lists`)
 	for i := range belfry.MaxWindows {
-		f(status.Order{Name: fmt.Sprint("w", i), Mode: belfry.Stored, From: now + 100 + belfry.Time(i), To: now + 1000}, 200, "Result:scheduled")
+		f(status.Order{Name: fmt.Sprint("w", i), Mode: belfry.UnmanagedKeep, From: now + 100 + belfry.Time(i), To: now + 1000}, 200, "Result:scheduled")
 	}
-	f(status.Order{Name: "more", Mode: belfry.Stored, From: now + 100}, 400, "has windows of 100 names already")
-	f(status.Order{Mode: belfry.Stored, From: now + 100}, 400, "has windows of 100 names already")
-	f(status.Order{Name: "w7", Mode: belfry.Stored, From: now + 200, To: now + 2000}, 200, "Result:scheduled") // takes the place of one
+	f(status.Order{Name: "more", Mode: belfry.UnmanagedKeep, From: now + 100}, 400, "has windows of 100 names already")
+	f(status.Order{Mode: belfry.UnmanagedKeep, From: now + 100}, 400, "has windows of 100 names already")
+	f(status.Order{Name: "w7", Mode: belfry.UnmanagedKeep, From: now + 200, To: now + 2000}, 200, "Result:scheduled") // takes the place of one
 	f(status.Order{Name: "w8"}, 200, "Result:managed")
 	f(status.Order{Name: "w8"}, 400, `has no window "w8"; it has "w0", "w1"`)
-	f(status.Order{Name: "more", Mode: belfry.Stored}, 200, "Result:unmanaged")
+	f(status.Order{Name: "more", Mode: belfry.UnmanagedKeep}, 200, "Result:unmanaged")
 	f(status.Order{Name: "more"}, 200, "Result:managed")
 	f(status.Order{}, 200, "Result:managed")
 	f(status.Order{Name: "w7"}, 400, "it has none with a name")

@@ -174,12 +174,12 @@ func (p *acting) listInside(n *meta.Node) (list []*meta.Node, grow int64) {
 	for o := range p.seq.cfg.Tree.Each(p.seq.cfg.Tree.Below(n)) {
 		switch {
 		case p.Unack:
-			if o.State.Care != nil && o.State.Care.Ack != nil {
+			if o.State.Operator != nil && o.State.Operator.Ack != nil {
 				list = append(list, o)
 			}
 		case o.Kind == belfry.KindObject && o.State.Status.IsError():
 			list = append(list, o)
-			grow += ackGrows(&o.State.Standing, p.Ack.Text)
+			grow += ackGrows(&o.State.State, p.Ack.Text)
 		}
 	}
 	return list, grow

@@ -20,11 +20,11 @@ type alarmReason struct {
 }
 
 // stateOf is the state of an item as the round has it. Unlike that of a draft it is not to be changed.
-func (t *Tx) stateOf(n *meta.Node) *belfry.Standing {
+func (t *Tx) stateOf(n *meta.Node) *belfry.State {
 	if i := t.s.index.At(uint64(n.ID)); i != 0 {
 		return &t.s.drafts[i-1].state
 	}
-	return &n.State.Standing
+	return &n.State.State
 }
 
 // begin starts another moment, unless several things happen together. An alarm of a view names what had shown the worst of all that
@@ -45,7 +45,7 @@ func (t *Tx) showed(view int, n *meta.Node, from belfry.Status) {
 }
 
 // why says why an item shows what it does, for its alarm.
-func (t *Tx) why(n *meta.Node, s *belfry.Standing, from belfry.Status) string {
+func (t *Tx) why(n *meta.Node, s *belfry.State, from belfry.Status) string {
 	switch {
 	case n.Kind == belfry.KindObject:
 		return s.Why()

@@ -102,7 +102,7 @@ func TestAlarmsNameTheCause(t *testing.T) {
 	f(func() { b.bulk(t, false, "custom", "name,view\nweb02,MAIN\n", intake.Options{}) },
 		"Paris 0: resource web02: moved to MAIN", "Europe 0: resource web02: moved to MAIN")
 	f(func() {
-		b.Operate(t, engine.Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{Mode: belfry.Stored}}, engine.Repeat{})
+		b.Operate(t, engine.Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{})
 	},
 		"MAIN 0: resource web02: unmanaged, data stored")
 	f(send("data,web02,,,,Y,99\n"))
@@ -121,9 +121,9 @@ func TestAlarmsNameTheCause(t *testing.T) {
 			b.Operate(t, engine.Action{Kind: kind, Items: items, Manage: &status.Order{Mode: mode}}, engine.Repeat{})
 		}
 	}
-	f(unmanage(belfry.KindObject, "bad", belfry.Stored), "web02 0: object bad: unmanaged, data stored", "MAIN 0: object bad of web02: unmanaged, data stored")
+	f(unmanage(belfry.KindObject, "bad", belfry.UnmanagedKeep), "web02 0: object bad: unmanaged, data stored", "MAIN 0: object bad of web02: unmanaged, data stored")
 	f(unmanage(belfry.KindObject, "bad", belfry.Managed), "web02 3: object bad: Used 99 % (>= 95)", "MAIN 3: object bad of web02: Used 99 % (>= 95)")
-	f(unmanage(belfry.KindView, "Europe", belfry.Stored))
+	f(unmanage(belfry.KindView, "Europe", belfry.UnmanagedKeep))
 	b.Advance(170 * time.Second)
 	f(send("data,web02,,,,good,1\n"))
 	b.Advance(100 * time.Second)
@@ -161,7 +161,7 @@ func TestAlarmsNameTheWorst(t *testing.T) {
 			t.Fatal(b.Statuses())
 		}
 		now := belfry.At(b.Time())
-		window := status.Order{Mode: belfry.Stored, From: now + belfry.Time(time.Second/time.Microsecond), To: now + belfry.Time(2*time.Second/time.Microsecond)}
+		window := status.Order{Mode: belfry.UnmanagedKeep, From: now + belfry.Time(time.Second/time.Microsecond), To: now + belfry.Time(2*time.Second/time.Microsecond)}
 		b.Operate(t, engine.Action{Kind: belfry.KindObject, List: engine.Names(order[:]...), Manage: &window}, engine.Repeat{})
 		f(func() { b.pass(t, time.Second) }, "web01 ?: object a: unmanaged, data stored", "MAIN ?: object a of web01: unmanaged, data stored")
 		f(func() { b.pass(t, time.Second) }, bad...)

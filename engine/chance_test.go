@@ -94,7 +94,7 @@ func (c *chance) data(s *step) {
 
 func (c *chance) manage(s *step) {
 	s.verb = "manage"
-	s.mode = pick(c, belfry.Managed, belfry.Managed, belfry.WhileRed, belfry.Stored, belfry.Discarded, belfry.Stopped)
+	s.mode = pick(c, belfry.Managed, belfry.Managed, belfry.UnmanagedIfDown, belfry.UnmanagedKeep, belfry.UnmanagedDrop, belfry.CollectorStopped)
 	s.window = pick(c, "", "", "a", "b", "-")
 	if c.IntN(2) == 0 {
 		return

@@ -96,11 +96,11 @@ func (s *Sequencer) look(n *meta.Node) {
 		return
 	}
 	rules := s.rules(n)
-	due := status.Due(n.State.Standing, rules, s.clock.since, s.Now())
-	if rules.Watch != nil || n.State.Quiet {
+	due := status.Due(n.State.State, rules, s.clock.since, s.Now())
+	if rules.Watch != nil || n.State.OffHours {
 		s.lookAtWatch(n, rules.Watch)
 	}
-	if window := status.WindowDue(n.State.Care); window != 0 && (due == 0 || window < due) {
+	if window := status.WindowDue(n.State.Operator); window != 0 && (due == 0 || window < due) {
 		due = window
 	}
 	s.clock.set(n.ID, due)
@@ -117,8 +117,8 @@ func (s *Sequencer) listen() {
 	for _, c := range s.cfg.Tree.Customers() {
 		s.cfg.Tree.Tenant(c.ID).All(func(n *meta.Node) bool {
 			s.look(n)
-			if n.State.Care.HasWindows() {
-				if _, _, changed := status.Rewind(*n.State.Care, now); changed {
+			if n.State.Operator.HasWindows() {
+				if _, _, changed := status.Rewind(*n.State.Operator, now); changed {
 					s.clock.set(n.ID, now)
 				}
 			}
@@ -254,19 +254,19 @@ func (t *Tx) passWindow(n *meta.Node) (turn, bool) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
-	if !s.Care.HasWindows() {
+	if !s.Operator.HasWindows() {
 		return turn{}, false
 	}
 	at := t.Now
-	care, passed, changed := status.Rewind(*s.Care, t.Now)
+	care, passed, changed := status.Rewind(*s.Operator, t.Now)
 	if !changed {
-		if at = status.WindowDue(s.Care); at == 0 || at > t.Now {
+		if at = status.WindowDue(s.Operator); at == 0 || at > t.Now {
 			return turn{}, false
 		}
-		care, passed = status.PassWindows(*s.Care, t.Now)
+		care, passed = status.PassWindows(*s.Operator, t.Now)
 	}
-	if s.Care = &care; care.IsZero() {
-		s.Care = nil
+	if s.Operator = &care; care.IsZero() {
+		s.Operator = nil
 	}
 	t.s.drafts[i].state = s
 	t.keep(n, s)

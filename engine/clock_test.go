@@ -42,8 +42,8 @@ func TestClockRuns(t *testing.T) {
 			t.Helper()
 			time.Sleep(time.Until(begin.Std().Add(after)))
 			synctest.Wait()
-			var s belfry.Standing
-			g.tree.Read(g.who.Customer, func(*meta.Tenant) { s = g.item("web01/cpu").State.Standing })
+			var s belfry.State
+			g.tree.Read(g.who.Customer, func(*meta.Tenant) { s = g.item("web01/cpu").State.State })
 			if s.Status != want || s.Since != begin+belfry.Time(since.Microseconds()) {
 				t.Errorf("after %s it is %s since %s, want %s since %s", after, s.Status, s.Since.Std().Sub(begin.Std()), want, since)
 			}
@@ -78,7 +78,7 @@ func (g *stage) outage(t *testing.T, begin belfry.Time) {
 		t.Fatal(code, string(answer), err)
 	}
 	minute := 60 * second
-	a := engine.Action{Kind: belfry.KindObject, List: engine.Names("cpu"), Manage: &status.Order{Mode: belfry.Stored, From: begin + 5*minute, To: begin + 6*minute}}
+	a := engine.Action{Kind: belfry.KindObject, List: engine.Names("cpu"), Manage: &status.Order{Mode: belfry.UnmanagedKeep, From: begin + 5*minute, To: begin + 6*minute}}
 	if code, answer, err := g.Act(t.Context(), g.who, a, engine.Repeat{}); code != 200 || err != nil {
 		t.Fatal(code, string(answer), err)
 	}
@@ -132,9 +132,9 @@ func TestWindowClosesAgain(t *testing.T) {
 				t.Fatalf("%s: %d %+v", item, code, a)
 			}
 		}
-		act(belfry.KindResource, "web01", status.Order{Mode: belfry.Stopped, From: at(30 * day), To: at(32 * day)})
-		act(belfry.KindObject, "b", status.Order{Mode: belfry.Discarded, From: at(30 * day)})
-		act(belfry.KindObject, "c", status.Order{Mode: belfry.Stored})
+		act(belfry.KindResource, "web01", status.Order{Mode: belfry.CollectorStopped, From: at(30 * day), To: at(32 * day)})
+		act(belfry.KindObject, "b", status.Order{Mode: belfry.UnmanagedDrop, From: at(30 * day)})
+		act(belfry.KindObject, "c", status.Order{Mode: belfry.UnmanagedKeep})
 		act(belfry.KindObject, "c", status.Order{From: at(30 * day), To: at(32 * day)})
 		b.shows(t, "web01=2 web01/a=2 web02/b=2 web02/c=?")
 		for range 2 {
@@ -143,7 +143,7 @@ func TestWindowClosesAgain(t *testing.T) {
 			b = step(b, -31*day)
 			b.shows(t, "web01=2 web01/a=2 web02/b=2 web02/c=?")
 		}
-		if c := b.Tree.Tenant(b.Who.Customer).Resource("web02").Object("c").State.Care; c.From != now || len(c.Windows) != 2 || c.Windows[1].Open {
+		if c := b.Tree.Tenant(b.Who.Customer).Resource("web02").Object("c").State.Operator; c.From != now || len(c.Windows) != 2 || c.Windows[1].Open {
 			t.Errorf("c is unmanaged since %s, was since %s; %+v", c.From, now, c.Windows)
 		}
 		b.pass(t, 30*day)
@@ -180,15 +180,15 @@ func TestWindowReplacedAhead(t *testing.T) {
 		}
 		for _, item := range []string{"other", "again", "ended", "managed", "cancelled"} {
 			b.data(t, "web02", "web02", item, 90)
-			act(item, status.Order{Mode: belfry.Stored, From: at(3)})
+			act(item, status.Order{Mode: belfry.UnmanagedKeep, From: at(3)})
 		}
 		const good = "web02/other=2 web02/again=2 web02/ended=2 web02/managed=2 web02/cancelled=2"
 		b.shows(t, good)
 		b = step(b, 31*day)
 		b.shows(t, "web02/other=? web02/again=? web02/ended=? web02/managed=? web02/cancelled=?")
-		act("other", status.Order{Mode: belfry.Stored, From: at(40), To: at(41)})
-		act("again", status.Order{Mode: belfry.Stored, From: at(3)})
-		act("ended", status.Order{Mode: belfry.Stored, From: at(3), To: at(50)})
+		act("other", status.Order{Mode: belfry.UnmanagedKeep, From: at(40), To: at(41)})
+		act("again", status.Order{Mode: belfry.UnmanagedKeep, From: at(3)})
+		act("ended", status.Order{Mode: belfry.UnmanagedKeep, From: at(3), To: at(50)})
 		act("managed", status.Order{To: at(32)})
 		act("cancelled", status.Order{})
 		b = step(b, 0)
@@ -222,7 +222,7 @@ func TestWindowSmallSteps(t *testing.T) {
 	b := newPolicyBench(t)
 	b.data(t, "web01", "R2", "a", 90)
 	from := belfry.At(b.Time()) + 60*second
-	o := status.Order{Mode: belfry.Stored, From: from, To: from + 3600*second}
+	o := status.Order{Mode: belfry.UnmanagedKeep, From: from, To: from + 3600*second}
 	if code, a := b.Operate(t, engine.Action{Kind: belfry.KindObject, List: engine.Names("a"), Manage: &o}, engine.Repeat{}); code != 200 {
 		t.Fatalf("%d %+v", code, a)
 	}
@@ -253,7 +253,7 @@ func TestWindowOpensAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Operate(t, engine.Action{Kind: belfry.KindObject, List: engine.Names("a"), Manage: &status.Order{Mode: belfry.Stored}, Window: &s}, engine.Repeat{})
+	b.Operate(t, engine.Action{Kind: belfry.KindObject, List: engine.Names("a"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}, Window: &s}, engine.Repeat{})
 	b.pass(t, 25*time.Hour+time.Minute)
 	b.shows(t, "web01/a=?")
 	want := []string{

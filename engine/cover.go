@@ -23,11 +23,11 @@ func (t *Tx) inherit(n *meta.Node) {
 func (t *Tx) Mode(n *meta.Node) belfry.Mode { return t.stateOf(n).Mode }
 
 // ownMode is the mode that was set on an item itself.
-func ownMode(s *belfry.Standing) belfry.Mode {
-	if s.Care == nil {
+func ownMode(s *belfry.State) belfry.Mode {
+	if s.Operator == nil {
 		return belfry.Managed
 	}
-	return s.Care.Mode
+	return s.Operator.Mode
 }
 
 // covering is one way of giving items their mode.
@@ -40,7 +40,7 @@ type covering struct {
 	whole bool       // what stands inside may have another mode than follows, see tx.unsettled
 }
 
-func (c *covering) step(s belfry.Standing, m belfry.Mode, at, now belfry.Time) (belfry.Standing, status.Change) {
+func (c *covering) step(s belfry.State, m belfry.Mode, at, now belfry.Time) (belfry.State, status.Change) {
 	if c.moved {
 		return status.Move(s, m, at, now)
 	}
@@ -77,8 +77,8 @@ func (t *Tx) cover(c covering) (rest string) {
 // hides it; one that is unmanaged while it is Unavailable would begin or end to hide it in between. A view that has been moved
 // counts for nothing at its new place rather than as what it would have to hide there.
 func (c *covering) outerFirst(from, to belfry.Mode) bool {
-	if from >= belfry.Stored || to >= belfry.Stored {
-		return to >= belfry.Stored
+	if from >= belfry.UnmanagedKeep || to >= belfry.UnmanagedKeep {
+		return to >= belfry.UnmanagedKeep
 	}
 	return to < from || c.moved
 }
@@ -139,7 +139,7 @@ func (t *Tx) coverInside(n *meta.Node, around belfry.Mode, how covering) {
 		counts[to]++
 	})
 	d := &t.s.drafts[i]
-	if mode != d.state.Mode || n.Kind != belfry.KindObject && t.rules(n).Rollup.Of(d.counts) != d.state.Own {
+	if mode != d.state.Mode || n.Kind != belfry.KindObject && t.rules(n).Rollup.Of(d.counts) != d.state.Evaluated {
 		t.give(n, mode, how)
 	}
 }
@@ -159,7 +159,7 @@ func (t *Tx) give(n *meta.Node, mode belfry.Mode, how covering) {
 	d := &t.s.drafts[t.s.draft(n)]
 	s, prev := d.state, d.state
 	if n.Kind != belfry.KindObject {
-		s.Own = t.rules(n).Rollup.Of(d.counts)
+		s.Evaluated = t.rules(n).Rollup.Of(d.counts)
 	}
 	next, c := how.step(s, mode, how.at, t.Now)
 	switch {
@@ -170,7 +170,7 @@ func (t *Tx) give(n *meta.Node, mode belfry.Mode, how covering) {
 		c.Cleared = next.Mode.String()
 	}
 	d.state = next
-	if c.Kept || prev.Own != next.Own {
+	if c.Kept || prev.Evaluated != next.Evaluated {
 		t.keep(n, next)
 		t.tell(n, next, c, how.at, how.by)
 		t.remember(n, &prev, &next, c.Alarm, how.at)

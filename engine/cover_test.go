@@ -19,7 +19,7 @@ func newFullBench(t testing.TB, j engine.Journal) *bench {
 	b := newBenchOn(t, j)
 	b.Grow(t, 2000)
 	b.bulk(t, false, "view", "name,view\naside,MAIN\n", intake.Options{})
-	b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("aside"), Manage: &status.Order{Mode: belfry.Stored}}, engine.Repeat{})
+	b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("aside"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{})
 	b.Records = nil
 	return b
 }
@@ -101,28 +101,28 @@ func TestCoverInTurns(t *testing.T) {
 		}
 		b.checkTurns(t, what, 3)
 	}
-	f(belfry.KindView, "MAIN", belfry.Discarded, 2004, belfry.Discarded, 2000)
+	f(belfry.KindView, "MAIN", belfry.UnmanagedDrop, 2004, belfry.UnmanagedDrop, 2000)
 	f(belfry.KindView, "MAIN", belfry.Managed, 2004, belfry.Managed, 2000)
-	f(belfry.KindResource, "res0000", belfry.Stopped, 1000, belfry.Stopped, 1000)
-	f(belfry.KindView, "view0000", belfry.Stored, 2002, belfry.Stored, 1000)
-	f(belfry.KindResource, "res0000", belfry.Managed, 1000, belfry.Stored, 2000)
-	f(belfry.KindView, "view0000", belfry.WhileRed, 2002, belfry.WhileRed, 2000)
+	f(belfry.KindResource, "res0000", belfry.CollectorStopped, 1000, belfry.CollectorStopped, 1000)
+	f(belfry.KindView, "view0000", belfry.UnmanagedKeep, 2002, belfry.UnmanagedKeep, 1000)
+	f(belfry.KindResource, "res0000", belfry.Managed, 1000, belfry.UnmanagedKeep, 2000)
+	f(belfry.KindView, "view0000", belfry.UnmanagedIfDown, 2002, belfry.UnmanagedIfDown, 2000)
 	f(belfry.KindView, "view0000", belfry.Managed, 2002, belfry.Managed, 2000)
 
 	b.bulk(t, false, "custom", "name,view\nres0001,aside\n", intake.Options{})
 	b.checkTurns(t, "moved to where nothing is managed", 3)
-	if got := b.modes()[belfry.Stored]; got != 1000 {
+	if got := b.modes()[belfry.UnmanagedKeep]; got != 1000 {
 		t.Errorf("%d objects have been moved", got)
 	}
 	b.bulk(t, false, "custom", "name,view\nres0001,view0000\n", intake.Options{Atomic: true})
 	b.checkTurns(t, "and back", 3)
 
-	order := &status.Order{Mode: belfry.Stored, From: b.Now() + 60*second, To: b.Now() + 120*second}
+	order := &status.Order{Mode: belfry.UnmanagedKeep, From: b.Now() + 60*second, To: b.Now() + 120*second}
 	b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("view0000"), Manage: order}, engine.Repeat{})
 	b.Records = nil
 	b.pass(t, time.Minute)
 	b.checkTurns(t, "a window opens", 3)
-	if got := b.modes()[belfry.Stored]; got != 2000 {
+	if got := b.modes()[belfry.UnmanagedKeep]; got != 2000 {
 		t.Errorf("%d objects in an open window", got)
 	}
 	b.pass(t, time.Minute)
@@ -131,12 +131,12 @@ func TestCoverInTurns(t *testing.T) {
 		t.Errorf("%d objects out of the window", got)
 	}
 
-	if code, out := b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("view0000"), Manage: &status.Order{Mode: belfry.Stored}, DryRun: true}, engine.Repeat{}); code != 200 || out.Items[0].Content != 2002 || len(b.Records) > 0 {
+	if code, out := b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("view0000"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}, DryRun: true}, engine.Repeat{}); code != 200 || out.Items[0].Content != 2002 || len(b.Records) > 0 {
 		t.Errorf("dry run: %d %+v", code, out)
 	}
-	order = &status.Order{Mode: belfry.Stored}
+	order = &status.Order{Mode: belfry.UnmanagedKeep}
 	b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("view0000"), Manage: order}, engine.Repeat{Key: "k"})
-	if got := b.modes()[belfry.Stored]; got != 2000 || b.Records[0].Answer == nil {
+	if got := b.modes()[belfry.UnmanagedKeep]; got != 2000 || b.Records[0].Answer == nil {
 		t.Errorf("with a key: %d objects", got)
 	}
 	b.checkTurns(t, "with a key", 3)
@@ -211,8 +211,8 @@ func TestActWhole(t *testing.T) {
 	f(engine.Action{List: engine.Names("MAIN"), Ack: &belfry.Ack{}}, engine.Repeat{}, "")
 	f(engine.Action{List: engine.Names("res0000", "MAIN"), Ack: &belfry.Ack{}}, engine.Repeat{Key: "2"}, belfry.LimitReached)
 	b.Records = nil
-	f(engine.Action{List: engine.Names("MAIN"), Manage: &status.Order{Mode: belfry.Stored}}, engine.Repeat{Key: "3"}, "")
-	if got := b.modes()[belfry.Stored]; got != engine.ActWhole {
+	f(engine.Action{List: engine.Names("MAIN"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{Key: "3"}, "")
+	if got := b.modes()[belfry.UnmanagedKeep]; got != engine.ActWhole {
 		t.Errorf("%d objects are unmanaged", got)
 	}
 	b.checkTurns(t, "managed with a key", 10)
@@ -220,11 +220,11 @@ func TestActWhole(t *testing.T) {
 
 // TestCoverAfterCrash: what is left undone when the process is killed is done after the next start.
 func TestCoverAfterCrash(t *testing.T) {
-	for _, mode := range []belfry.Mode{belfry.Stored, belfry.Managed} {
+	for _, mode := range []belfry.Mode{belfry.UnmanagedKeep, belfry.Managed} {
 		j := &failing{Journal: &enginetest.Memory{}}
 		b := newFullBench(t, j)
 		if mode == belfry.Managed {
-			b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("MAIN"), Manage: &status.Order{Mode: belfry.Stored}}, engine.Repeat{})
+			b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("MAIN"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{})
 		}
 		j.left.Store(4) // the order, and two turns
 		_, _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindView, List: engine.Names("MAIN"), Manage: &status.Order{Mode: mode}}, engine.Repeat{})
@@ -252,7 +252,7 @@ func TestCoverRemoved(t *testing.T) {
 	j := &failing{Journal: enginetest.OpenJournal(t)}
 	b := newFullBench(t, j)
 	j.left.Store(3)
-	if _, _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindView, List: engine.Names("res0000"), Manage: &status.Order{Mode: belfry.Stored}}, engine.Repeat{}); err == nil {
+	if _, _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindView, List: engine.Names("res0000"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{}); err == nil {
 		t.Fatal("the journal failed unnoticed")
 	}
 	j.left.Store(0)

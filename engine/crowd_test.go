@@ -109,7 +109,7 @@ func faultsOf(e *meta.Tenant) (list []string) {
 		if want := engine.SettledMode(n); s.Mode != want {
 			add(n, "mode %v, want %v", s.Mode, want)
 		}
-		shows := s.Own
+		shows := s.Evaluated
 		if s.Unmanaged() {
 			shows = belfry.Unknown
 		}
@@ -121,8 +121,8 @@ func faultsOf(e *meta.Tenant) (list []string) {
 		}
 		var counts status.Counts
 		n.Children(func(o *meta.Node) bool { counts[o.State.Status]++; return true })
-		if own := status.Worst.Of(counts); own != s.Own || counts != status.Counts(n.Counts()) {
-			add(n, "holds %v and has counted %v, says %v, want %v", counts, n.Counts(), s.Own, own)
+		if own := status.Worst.Of(counts); own != s.Evaluated || counts != status.Counts(n.Counts()) {
+			add(n, "holds %v and has counted %v, says %v, want %v", counts, n.Counts(), s.Evaluated, own)
 		}
 		return true
 	})
@@ -223,7 +223,7 @@ func TestContraryOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for after := range 16 { // turns of the first order
-		for _, mode := range []belfry.Mode{belfry.Stored, belfry.Managed} {
+		for _, mode := range []belfry.Mode{belfry.UnmanagedKeep, belfry.Managed} {
 			g, err := newStage(&enginetest.Memory{Records: slices.Clip(w.records)}, begun)
 			if err != nil {
 				t.Fatal(err)
@@ -234,12 +234,12 @@ func TestContraryOrders(t *testing.T) {
 			order := func(m belfry.Mode) {
 				c.begin(func() { _ = c.act(&step{verb: "manage", item: belfry.Main, mode: m}) })
 			}
-			if mode == belfry.Stored {
-				order(belfry.Stored)
+			if mode == belfry.UnmanagedKeep {
+				order(belfry.UnmanagedKeep)
 				for c.turn() {
 				}
 			}
-			order(belfry.Stored - mode) // the other one
+			order(belfry.UnmanagedKeep - mode) // the other one
 			for range after {
 				c.turn()
 			}

@@ -24,7 +24,7 @@ func (e *events) alarm(n *meta.Node, at belfry.Time, to, from belfry.Status, why
 }
 
 // about tells of something that somebody did with an item, or that came of it, beside its status.
-func (e *events) about(n *meta.Node, at belfry.Time, kind string, s belfry.Standing, info, user string) {
+func (e *events) about(n *meta.Node, at belfry.Time, kind string, s belfry.State, info, user string) {
 	e.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: kind, status: int64(s.Status), previous: belfry.AbsentInt,
 		info: info, user: user,

@@ -116,9 +116,9 @@ func (s *Sequencer) Rollup(c belfry.CustomerID, n *meta.Node, in status.Input) *
 }
 
 // SetCare manages an item without an action.
-func (t *Tx) SetCare(n *meta.Node, c *belfry.Care, info, by string) {
+func (t *Tx) SetCare(n *meta.Node, c *belfry.OperatorState, info, by string) {
 	d := &t.s.drafts[t.s.draft(n)]
-	d.state.Care = c
+	d.state.Operator = c
 	t.keep(n, d.state)
 	t.managed(n, info, by)
 }

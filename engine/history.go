@@ -20,13 +20,13 @@ type history struct {
 }
 
 // remember keeps what changed in the standing of an item and no alarm says. It comes after the alarm, if there is one.
-func (t *Tx) remember(n *meta.Node, prev, next *belfry.Standing, alarm bool, at belfry.Time) {
+func (t *Tx) remember(n *meta.Node, prev, next *belfry.State, alarm bool, at belfry.Time) {
 	if f := status.Untold(prev, next, alarm, at); f != 0 {
 		t.history.add(n.ID, next, f, at, len(t.events.times))
 	}
 }
 
-func (h *history) add(item belfry.ID, s *belfry.Standing, f status.Facet, at belfry.Time, told int) {
+func (h *history) add(item belfry.ID, s *belfry.State, f status.Facet, at belfry.Time, told int) {
 	only := func(facet status.Facet, v int64) int64 {
 		if f&facet == 0 {
 			return belfry.AbsentInt
@@ -37,23 +37,23 @@ func (h *history) add(item belfry.ID, s *belfry.Standing, f status.Facet, at bel
 	if f&status.InfoFacet != 0 {
 		info = s.Info
 	}
-	if s.Care != nil {
+	if s.Operator != nil {
 		if f&status.ManagedFacet != 0 {
-			management = status.ManagementText(s.Care)
+			management = status.ManagementText(s.Operator)
 		}
 		if f&status.AckFacet != 0 {
-			ack = h.ackText(s.Care.Ack)
+			ack = h.ackText(s.Operator.Ack)
 		}
 		if f&status.NoteFacet != 0 {
-			note = s.Care.Note
+			note = s.Operator.Note
 		}
 	}
 	h.times, h.items, h.facets = append(h.times, at), append(h.items, int64(item)), append(h.facets, int64(f))
 	h.status = append(h.status, only(status.ShownFacet, int64(s.Status)))
 	h.since = append(h.since, only(status.ShownFacet, int64(s.Since)))
 	h.mode = append(h.mode, only(status.ManagedFacet, int64(s.Mode)))
-	h.quiet = append(h.quiet, only(status.ManagedFacet, bit(s.Quiet)))
-	h.own = append(h.own, only(status.ManagedFacet|status.OwnFacet, int64(s.Own)))
+	h.quiet = append(h.quiet, only(status.ManagedFacet, bit(s.OffHours)))
+	h.own = append(h.own, only(status.ManagedFacet|status.OwnFacet, int64(s.Evaluated)))
 	h.told = append(h.told, int64(told))
 	h.info, h.management = append(h.info, info), append(h.management, management)
 	h.ack, h.note = append(h.ack, ack), append(h.note, note)

@@ -26,7 +26,7 @@ func (m *model) settle(when belfry.Time, own map[*thing]belfry.Time, acted bool)
 				latest = max(latest, y.lastMove())
 			}
 		}
-		hidden := x.mode >= belfry.Stored || x.mode == belfry.WhileRed && status == belfry.Unavailable
+		hidden := x.mode >= belfry.UnmanagedKeep || x.mode == belfry.UnmanagedIfDown && status == belfry.Unavailable
 		if hidden {
 			status = belfry.Unknown
 		}
@@ -65,7 +65,7 @@ func (x *thing) ackEnds(now belfry.Time) bool {
 
 // row lets values of a moment, or a report that there are none, happen to an object.
 func (m *model) row(x *thing, at belfry.Time, values map[int]string, silent bool) {
-	if x.mode >= belfry.Discarded {
+	if x.mode >= belfry.UnmanagedDrop {
 		m.discarded++
 		return
 	}

@@ -24,7 +24,7 @@ func (g *stage) do(s *step) (err error) {
 		defer g.atOnce()() // in turns, views show in between what is left to be judged
 		g.run(func() { _, _, err = g.PutClass(g.who, s.rules.def) })
 	case "place":
-		if n, in := g.item(s.item), g.item(s.in); n != nil && in != nil && max(n.State.Mode, in.State.Mode) == belfry.WhileRed {
+		if n, in := g.item(s.item), g.item(s.in); n != nil && in != nil && max(n.State.Mode, in.State.Mode) == belfry.UnmanagedIfDown {
 			defer g.atOnce()() // in turns, what is Unavailable would show Unknown in between
 		}
 		err = g.place(s.item, s.in)
@@ -171,7 +171,7 @@ func faceOf(n *meta.Node) face {
 	if n.Parent != nil {
 		f.inside = nameOf(n.Parent)
 	}
-	if c := s.Care; c != nil {
+	if c := s.Operator; c != nil {
 		f.own, f.note, f.unmanagedAt = c.Mode, c.Note, c.From
 		if c.Ack != nil {
 			f.ack = *c.Ack

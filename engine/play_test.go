@@ -286,7 +286,7 @@ func (m *model) do(s *step) {
 		m.ring(m.now)
 	case "manage":
 		kind, _, _ := apart(s.item)
-		if s.mode == belfry.Discarded && kind == belfry.KindResource || s.mode == belfry.Stopped && kind != belfry.KindResource {
+		if s.mode == belfry.UnmanagedDrop && kind == belfry.KindResource || s.mode == belfry.CollectorStopped && kind != belfry.KindResource {
 			return // refused
 		}
 		name := strings.Trim(s.window, "-")

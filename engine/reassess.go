@@ -204,7 +204,7 @@ func (s *Sequencer) toReassess(c belfry.CustomerID, what string) *reassessing {
 // settledMode is tx.settledMode as the tree has it.
 func settledMode(n *meta.Node) (m belfry.Mode) {
 	for ; n != nil; n = n.Parent {
-		m = max(m, ownMode(&n.State.Standing))
+		m = max(m, ownMode(&n.State.State))
 	}
 	return m
 }

@@ -69,10 +69,10 @@ func (t *Tx) judge(n *meta.Node) {
 func (t *Tx) judgeObject(n *meta.Node) {
 	i := t.s.draft(n)
 	s, r := t.s.drafts[i].state, t.rules(n)
-	was := s.Quiet
-	s.Quiet = r.Watch.Quiet(t.Now)
-	next, c := status.Reassess(s, r, status.LastValues{State: &n.State}, n.State.LastData, t.seq.clock.since, t.Now)
-	c.Kept = c.Kept || was != s.Quiet
+	was := s.OffHours
+	s.OffHours = r.Watch.Quiet(t.Now)
+	next, c := status.Reassess(s, r, status.LastValues{ItemState: &n.State}, n.State.LastData, t.seq.clock.since, t.Now)
+	c.Kept = c.Kept || was != s.OffHours
 	t.begin()
 	t.take(i, next, c, t.Now)
 	t.s.wake = append(t.s.wake, n)

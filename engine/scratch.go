@@ -52,7 +52,7 @@ type scratch struct {
 // draft is the state of an item as the round has it so far.
 type draft struct {
 	node   *meta.Node
-	state  belfry.Standing
+	state  belfry.State
 	counts status.Counts // of a view or resource
 	fresh  bool          // something has happened to the object in this round
 	moved  *meta.Node    // of what stands in a view, the last that has shown something else
@@ -134,7 +134,7 @@ func (s *scratch) draft(n *meta.Node) int {
 	if i := s.index.At(uint64(n.ID)); i != 0 {
 		return int(i - 1)
 	}
-	d := draft{node: n, state: n.State.Standing}
+	d := draft{node: n, state: n.State.State}
 	if n.Kind != belfry.KindObject {
 		d.counts = status.Counts(n.Counts())
 	}

@@ -86,26 +86,26 @@ type snapshotPart struct {
 }
 
 func (p *snapshotPart) add(at belfry.Time, n *meta.Node) {
-	s := &n.State.Standing
+	s := &n.State.State
 	own, mode, quiet := int64(belfry.AbsentInt), int64(belfry.AbsentInt), int64(belfry.AbsentInt) // of most items
-	if s.Own != s.Status {
-		own = int64(s.Own)
+	if s.Evaluated != s.Status {
+		own = int64(s.Evaluated)
 	}
 	if s.Mode != belfry.Managed {
 		mode = int64(s.Mode)
 	}
-	if s.Quiet {
+	if s.OffHours {
 		quiet = 1
 	}
-	var care belfry.Care
-	if s.Care != nil {
-		care = *s.Care
+	var care belfry.OperatorState
+	if s.Operator != nil {
+		care = *s.Operator
 	}
 	p.times, p.items = append(p.times, at), append(p.items, int64(n.ID))
 	p.status, p.own = append(p.status, int64(s.Status)), append(p.own, own)
 	p.since, p.mode = append(p.since, int64(s.Since)), append(p.mode, mode)
 	p.quiet = append(p.quiet, quiet)
-	p.info, p.management = append(p.info, s.Info), append(p.management, status.ManagementText(s.Care))
+	p.info, p.management = append(p.info, s.Info), append(p.management, status.ManagementText(s.Operator))
 	p.ack, p.note = append(p.ack, status.AckText(care.Ack)), append(p.note, care.Note)
 }
 

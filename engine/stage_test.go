@@ -166,10 +166,10 @@ func (g *stage) restart(down belfry.Time) error {
 }
 
 // sameState compares all that is kept about an item, also after it has been to a database and back.
-func sameState(a, b *belfry.State) bool {
+func sameState(a, b *belfry.ItemState) bool {
 	x, y := a.Append(nil), b.Append(nil)
 	again, err := belfry.DecodeState(y)
-	return bytes.Equal(x, y) && err == nil && reflect.DeepEqual(again.Standing, b.Standing)
+	return bytes.Equal(x, y) && err == nil && reflect.DeepEqual(again.State, b.State)
 }
 
 // run does something that needs the sequencer.

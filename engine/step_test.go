@@ -67,7 +67,7 @@ type rule struct {
 }
 
 var modeWords = map[string]belfry.Mode{
-	"ifred": belfry.WhileRed, "store": belfry.Stored, "discard": belfry.Discarded, "stop": belfry.Stopped,
+	"ifred": belfry.UnmanagedIfDown, "store": belfry.UnmanagedKeep, "discard": belfry.UnmanagedDrop, "stop": belfry.CollectorStopped,
 }
 
 // parseRules reads the definition of a class.

@@ -112,9 +112,9 @@ func (t *Tx) RoomForPlace(column, name string) *belfry.RowError {
 }
 
 // takeCare is takeTexts for what an operator changes about an item.
-func (t *Tx) takeCare(n *meta.Node, change func(*belfry.Care)) *belfry.Error {
-	had := t.s.drafts[t.s.draft(n)].state.Care
-	var care belfry.Care
+func (t *Tx) takeCare(n *meta.Node, change func(*belfry.OperatorState)) *belfry.Error {
+	had := t.s.drafts[t.s.draft(n)].state.Operator
+	var care belfry.OperatorState
 	if had != nil {
 		care = *had
 	}
@@ -148,13 +148,13 @@ func (t *Tx) ackGrowthOf(n *meta.Node, text string) int64 {
 }
 
 // ackGrows is the same for one item.
-func ackGrows(s *belfry.Standing, text string) int64 {
+func ackGrows(s *belfry.State, text string) int64 {
 	if text == "" || !s.Status.IsError() {
 		return 0
 	}
 	had := 0
-	if s.Care != nil && s.Care.Ack != nil {
-		had = len(s.Care.Ack.Text)
+	if s.Operator != nil && s.Operator.Ack != nil {
+		had = len(s.Operator.Ack.Text)
 	}
 	return int64(len(text) - had)
 }

@@ -81,7 +81,7 @@ func TestTextsAreLimited(t *testing.T) {
 			return whole(err)
 		},
 		"window": func() string {
-			o := status.Order{Name: fmt.Sprint(n, long), Mode: belfry.Stored, From: belfry.At(b.Time()) + 1e9}
+			o := status.Order{Name: fmt.Sprint(n, long), Mode: belfry.UnmanagedKeep, From: belfry.At(b.Time()) + 1e9}
 			return note(engine.Action{Kind: belfry.KindObject, Items: "cpu", Manage: &o})
 		},
 		"note": func() string { return note(engine.Action{Kind: belfry.KindObject, Items: "cpu", Note: &long}) },

@@ -194,7 +194,7 @@ func (l *story) events(text string) error {
 }
 
 // windowShown is the window that decides, if it has an end, else the one that opens next, else one without an end.
-func windowShown(c *belfry.Care) (shown *belfry.Window) {
+func windowShown(c *belfry.OperatorState) (shown *belfry.Window) {
 	for i := range c.Windows {
 		switch w := &c.Windows[i]; {
 		case w.Open, shown == nil, shown.Open && shown.To == 0, !shown.Open && w.From < shown.From:
@@ -223,9 +223,9 @@ func (l *story) want(w []string) error {
 	if s.Unmanaged() {
 		got = append(got, "unmanaged")
 	}
-	care := belfry.Care{}
-	if s.Care != nil {
-		care = *s.Care
+	care := belfry.OperatorState{}
+	if s.Operator != nil {
+		care = *s.Operator
 	}
 	values := map[string]string{"since": since(s.Since - begun), "info": `"` + s.Info, "note": `"` + care.Note, "window": "none"}
 	if care.Ack != nil {

@@ -401,7 +401,7 @@ func (t *Tx) Input(n *meta.Node, in status.Input) {
 		rules = some.Possible(rules)
 	}
 	next, c := status.Next(d.state, in, rules)
-	if next.Heard < d.state.Heard { // it is due earlier than thought
+	if next.LastSeen < d.state.LastSeen { // it is due earlier than thought
 		t.s.wake = append(t.s.wake, n)
 	}
 	t.begin()
@@ -409,7 +409,7 @@ func (t *Tx) Input(n *meta.Node, in status.Input) {
 }
 
 // take makes a standing that of an item, and rolls it up. The way up ends where nothing changes any more.
-func (t *Tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) {
+func (t *Tx) take(i int, next belfry.State, c status.Change, at belfry.Time) {
 	for {
 		d := &t.s.drafts[i]
 		node, prev := d.node, d.state
@@ -438,25 +438,25 @@ func (t *Tx) take(i int, next belfry.Standing, c status.Change, at belfry.Time) 
 }
 
 // keep puts the standing of an item into the record, in the place of an earlier one that the record has of it.
-func (t *Tx) keep(n *meta.Node, s belfry.Standing) {
+func (t *Tx) keep(n *meta.Node, s belfry.State) {
 	d := &t.s.drafts[t.s.draft(n)]
 	if d.in == &t.rec {
 		c := &t.rec.States[d.at]
-		c.Differs = c.Differs || s.LooksOther(&c.Standing)
-		c.Standing = s
+		c.Differs = c.Differs || s.LooksDifferent(&c.State)
+		c.State = s
 		return
 	}
-	before := &n.State.Standing
+	before := &n.State.State
 	if d.in != nil { // an earlier record of the round
-		before = &d.in.States[d.at].Standing
+		before = &d.in.States[d.at].State
 	}
-	c := belfry.StateChange{Item: n.ID, Standing: s, Was: before.Status, Differs: s.LooksOther(before)}
+	c := belfry.StateChange{Item: n.ID, State: s, Was: before.Status, Differs: s.LooksDifferent(before)}
 	d.in, d.at = &t.rec, len(t.rec.States)
 	t.rec.States = append(t.rec.States, c)
 }
 
 // tell writes the events of a step.
-func (t *Tx) tell(n *meta.Node, s belfry.Standing, c status.Change, at belfry.Time, by string) {
+func (t *Tx) tell(n *meta.Node, s belfry.State, c status.Change, at belfry.Time, by string) {
 	if c.Alarm {
 		if i, ok := t.untold[n.ID]; ok && c.Moved {
 			t.events.status[i] = int64(c.From)

@@ -17,7 +17,7 @@ func (t *Tx) hush(n *meta.Node) {
 		return
 	}
 	d := &t.s.drafts[t.s.draft(n)]
-	d.state.Quiet = true
+	d.state.OffHours = true
 	t.keep(n, d.state)
 }
 
@@ -72,7 +72,7 @@ func (s *Sequencer) judgeUnseen() {
 // lookAtWatch makes an object be looked at when its monitoring period begins or ends, and at once when it did so unseen.
 func (s *Sequencer) lookAtWatch(n *meta.Node, w *status.Watch) {
 	now := s.Now()
-	if w.Quiet(now) != n.State.Quiet {
+	if w.Quiet(now) != n.State.OffHours {
 		s.clock.set(n.ID, now)
 		return
 	}
@@ -87,7 +87,7 @@ func (t *Tx) passWatch(n *meta.Node) {
 	i := t.s.draft(n)
 	s, w := t.s.drafts[i].state, t.rules(n).Watch
 	quiet := w.Quiet(t.Now)
-	if quiet == s.Quiet {
+	if quiet == s.OffHours {
 		return
 	}
 	at := t.Now

@@ -143,7 +143,7 @@ func TestPeriodAndManagement(t *testing.T) {
 	set := func(m belfry.Mode) {
 		t.Helper()
 		err := b.Do(&engine.Command{Customer: b.Who.Customer, Alone: true, Decide: func(t *engine.Tx) error {
-			c := &belfry.Care{Mode: m, From: t.Now}
+			c := &belfry.OperatorState{Mode: m, From: t.Now}
 			if m == belfry.Managed {
 				c = nil
 			}
@@ -154,13 +154,13 @@ func TestPeriodAndManagement(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set(belfry.Stored)
+	set(belfry.UnmanagedKeep)
 	b.shows(t, "web01/a=?")
 	b.pass(t, 30*time.Hour) // Monday 09:00
 	b.shows(t, "web01/a=? DMZ=?")
 	set(belfry.Managed)
 	b.shows(t, "web01/a=2 DMZ=2")
-	set(belfry.Stored)
+	set(belfry.UnmanagedKeep)
 	b.pass(t, 10*time.Hour) // Monday 19:00
 	set(belfry.Managed)
 	b.shows(t, "web01/a=? DMZ=?")

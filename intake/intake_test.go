@@ -294,7 +294,7 @@ func TestSettle(t *testing.T) {
 	b.send(t, "type,resname,object,class,view,i1\ndata,r,o,C,r,5\n", Options{})
 	var r *meta.Node
 	b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) { r = e.Resource("r") })
-	lost := &belfry.Record{Customer: b.Who.Customer, States: []belfry.StateChange{{Item: r.ID, Standing: belfry.Standing{Status: belfry.Critical, Since: 1}}}}
+	lost := &belfry.Record{Customer: b.Who.Customer, States: []belfry.StateChange{{Item: r.ID, State: belfry.State{Status: belfry.Critical, Since: 1}}}}
 	lost.SetPos(r.State.Pos)
 	if err := b.Tree.Apply(lost); err != nil { // as if the way back had been lost
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func (in *Intake) Receive(ctx context.Context, c belfry.CustomerID, resource bel
 		if n == nil || n.Removed != 0 || t.Gone(n) {
 			return belfry.Errorf(belfry.UnknownResource, "the resource of the collector was removed")
 		}
-		if !t.Mode(n).Takes() {
+		if !t.Mode(n).StoresData() {
 			return nil
 		}
 		if err := t.Arrive(b.Times); err != nil {

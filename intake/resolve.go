@@ -140,7 +140,7 @@ func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *b
 		c.logs.nodes[row.slot], c.logs.sep[row.slot] = n, c.separator(def)
 		return nil
 	case noResponseRow:
-		if !t.Mode(n).Takes() {
+		if !t.Mode(n).StoresData() {
 			c.discard(int(row.row))
 			return nil
 		}
@@ -408,7 +408,7 @@ func (t decision) sameView(c *chunk, have, parent *meta.Node, class string) *bel
 // admit lets go of rows of objects whose data nobody wants now, and counts them.
 func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 	for i, n := range nodes {
-		if n != nil && !t.Mode(n).Takes() {
+		if n != nil && !t.Mode(n).StoresData() {
 			nodes[i] = nil
 			c.discard(int(origins[i].row))
 		}

@@ -55,7 +55,7 @@ func (b *bench) forMixedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.send(t, "type,resname,view,class,object,i1\ndata,r,r,flip,o,1\ndata,r,r,generic,d,1\n", Options{})
-	if code, out := b.Operate(t, engine.Action{Kind: belfry.KindObject, List: engine.Names("d"), Manage: &status.Order{Mode: belfry.Discarded}}, engine.Repeat{}); code != 200 {
+	if code, out := b.Operate(t, engine.Action{Kind: belfry.KindObject, List: engine.Names("d"), Manage: &status.Order{Mode: belfry.UnmanagedDrop}}, engine.Repeat{}); code != 200 {
 		t.Fatal(out)
 	}
 	b.Records = nil

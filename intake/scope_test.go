@@ -115,7 +115,7 @@ func (b *bench) outside(s belfry.Scope) string {
 			}
 			it := n.Item()
 			text, _ := json.Marshal(it)
-			lines = append(lines, fmt.Sprintf("%s %v %v %v\n", text, n.State.Care, n.State.Numbers, n.State.LastData))
+			lines = append(lines, fmt.Sprintf("%s %v %v %v\n", text, n.State.Operator, n.State.Numbers, n.State.LastData))
 		}
 		e.All(func(n *meta.Node) bool {
 			look(n)

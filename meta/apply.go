@@ -240,8 +240,8 @@ func (t *Tree) applyState(c *belfry.StateChange, pos belfry.Position) {
 		return
 	}
 	t.setStatus(n, c.Status)
-	t.setCare(n, c.Care)
-	n.State.Standing, n.State.Pos = c.Standing, pos
+	t.setCare(n, c.Operator)
+	n.State.State, n.State.Pos = c.State, pos
 }
 
 // setStatus keeps the index by status and the parent's counts in step.

@@ -23,8 +23,8 @@ func cpu(b *testing.B) time.Duration {
 
 func benchState(id belfry.ID, pos belfry.Position) ItemState {
 	f := float64(id)
-	return ItemState{Item: id, State: belfry.State{
-		Pos: pos, Standing: belfry.Standing{Status: belfry.OK, Since: 1700000000000000}, LastData: 1700000000000000 + belfry.Time(id),
+	return ItemState{Item: id, State: belfry.ItemState{
+		Pos: pos, State: belfry.State{Status: belfry.OK, Since: 1700000000000000}, LastData: 1700000000000000 + belfry.Time(id),
 		Numbers: []float64{f / 100, f, 7, f / 1000, f * 1000},
 	}}
 }
@@ -58,7 +58,7 @@ func BenchmarkLoad(b *testing.B) {
 		used := cpu(b)
 		err := db.Load(context.Background(), Visitor{
 			Item:  func(belfry.Item) { items++ },
-			State: func(belfry.ID, *belfry.State) { states++ },
+			State: func(belfry.ID, *belfry.ItemState) { states++ },
 		})
 		if err != nil || items != n || states != n {
 			b.Fatal(err, items, states)

@@ -35,7 +35,7 @@ func reopen(t testing.TB, path string) *DB {
 type picture struct {
 	Docs     map[string]belfry.Doc
 	Items    map[belfry.ID]belfry.Item
-	States   map[belfry.ID]belfry.State
+	States   map[belfry.ID]belfry.ItemState
 	Counters map[belfry.CustomerID]belfry.RowID
 	NextID   belfry.ID
 }
@@ -43,7 +43,7 @@ type picture struct {
 // alive is the picture without the states of removed items, which are not kept.
 func (p *picture) alive() *picture {
 	c := *p
-	c.States = map[belfry.ID]belfry.State{}
+	c.States = map[belfry.ID]belfry.ItemState{}
 	for id, s := range p.States {
 		if p.Items[id].Removed == 0 {
 			c.States[id] = s
@@ -56,7 +56,7 @@ func newPicture() *picture {
 	return &picture{
 		map[string]belfry.Doc{},
 		map[belfry.ID]belfry.Item{},
-		map[belfry.ID]belfry.State{},
+		map[belfry.ID]belfry.ItemState{},
 		map[belfry.CustomerID]belfry.RowID{},
 		1,
 	}
@@ -81,7 +81,7 @@ func load(t testing.TB, db *DB) *picture {
 			}
 			p.Items[it.ID] = it
 		},
-		State: func(id belfry.ID, s *belfry.State) {
+		State: func(id belfry.ID, s *belfry.ItemState) {
 			if _, ok := p.Items[id]; !ok {
 				t.Errorf("state of %d, which does not exist", id)
 			}
@@ -275,12 +275,12 @@ func sample() ([]*belfry.Record, []ItemState) {
 		}, Answer: &belfry.Answer{Customer: 2, Key: "k 1", Status: 200, Body: []byte{}, Time: 60}},
 	}
 	states := []ItemState{
-		{Item: 3, State: belfry.State{
-			Pos: 3<<32 | 7, Standing: belfry.Standing{Status: belfry.Critical, Since: -5, Info: "i1 > 90 é"}, LastData: 70,
+		{Item: 3, State: belfry.ItemState{
+			Pos: 3<<32 | 7, State: belfry.State{Status: belfry.Critical, Since: -5, Info: "i1 > 90 é"}, LastData: 70,
 			Numbers: []float64{1.5, belfry.AbsentNumber(), -0.001}, Texts: []string{"", "up"},
 		}},
-		{Item: 1, State: belfry.State{Pos: 1, Standing: belfry.Standing{Status: belfry.Unknown}}},
-		{Item: 3, State: belfry.State{Pos: 3<<32 | 8, Standing: belfry.Standing{Status: belfry.OK, Since: 3}, Numbers: []float64{7, belfry.AbsentNumber()}}},
+		{Item: 1, State: belfry.ItemState{Pos: 1, State: belfry.State{Status: belfry.Unknown}}},
+		{Item: 3, State: belfry.ItemState{Pos: 3<<32 | 8, State: belfry.State{Status: belfry.OK, Since: 3}, Numbers: []float64{7, belfry.AbsentNumber()}}},
 	}
 	return recs, states
 }
@@ -400,7 +400,7 @@ func TestManyRows(t *testing.T) {
 		id := belfry.ID(i + 1)
 		r.Items = append(r.Items, belfry.Item{ID: id, Customer: 1, Kind: belfry.KindView, Name: fmt.Sprint("v", i)})
 		r.Docs = append(r.Docs, belfry.Doc{Kind: "k", Customer: 1, Name: fmt.Sprint(i), Body: []byte{byte(i)}})
-		states = append(states, ItemState{Item: id, State: belfry.State{Pos: 1, Numbers: []float64{float64(i)}}})
+		states = append(states, ItemState{Item: id, State: belfry.ItemState{Pos: 1, Numbers: []float64{float64(i)}}})
 	}
 	apply(t, db, states, r)
 	if d := diff(samplePicture([]*belfry.Record{r}, states), load(t, db)); d != "" {

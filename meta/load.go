@@ -16,7 +16,7 @@ type Visitor struct {
 	Item    func(belfry.Item)                       // an item comes after the one it stands in; removed ones only if a replay may meet them again
 	Ahead   func(id belfry.ID, pos belfry.Position) // of an item that a record above the position has written, which a replay meets again
 	Past    func(belfry.CustomerID)                 // of each customer that has removed items
-	State   func(belfry.ID, *belfry.State)
+	State   func(belfry.ID, *belfry.ItemState)
 	Counter func(c belfry.CustomerID, next belfry.RowID)
 	Highest func(c belfry.CustomerID, number uint32) // that an item of the customer has had
 	NextID  func(belfry.ID)                          // the first item id that was never used

@@ -48,7 +48,7 @@ func TextSize(bytes int) int64 { return (int64(bytes) + textStep - 1) / textStep
 func WidthSize(numbers, texts int) int64 { return int64(numbers)*numberSize + int64(texts)*textSize }
 
 // stateSize is what the last values of an item count for.
-func stateSize(s *belfry.State) int64 {
+func stateSize(s *belfry.ItemState) int64 {
 	n := WidthSize(len(s.Numbers), len(s.Texts))
 	for _, v := range s.Texts {
 		n += TextSize(len(v))

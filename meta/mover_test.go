@@ -31,7 +31,7 @@ func (p *picture) apply(r *belfry.Record) {
 	}
 	for _, c := range r.States {
 		if s := p.States[c.Item]; s.Pos <= r.Pos {
-			s.Pos, s.Standing = r.Pos, c.Standing
+			s.Pos, s.State = r.Pos, c.State
 			p.States[c.Item] = s
 		}
 	}
@@ -311,7 +311,7 @@ func journalOf(rnd *rand.Rand, n int) (recs []*belfry.Record) {
 		case what < 2 || i == 0: // sometimes more than one transaction takes
 			for k := range belfry.ID(1 + rnd.IntN(2)*rnd.IntN(20)) {
 				create(r, p.NextID+k)
-				r.States = append(r.States, belfry.StateChange{Item: p.NextID + k, Standing: belfry.Standing{Status: belfry.OK, Since: r.Time}})
+				r.States = append(r.States, belfry.StateChange{Item: p.NextID + k, State: belfry.State{Status: belfry.OK, Since: r.Time}})
 			}
 		case what == 2:
 			it := p.Items[some()]
@@ -331,7 +331,7 @@ func journalOf(rnd *rand.Rand, n int) (recs []*belfry.Record) {
 			r.Docs = []belfry.Doc{d}
 		case what == 4:
 			r.Answer = &belfry.Answer{Customer: 1, Key: fmt.Sprint(rnd.IntN(10)), Status: i, Body: []byte{byte(i)}, Time: r.Time}
-			r.States = []belfry.StateChange{{Item: some(), Standing: belfry.Standing{Status: belfry.Status(rnd.IntN(belfry.Statuses)), Since: r.Time, Info: fmt.Sprint(i)}}}
+			r.States = []belfry.StateChange{{Item: some(), State: belfry.State{Status: belfry.Status(rnd.IntN(belfry.Statuses)), Since: r.Time, Info: fmt.Sprint(i)}}}
 		default:
 			ids := make([]int64, 1+rnd.IntN(9))
 			for k := range ids {
@@ -340,7 +340,7 @@ func journalOf(rnd *rand.Rand, n int) (recs []*belfry.Record) {
 			*r = *dataRecord(pos, ids...)
 			r.Batches[0].FirstID = rows
 			rows += belfry.RowID(len(ids))
-			r.States = []belfry.StateChange{{Item: some(), Standing: belfry.Standing{Status: belfry.OK, Since: belfry.Time(i)}}}
+			r.States = []belfry.StateChange{{Item: some(), State: belfry.State{Status: belfry.OK, Since: belfry.Time(i)}}}
 		}
 		p.apply(r)
 		recs = append(recs, r)

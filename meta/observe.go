@@ -26,8 +26,8 @@ func (t *Tree) observe(b *belfry.Batch, pos belfry.Position, arrival belfry.Time
 			continue
 		}
 		n.State.Pos = pos
-		if !belfry.Late(at, n.State.Heard, arrival) {
-			n.State.Heard = at
+		if !belfry.Late(at, n.State.LastSeen, arrival) {
+			n.State.LastSeen = at
 		}
 		if belfry.Late(at, n.State.LastData, arrival) {
 			continue // late: kept, but it is not the newest
@@ -70,7 +70,7 @@ func indicatorColumns(b *belfry.Batch) (cols []indicator) {
 }
 
 // copyTo gives by how much the state has grown, as it is counted.
-func (c *indicator) copyTo(s *belfry.State, row int) (grown int64) {
+func (c *indicator) copyTo(s *belfry.ItemState, row int) (grown int64) {
 	if c.numbers != nil {
 		v := c.numbers[row]
 		if math.IsNaN(v) {

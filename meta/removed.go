@@ -58,7 +58,7 @@ func (m *Mover) end(items []itemAt) {
 		}
 	}
 	for _, s := range m.states(ids) {
-		items[at[s.Item]].ended = max(s.State.LastData, s.State.Heard, s.State.Since)
+		items[at[s.Item]].ended = max(s.State.LastData, s.State.LastSeen, s.State.Since)
 	}
 }
 

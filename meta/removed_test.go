@@ -103,7 +103,7 @@ func (c *churn) make(n int, at belfry.Time) {
 		c.id++
 		name := fmt.Sprintf("container-%08d", c.id)
 		made.Items, gone.Items = append(made.Items, c.object(c.id, name, 0)), append(gone.Items, c.object(c.id, name, at))
-		made.States = append(made.States, belfry.StateChange{Item: c.id, Standing: belfry.Standing{Status: belfry.OK, Since: at}})
+		made.States = append(made.States, belfry.StateChange{Item: c.id, State: belfry.State{Status: belfry.OK, Since: at}})
 	}
 	c.apply(made)
 	c.apply(gone)
@@ -158,7 +158,7 @@ func TestStartReadsNoRemovedItems(t *testing.T) {
 	c.make(500, 100)
 	c.drain()
 	read := 0
-	if err := c.db.Load(t.Context(), Visitor{Item: func(belfry.Item) { read++ }, State: func(belfry.ID, *belfry.State) { read++ }}); err != nil {
+	if err := c.db.Load(t.Context(), Visitor{Item: func(belfry.Item) { read++ }, State: func(belfry.ID, *belfry.ItemState) { read++ }}); err != nil {
 		t.Fatal(err)
 	}
 	if read > 4 { // MAIN and the resource, and their states

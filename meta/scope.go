@@ -163,7 +163,7 @@ func (w *Within) Main() *Node {
 			m.State.Since = s
 		}
 	}
-	m.State.Own = m.State.Status
+	m.State.Evaluated = m.State.Status
 	w.main = m
 	return m
 }

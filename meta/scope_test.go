@@ -46,10 +46,10 @@ func scopeTree(t *testing.T) *Tree {
 			link, out,
 		}},
 		{Pos: 101, States: []belfry.StateChange{
-			{Item: 904, Standing: belfry.Standing{Status: belfry.Major, Since: 7}},
-			{Item: 901, Standing: belfry.Standing{Status: belfry.Major, Since: 7}},
-			{Item: 912, Standing: belfry.Standing{Status: belfry.OK, Since: 5}},
-			{Item: 900, Standing: belfry.Standing{Status: belfry.Critical, Since: 3}},
+			{Item: 904, State: belfry.State{Status: belfry.Major, Since: 7}},
+			{Item: 901, State: belfry.State{Status: belfry.Major, Since: 7}},
+			{Item: 912, State: belfry.State{Status: belfry.OK, Since: 5}},
+			{Item: 900, State: belfry.State{Status: belfry.Critical, Since: 3}},
 		}},
 	} {
 		r.Customer = 1

@@ -209,7 +209,7 @@ func (t *Tree) removeNow(ctx context.Context, removals []belfry.Item) error {
 	for i := range removals {
 		it := itemAt{Item: removals[i], pos: t.archive.reached()}
 		if n := t.Node(it.ID); n != nil {
-			it.ended = max(n.State.LastData, n.State.Heard, n.State.Since)
+			it.ended = max(n.State.LastData, n.State.LastSeen, n.State.Since)
 		}
 		c.items[i] = it
 		if err := t.applyItem(&removals[i], it.pos, nil); err != nil {

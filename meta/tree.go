@@ -75,7 +75,7 @@ type Node struct {
 
 	Parent  *Node // nil for MAIN
 	Details *belfry.Details
-	State   belfry.State
+	State   belfry.ItemState
 	Created belfry.Time
 	Removed belfry.Time
 

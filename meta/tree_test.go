@@ -116,11 +116,11 @@ func (h *history) step(r *belfry.Record) {
 		}
 	case 6: // a status changes
 		if it, ok := h.pick(func(belfry.Item) bool { return true }); ok {
-			s := belfry.Standing{Status: belfry.Status(h.rnd.IntN(belfry.Statuses)), Since: r.Time}
+			s := belfry.State{Status: belfry.Status(h.rnd.IntN(belfry.Statuses)), Since: r.Time}
 			if n := h.rnd.IntN(4); n > 0 {
-				s.Care = &belfry.Care{Note: "n", Windows: make([]belfry.Window, n-1)}
+				s.Operator = &belfry.OperatorState{Note: "n", Windows: make([]belfry.Window, n-1)}
 			}
-			r.States = append(r.States, belfry.StateChange{Item: it.ID, Standing: s})
+			r.States = append(r.States, belfry.StateChange{Item: it.ID, State: s})
 		}
 	default:
 		h.data(r)
@@ -171,10 +171,10 @@ func visible(tree *Tree) map[belfry.ID]any {
 		s.Numbers, s.Texts = slices.Clone(s.Numbers), slices.Clone(s.Texts)
 		counts := n.Counts()
 		if n.Removed != 0 {
-			s = belfry.State{} // nobody sees it any more
+			s = belfry.ItemState{} // nobody sees it any more
 		}
-		care, _ := json.Marshal(s.Care)
-		s.Care = nil
+		care, _ := json.Marshal(s.Operator)
+		s.Operator = nil
 		all[it.ID] = fmt.Sprintf("%+v %+v %s %v", it, s, care, counts)
 	}
 	return all
@@ -217,7 +217,7 @@ func checkIndexes(t *testing.T, tree *Tree) {
 		if want := n.Removed == 0; found != want || inClass != want || named != want {
 			t.Errorf("%s %q: exists %v, by status %v, by class %v, by name %v", n.Kind, n.Name, want, found, inClass, named)
 		}
-		if want := n.Removed == 0 && n.State.Care.HasWindows(); e.windowed.At(uint64(n.Number)) != want {
+		if want := n.Removed == 0 && n.State.Operator.HasWindows(); e.windowed.At(uint64(n.Number)) != want {
 			t.Errorf("%s %q: has windows %v, and is among those items %v", n.Kind, n.Name, want, !want)
 		}
 		if n.Removed == 0 {

@@ -111,7 +111,7 @@ func verify(ctx context.Context, db *sql.DB) error {
 	}
 	defer tx.Rollback()
 	l := &loader{ctx, tx, Visitor{
-		Item: func(belfry.Item) {}, State: func(belfry.ID, *belfry.State) {}, Counter: func(belfry.CustomerID, belfry.RowID) {}, NextID: func(belfry.ID) {},
+		Item: func(belfry.Item) {}, State: func(belfry.ID, *belfry.ItemState) {}, Counter: func(belfry.CustomerID, belfry.RowID) {}, NextID: func(belfry.ID) {},
 	}}
 	parts := []func() error{l.items, l.states, l.counters, l.allDocs, l.allRemoved}
 	steps, err := migrations()

@@ -16,7 +16,7 @@ import (
 // ItemState is the state of one item.
 type ItemState struct {
 	Item    belfry.ID
-	State   belfry.State
+	State   belfry.ItemState
 	Removed bool // the item has been removed, and its state is not kept
 }
 

@@ -78,21 +78,21 @@ type scopedTenant struct {
 }
 
 func (e *scopedTenant) explain(n *meta.Node, since, now belfry.Time) *Explanation {
-	s, r := &n.State.Standing, RulesFor(e.Tenant, n)
+	s, r := &n.State.State, RulesFor(e.Tenant, n)
 	out := &Explanation{
 		Item:       e.item(n),
-		own:        s.Own,
-		Own:        ExplainedOwn{s.Own.String(), s.Own.Name(), s.Info, !s.Unmanaged() && !s.Quiet},
+		own:        s.Evaluated,
+		Own:        ExplainedOwn{s.Evaluated.String(), s.Evaluated.Name(), s.Info, !s.Unmanaged() && !s.OffHours},
 		Management: explainMode(e.within.Show(n)),
 	}
 	switch {
 	case s.Unmanaged():
 		out.Hidden = "management"
-	case s.Quiet:
+	case s.OffHours:
 		out.Hidden = "monitoring period"
 	}
-	if s.Care != nil {
-		out.Acknowledgment, out.Note = explainAck(s.Care.Ack), s.Care.Note
+	if s.Operator != nil {
+		out.Acknowledgment, out.Note = explainAck(s.Operator.Ack), s.Operator.Note
 	}
 	if n.Kind == belfry.KindObject {
 		out.LastData = formatTime(n.State.LastData)
@@ -164,12 +164,12 @@ type ExplainedWindow struct {
 
 // explainMode describes the item's own management, or what it inherits if that is stronger.
 func explainMode(n *meta.Node) ExplainedMode {
-	own := careOf(n.State.Standing)
+	own := careOf(n.State.State)
 	out := ExplainedMode{Mode: n.State.Mode.String(), Own: own.Mode.String()}
 	from, care := n, own
 	if n.State.Mode > own.Mode {
 		for from = n.Parent; from != nil; from = from.Parent {
-			if care = careOf(from.State.Standing); care.Mode == n.State.Mode {
+			if care = careOf(from.State.State); care.Mode == n.State.Mode {
 				out.InheritedFrom = &ExplainedPlace{from.Kind.String(), from.Name}
 				break
 			}
@@ -183,7 +183,7 @@ func explainMode(n *meta.Node) ExplainedMode {
 		}
 		out.Window = &shown
 	}
-	for _, w := range Planned(n.State.Care) {
+	for _, w := range Planned(n.State.Operator) {
 		out.Windows = append(out.Windows, explainWindow(&w))
 	}
 	return out

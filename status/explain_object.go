@@ -31,7 +31,7 @@ type ExplainedRule struct {
 
 // values lists the indicators of an object: those of its class and those for which it has values.
 func (e *scopedTenant) values(n *meta.Node, r *Rules) []ExplainedValue {
-	last, decides := LastValues{&n.State}, deciding(&n.State.Standing, r)
+	last, decides := LastValues{&n.State}, deciding(&n.State.State, r)
 	out := []ExplainedValue{}
 	for i := 1; i <= belfry.MaxIndicators; i++ {
 		v := ExplainedValue{N: i, Name: belfry.IndicatorColumn(i), Thresholds: []ExplainedRule{}}
@@ -78,9 +78,9 @@ func (e *scopedTenant) rule(n *meta.Node, r *catalog.Rule, last Values, decides 
 }
 
 // deciding returns the index of the threshold that decides the object's status, or -1 if none does.
-func deciding(s *belfry.Standing, r *Rules) int {
+func deciding(s *belfry.State, r *Rules) int {
 	i := decidingRule(s.Marks, r.Thresholds)
-	if i >= 0 && r.Thresholds[i].Status != s.Own {
+	if i >= 0 && r.Thresholds[i].Status != s.Evaluated {
 		return -1 // no response, or no data for too long
 	}
 	return i
@@ -94,13 +94,13 @@ type ExplainedInterval struct {
 	Overdue   bool   `json:"overdue"`             // it is Unknown for lack of data
 }
 
-func explainInterval(s *belfry.Standing, r *Rules, since, now belfry.Time) *ExplainedInterval {
+func explainInterval(s *belfry.State, r *Rules, since, now belfry.Time) *ExplainedInterval {
 	if r.Interval == 0 {
 		return nil
 	}
 	stale := Stale(*s, r, since, now)
 	return &ExplainedInterval{
-		Interval: formatDuration(r.Interval), Heard: formatTime(s.Heard), UnknownAt: formatTime(stale),
-		Overdue: s.Heard != 0 && s.Own == belfry.Unknown || stale != 0 && now >= stale,
+		Interval: formatDuration(r.Interval), Heard: formatTime(s.LastSeen), UnknownAt: formatTime(stale),
+		Overdue: s.LastSeen != 0 && s.Evaluated == belfry.Unknown || stale != 0 && now >= stale,
 	}
 }

@@ -59,7 +59,7 @@ const (
 // determines the status of the one above, the one that has been so for the longest time first. It is empty if there is
 // no error.
 func (e *scopedTenant) chain(n *meta.Node) (steps []ExplainedStep) {
-	for len(steps) < maxChain && n.Kind != belfry.KindObject && n.State.Own.IsError() {
+	for len(steps) < maxChain && n.Kind != belfry.KindObject && n.State.Evaluated.IsError() {
 		first, count := e.causes(n)
 		if len(first) == 0 {
 			break
@@ -79,7 +79,7 @@ func (e *scopedTenant) chain(n *meta.Node) (steps []ExplainedStep) {
 func (e *scopedTenant) causes(n *meta.Node) (first []*meta.Node, count int) {
 	best := RulesFor(e.Tenant, n).Rollup == Best
 	n.Children(func(c *meta.Node) bool {
-		if c.State.Status < n.State.Own || best && c.State.Status > n.State.Own {
+		if c.State.Status < n.State.Evaluated || best && c.State.Status > n.State.Evaluated {
 			return true
 		}
 		count++

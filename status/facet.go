@@ -26,8 +26,8 @@ const (
 
 // Untold returns the facets that changed from one standing to the next and that no alarm reports. An alarm written at
 // the given time reports the shown status and its info, and that nothing hides it.
-func Untold(prev, next *belfry.Standing, alarm bool, at belfry.Time) (f Facet) {
-	status, own, since, info := prev.Status, prev.Own, prev.Since, prev.Info
+func Untold(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
+	status, own, since, info := prev.Status, prev.Evaluated, prev.Since, prev.Info
 	if alarm {
 		status, own, since, info = next.Status, next.Status, at, next.Info
 	}
@@ -38,18 +38,18 @@ func Untold(prev, next *belfry.Standing, alarm bool, at belfry.Time) (f Facet) {
 		f |= InfoFacet
 	}
 	switch {
-	case prev.Mode != next.Mode || prev.Quiet != next.Quiet:
+	case prev.Mode != next.Mode || prev.OffHours != next.OffHours:
 		f |= ManagedFacet
-	case next.Mode != belfry.Managed && own != next.Own: // a hidden status matters only under management
+	case next.Mode != belfry.Managed && own != next.Evaluated: // a hidden status matters only under management
 		f |= OwnFacet
 	}
-	if prev.Care != next.Care {
+	if prev.Operator != next.Operator {
 		f |= unreportedCare(careOf(*prev), careOf(*next))
 	}
 	return f
 }
 
-func unreportedCare(prev, next belfry.Care) (f Facet) {
+func unreportedCare(prev, next belfry.OperatorState) (f Facet) {
 	if !sameAck(prev.Ack, next.Ack) {
 		f |= AckFacet
 	}
@@ -70,7 +70,7 @@ func sameAck(a, b *belfry.Ack) bool {
 }
 
 // ManagementText encodes what operators set about the management of an item; it returns "" if nothing was set.
-func ManagementText(c *belfry.Care) string {
+func ManagementText(c *belfry.OperatorState) string {
 	if c == nil {
 		return ""
 	}
@@ -113,8 +113,8 @@ func decodePast(text string, into any) error {
 }
 
 // readCare combines what ManagementText and AckText wrote, and a note.
-func readCare(management, ack, note string) (*belfry.Care, error) {
-	var c belfry.Care
+func readCare(management, ack, note string) (*belfry.OperatorState, error) {
+	var c belfry.OperatorState
 	if management != "" {
 		if err := decodePast(management, &c); err != nil {
 			return nil, fmt.Errorf("management of an item in the past: %w", err)

@@ -56,7 +56,7 @@ func (e *testTree) add(k belfry.Kind, name string, parent, resource belfry.ID, c
 }
 
 func (e *testTree) set(id belfry.ID, s belfry.Status) {
-	e.rec.States = append(e.rec.States, belfry.StateChange{Item: id, Standing: belfry.Standing{Status: s, Since: belfry.Time(e.pos + 1)}})
+	e.rec.States = append(e.rec.States, belfry.StateChange{Item: id, State: belfry.State{Status: s, Since: belfry.Time(e.pos + 1)}})
 }
 
 func (e *testTree) apply() {

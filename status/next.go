@@ -54,14 +54,14 @@ type Change struct {
 const noResponse = "no response"
 
 // Next returns the standing after the input. A late input, see belfry.Late, changes nothing: it is history.
-func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
-	if belfry.Late(in.Time, s.Heard, in.Now) {
+func Next(s belfry.State, in Input, r *Rules) (belfry.State, Change) {
+	if belfry.Late(in.Time, s.LastSeen, in.Now) {
 		return s, Change{}
 	}
-	s.Heard = in.Time
+	s.LastSeen = in.Time
 	if in.NoResponse {
 		info := cmp.Or(in.Reason, noResponse)
-		if s.Own == belfry.Unavailable {
+		if s.Evaluated == belfry.Unavailable {
 			s.Info = info // same status, perhaps for another reason
 		}
 		next, c := setOwn(s, belfry.Unavailable, info, in.Time, in.Now)
@@ -69,16 +69,16 @@ func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
 		return next, c
 	}
 	if len(r.Thresholds) == 0 && len(s.Marks) == 0 {
-		if s.Own == belfry.OK && s.Care == nil {
+		if s.Evaluated == belfry.OK && s.Operator == nil {
 			return s, Change{} // by far the most frequent case
 		}
 		return setOwn(s, belfry.OK, "", in.Time, in.Now)
 	}
 	v := assess(s.Marks, in.Values, r.Thresholds, false)
-	if v.changed && v.own == s.Own && decidingRule(s.Marks, r.Thresholds) != v.rule {
+	if v.changed && v.own == s.Evaluated && decidingRule(s.Marks, r.Thresholds) != v.rule {
 		s.Info = v.info // same status for another reason
 	}
-	before, was := s.Marks, s.Own
+	before, was := s.Marks, s.Evaluated
 	s.Marks = v.marks
 	next, c := setOwn(s, v.own, v.info, in.Time, in.Now)
 	c.Kept = c.Kept || v.changed
@@ -89,7 +89,7 @@ func Next(s belfry.Standing, in Input, r *Rules) (belfry.Standing, Change) {
 }
 
 // Recovered reports whether the step led from an error to OK.
-func (c *Change) Recovered(s *belfry.Standing) bool { return c.From.IsError() && s.Status == belfry.OK }
+func (c *Change) Recovered(s *belfry.State) bool { return c.From.IsError() && s.Status == belfry.OK }
 
 // ended describes the present value of the indicator whose threshold decided before; "" if there is none.
 func ended(before []belfry.Mark, v Values, rules []catalog.Rule) string {
@@ -196,10 +196,10 @@ func count(marks []belfry.Mark, key uint64) uint16 {
 }
 
 // setOwn sets an item's own status and updates what it shows.
-func setOwn(s belfry.Standing, own belfry.Status, info string, at, now belfry.Time) (belfry.Standing, Change) {
-	kept := own != s.Own
+func setOwn(s belfry.State, own belfry.Status, info string, at, now belfry.Time) (belfry.State, Change) {
+	kept := own != s.Evaluated
 	if kept {
-		s.Own, s.Info = own, info
+		s.Evaluated, s.Info = own, info
 	}
 	next, c := updateShown(s, at, now)
 	if c.Kept = c.Kept || kept; c.Moved || needsAlarm(next) {
@@ -209,40 +209,40 @@ func setOwn(s belfry.Standing, own belfry.Status, info string, at, now belfry.Ti
 }
 
 // needsAlarm reports whether an item that is not hidden shows a status that no alarm has reported.
-func needsAlarm(s belfry.Standing) bool { return !s.Unmanaged() && s.Status != s.Told }
+func needsAlarm(s belfry.State) bool { return !s.Unmanaged() && s.Status != s.Alarmed }
 
 // raiseAlarm makes a step an alarm. If the shown status did not move in this step, the alarm counts as a change from the
 // status that was reported last.
-func raiseAlarm(s belfry.Standing, c Change) (belfry.Standing, Change) {
+func raiseAlarm(s belfry.State, c Change) (belfry.State, Change) {
 	if !c.Moved {
-		c.From = s.Told
+		c.From = s.Alarmed
 	}
-	s.Told, c.Alarm, c.Kept = s.Status, true, true
+	s.Alarmed, c.Alarm, c.Kept = s.Status, true, true
 	return s, c
 }
 
 // updateShown sets the status that the item shows, and ends or keeps its acknowledgment accordingly.
-func updateShown(s belfry.Standing, at, now belfry.Time) (belfry.Standing, Change) {
+func updateShown(s belfry.State, at, now belfry.Time) (belfry.State, Change) {
 	c := Change{From: s.Status}
-	to := s.Own
-	if s.Quiet || s.Unmanaged() {
+	to := s.Evaluated
+	if s.OffHours || s.Unmanaged() {
 		to = belfry.Unknown
 	}
 	if to != s.Status {
 		s.Status, s.Since = to, at
 		c.Moved, c.Kept = true, true
 	}
-	if s.Care != nil && s.Care.Ack != nil {
-		care := *s.Care
-		if care.Ack, c.Cleared = updateAck(care.Ack, to, now); care.Ack != s.Care.Ack {
-			s.Care, c.Kept = trim(care), true
+	if s.Operator != nil && s.Operator.Ack != nil {
+		care := *s.Operator
+		if care.Ack, c.Cleared = updateAck(care.Ack, to, now); care.Ack != s.Operator.Ack {
+			s.Operator, c.Kept = trim(care), true
 		}
 	}
 	return s, c
 }
 
 // trim returns a pointer to c, or nil if it is empty.
-func trim(c belfry.Care) *belfry.Care {
+func trim(c belfry.OperatorState) *belfry.OperatorState {
 	if c.IsZero() {
 		return nil
 	}
@@ -278,21 +278,21 @@ func updateAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack
 
 // Lapse applies the passing of time: an object without data for three intervals becomes Unknown, and an acknowledgment
 // may end. since is when this program began to receive data; the three intervals never begin before it.
-func Lapse(s belfry.Standing, r *Rules, since, now belfry.Time) (belfry.Standing, Change) {
-	if stale := Stale(s, r, since, now); stale != 0 && now >= stale && s.Own != belfry.Unknown {
-		return setOwn(s, belfry.Unknown, "no data since "+s.Heard.String(), stale, now)
+func Lapse(s belfry.State, r *Rules, since, now belfry.Time) (belfry.State, Change) {
+	if stale := Stale(s, r, since, now); stale != 0 && now >= stale && s.Evaluated != belfry.Unknown {
+		return setOwn(s, belfry.Unknown, "no data since "+s.LastSeen.String(), stale, now)
 	}
 	return updateShown(s, now, now)
 }
 
 // Stale returns when an object becomes Unknown if no more data arrives; 0 if it does not. Data that came in the future,
 // while the clock was ahead, counts as received at since, when the clock was corrected.
-func Stale(s belfry.Standing, r *Rules, since, now belfry.Time) belfry.Time {
+func Stale(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
 	const intervals = 3
-	if r.Interval == 0 || s.Heard == 0 || s.Own == belfry.Unknown {
+	if r.Interval == 0 || s.LastSeen == 0 || s.Evaluated == belfry.Unknown {
 		return 0
 	}
-	heard := s.Heard
+	heard := s.LastSeen
 	if heard > now+belfry.Time(Ahead.Microseconds()) {
 		heard = since
 	}
@@ -300,15 +300,15 @@ func Stale(s belfry.Standing, r *Rules, since, now belfry.Time) belfry.Time {
 }
 
 // Due returns the next time at which Lapse would change something; 0 if there is none.
-func Due(s belfry.Standing, r *Rules, since, now belfry.Time) belfry.Time {
+func Due(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
 	due := Stale(s, r, since, now)
-	if s.Care != nil && s.Care.Ack != nil {
-		due = earlier(due, s.Care.Ack.Until)
-		if left := s.Care.Ack.Left; left != 0 {
+	if s.Operator != nil && s.Operator.Ack != nil {
+		due = earlier(due, s.Operator.Ack.Until)
+		if left := s.Operator.Ack.Left; left != 0 {
 			if left > now { // the clock was set back
 				return earlier(due, now)
 			}
-			due = earlier(due, left+s.Care.Ack.Sticky)
+			due = earlier(due, left+s.Operator.Ack.Sticky)
 		}
 	}
 	return due
@@ -322,21 +322,21 @@ func earlier(a, b belfry.Time) belfry.Time {
 }
 
 // Reassess applies changed rules to an object, using its last values. A threshold that existed before keeps its count.
-func Reassess(s belfry.Standing, r *Rules, last Values, lastData, since, now belfry.Time) (belfry.Standing, Change) {
+func Reassess(s belfry.State, r *Rules, last Values, lastData, since, now belfry.Time) (belfry.State, Change) {
 	v := assess(s.Marks, last, r.Thresholds, true)
 	s.Marks = v.marks
 	alive := s
-	if alive.Own == belfry.Unknown { // it may have become Unknown under another interval
-		alive.Own, since = belfry.OK, 0 // and the start of the program must not make it known again
+	if alive.Evaluated == belfry.Unknown { // it may have become Unknown under another interval
+		alive.Evaluated, since = belfry.OK, 0 // and the start of the program must not make it known again
 	}
 	stale := Stale(alive, r, since, now)
 	switch {
-	case s.Heard == 0 || stale != 0 && now >= stale:
+	case s.LastSeen == 0 || stale != 0 && now >= stale:
 		v.own, v.info = belfry.Unknown, s.Info
-	case s.Own == belfry.Unavailable || s.Heard > lastData:
+	case s.Evaluated == belfry.Unavailable || s.LastSeen > lastData:
 		v.own, v.info = belfry.Unavailable, noResponse
 	}
-	if v.own == s.Own && v.info != s.Info {
+	if v.own == s.Evaluated && v.info != s.Info {
 		s.Info, v.changed = v.info, true
 	}
 	next, c := setOwn(s, v.own, v.info, now, now)

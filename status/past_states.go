@@ -11,7 +11,7 @@ type states map[belfry.ID]pastState
 // pastState is what an item showed. Each RowID is the event after which that part is known: earlier alarms do not change
 // it.
 type pastState struct {
-	belfry.Standing
+	belfry.State
 	shownAfter, infoAfter, ownAfter belfry.RowID
 }
 
@@ -21,11 +21,11 @@ func (m states) snapshotReader() func(row []belfry.Value) error {
 	return func(row []belfry.Value) (err error) {
 		var w pastState
 		w.Status, w.Since, w.Info = belfry.Status(row[2].Int), belfry.Time(row[3].Int), texts.intern(row[4].Text)
-		if w.Own = w.Status; row[5].Type != belfry.AbsentValue {
-			w.Own = belfry.Status(row[5].Int)
+		if w.Evaluated = w.Status; row[5].Type != belfry.AbsentValue {
+			w.Evaluated = belfry.Status(row[5].Int)
 		}
-		w.Mode, w.Quiet = belfry.Mode(row[6].Int), row[7].Int != 0
-		w.Care, err = readCare(row[8].Text, row[9].Text, row[10].Text)
+		w.Mode, w.OffHours = belfry.Mode(row[6].Int), row[7].Int != 0
+		w.Operator, err = readCare(row[8].Text, row[9].Text, row[10].Text)
 		m[belfry.ID(row[1].Int)] = w
 		return err
 	}
@@ -44,17 +44,17 @@ func (m states) changeReader() func(row []belfry.Value) error {
 			w.Info, w.infoAfter = texts.intern(row[6].Text), after
 		}
 		if f&(ManagedFacet|OwnFacet) != 0 {
-			w.Own, w.ownAfter = belfry.Status(row[7].Int), after
+			w.Evaluated, w.ownAfter = belfry.Status(row[7].Int), after
 		}
 		if f&ManagedFacet != 0 {
-			w.Mode, w.Quiet = belfry.Mode(row[8].Int), row[9].Int != 0
+			w.Mode, w.OffHours = belfry.Mode(row[8].Int), row[9].Int != 0
 		}
 		if f&(ManagedFacet|AckFacet|NoteFacet) != 0 {
 			care, err := readCare(row[10].Text, row[11].Text, row[12].Text)
 			if err != nil {
 				return err
 			}
-			w.Care = overlay(careOf(w.Standing), careOf(belfry.Standing{Care: care}), f)
+			w.Operator = overlay(careOf(w.State), careOf(belfry.State{Operator: care}), f)
 		}
 		m[id] = w
 		return nil
@@ -62,7 +62,7 @@ func (m states) changeReader() func(row []belfry.Value) error {
 }
 
 // overlay replaces the given facets of before with those of last.
-func overlay(before, last belfry.Care, f Facet) *belfry.Care {
+func overlay(before, last belfry.OperatorState, f Facet) *belfry.OperatorState {
 	next := before
 	if f&ManagedFacet != 0 {
 		next = last
@@ -95,7 +95,7 @@ func (m states) alarmReader() func(row []belfry.Value) error {
 			}
 		}
 		if event > w.ownAfter {
-			w.Own = belfry.Status(row[2].Int)
+			w.Evaluated = belfry.Status(row[2].Int)
 		}
 		m[id] = w
 		return nil
@@ -114,7 +114,7 @@ type pastTree struct {
 func (p *pastTree) row(n *meta.Node) *row {
 	then := p.within.Show(n).Bare()
 	w, known := p.states[n.ID]
-	then.State = belfry.State{Standing: w.Standing}
+	then.State = belfry.ItemState{State: w.State}
 	if only := n.Only(); only != nil && w.Info == "" && w.Status == p.states[only.ID].Status {
 		then.State.Info = p.states[only.ID].Info // as Node.Info does for the present
 	}
@@ -137,7 +137,7 @@ func (p *pastTree) container(n *meta.Node) *meta.Node {
 		return then
 	}
 	then := *n
-	then.State = belfry.State{Standing: p.states[n.ID].Standing}
+	then.State = belfry.ItemState{State: p.states[n.ID].State}
 	then.Parent = p.container(n.Parent)
 	p.containers[n] = &then
 	return &then

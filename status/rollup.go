@@ -45,6 +45,6 @@ func (c Counts) best() belfry.Status {
 }
 
 // AddUp returns the standing of a view or resource from the counts of its items, at constant cost.
-func AddUp(s belfry.Standing, c Counts, r *Rules, at, now belfry.Time) (belfry.Standing, Change) {
+func AddUp(s belfry.State, c Counts, r *Rules, at, now belfry.Time) (belfry.State, Change) {
 	return setOwn(s, r.Rollup.Of(c), "", at, now)
 }

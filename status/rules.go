@@ -104,7 +104,7 @@ func (e *scopedTenant) ruleSource(n *meta.Node, r *catalog.Rule) string {
 }
 
 // LastValues are the last values of an object.
-type LastValues struct{ *belfry.State }
+type LastValues struct{ *belfry.ItemState }
 
 // Number returns an indicator that is a number.
 func (v LastValues) Number(n int) (float64, bool) {

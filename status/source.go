@@ -105,7 +105,7 @@ func (s Source) rows(nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row
 type row struct {
 	meta.Node
 	grandparent *meta.Node
-	care        *belfry.Care // see effectiveCare
+	care        *belfry.OperatorState // see effectiveCare
 }
 
 // set copies an item. The caller holds the lock of the tree.

@@ -29,7 +29,7 @@ type Order struct {
 // "unmanaged from Monday on". It takes effect again if the clock is set back to before the new one opened.
 
 // Arrange applies an order to what is set on an item. Asking for the same window again changes nothing.
-func Arrange(c belfry.Care, o Order, now belfry.Time) belfry.Care {
+func Arrange(c belfry.OperatorState, o Order, now belfry.Time) belfry.OperatorState {
 	if o.Note != nil {
 		c.UnmanageNote = *o.Note
 	}
@@ -74,7 +74,7 @@ func (o *Order) asksFor(list []belfry.Window) bool {
 // Of returns the window that the order has made, from the windows of an item afterwards. It is nil if the order was not
 // about a time, and for an open window without an end and a name: the item looks as if it had been unmanaged at that
 // moment.
-func (o *Order) Of(c *belfry.Care) *belfry.Window {
+func (o *Order) Of(c *belfry.OperatorState) *belfry.Window {
 	if o.cancels() {
 		return nil
 	}
@@ -87,12 +87,12 @@ func (o *Order) Of(c *belfry.Care) *belfry.Window {
 }
 
 // Misses reports whether the order cancels a window that an item does not have.
-func (o *Order) Misses(c *belfry.Care) bool {
+func (o *Order) Misses(c *belfry.OperatorState) bool {
 	return o.CancelsOne() && !slices.ContainsFunc(Planned(c), func(w belfry.Window) bool { return w.Name == o.Name })
 }
 
 // TooMany reports whether the item would have windows of too many names.
-func (o *Order) TooMany(c *belfry.Care) bool {
+func (o *Order) TooMany(c *belfry.OperatorState) bool {
 	if c == nil || o.cancels() || len(c.Windows) < belfry.MaxWindows {
 		return false
 	}
@@ -120,7 +120,7 @@ func (o *Order) replace(list []belfry.Window) []belfry.Window {
 }
 
 // windowsOf returns a copy of an item's windows, including the one that is not stored: see isPlain.
-func windowsOf(c belfry.Care) []belfry.Window {
+func windowsOf(c belfry.OperatorState) []belfry.Window {
 	if len(c.Windows) == 0 && c.Mode != belfry.Managed {
 		return []belfry.Window{{Mode: c.Mode, From: c.From, Open: true, AtOnce: true}}
 	}
@@ -128,7 +128,7 @@ func windowsOf(c belfry.Care) []belfry.Window {
 }
 
 // withWindows returns c with these windows and the mode that follows from them.
-func withWindows(c belfry.Care, list []belfry.Window) belfry.Care {
+func withWindows(c belfry.OperatorState, list []belfry.Window) belfry.OperatorState {
 	c.Mode, c.From, c.Windows = belfry.Managed, 0, list
 	if n := countOpen(list); n > 0 && list[n-1].Mode != belfry.Managed {
 		c.Mode, c.From = list[n-1].Mode, list[n-1].From
@@ -161,7 +161,7 @@ type Passage struct {
 
 // PassWindows opens and closes the windows of an item that are due, in order of time. A window may do both if it was not
 // checked for a while; missed occurrences of a recurring window are skipped.
-func PassWindows(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
+func PassWindows(c belfry.OperatorState, now belfry.Time) (belfry.OperatorState, []Passage) {
 	if due := WindowDue(&c); due == 0 || due > now {
 		return c, nil
 	}
@@ -185,7 +185,7 @@ func PassWindows(c belfry.Care, now belfry.Time) (belfry.Care, []Passage) {
 }
 
 // WindowDue returns when the next window of an item opens or closes; 0 if there is none.
-func WindowDue(c *belfry.Care) belfry.Time {
+func WindowDue(c *belfry.OperatorState) belfry.Time {
 	if c == nil {
 		return 0
 	}
@@ -254,7 +254,7 @@ func closeWindow(list []belfry.Window, i int) []belfry.Window {
 // are removed if another has replaced them. A recurring window gets its next occurrence from now on. Otherwise the item
 // would stay unmanaged, or miss its windows, until the clock has caught up. A window that was to begin immediately stays
 // open.
-func Rewind(c belfry.Care, now belfry.Time) (next belfry.Care, passed []Passage, changed bool) {
+func Rewind(c belfry.OperatorState, now belfry.Time) (next belfry.OperatorState, passed []Passage, changed bool) {
 	list := slices.Clone(c.Windows)
 	var closed *belfry.Window
 	waits := false

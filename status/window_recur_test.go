@@ -34,7 +34,7 @@ func TestWindowAgain(t *testing.T) {
 	}
 	now := clockTime(t, "2026-10-24T12:00:00Z")
 	from, to, _ := s.Next(now.Std())
-	c := Arrange(belfry.Care{}, Order{Mode: belfry.Stored, From: belfry.At(from), To: belfry.At(to), Schedule: string(text)}, now)
+	c := Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep, From: belfry.At(from), To: belfry.At(to), Schedule: string(text)}, now)
 	f := func(at string, want belfry.Mode, next string, passed int) {
 		t.Helper()
 		var p []Passage
@@ -45,10 +45,10 @@ func TestWindowAgain(t *testing.T) {
 		}
 	}
 	f("2026-10-24T19:59:59Z", belfry.Managed, "2026-10-24T20:00:00Z", 0)
-	f("2026-10-24T20:00:00Z", belfry.Stored, "2026-10-25T03:00:00Z", 1) // seven hours long in this night
+	f("2026-10-24T20:00:00Z", belfry.UnmanagedKeep, "2026-10-25T03:00:00Z", 1) // seven hours long in this night
 	f("2026-10-25T03:00:00Z", belfry.Managed, "2026-10-25T21:00:00Z", 1)
-	f("2026-10-25T23:00:00Z", belfry.Stored, "2026-10-26T03:00:00Z", 1) // its beginning was missed
-	f("2026-10-27T00:00:00Z", belfry.Stored, "2026-10-27T03:00:00Z", 2) // closed, and open again
+	f("2026-10-25T23:00:00Z", belfry.UnmanagedKeep, "2026-10-26T03:00:00Z", 1) // its beginning was missed
+	f("2026-10-27T00:00:00Z", belfry.UnmanagedKeep, "2026-10-27T03:00:00Z", 2) // closed, and open again
 	f("2026-10-27T03:00:00Z", belfry.Managed, "", 1)
 	if c.Windows != nil {
 		t.Errorf("the window is over, and there: %+v", c.Windows)
@@ -71,8 +71,8 @@ func TestNamedWindowsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(text string) belfry.Time { return clockTime(t, text) }
-	c := Arrange(belfry.Care{}, Order{Name: "backup", Mode: belfry.Stored, From: at("2026-10-23T20:00:00Z"), To: at("2026-10-24T02:00:00Z"), Schedule: string(text)}, at("2026-10-23T08:00:00Z"))
-	c = Arrange(c, Order{Name: "update", Mode: belfry.Discarded, From: at("2026-10-25T00:30:00Z"), To: at("2026-10-25T01:30:00Z")}, at("2026-10-23T08:00:00Z"))
+	c := Arrange(belfry.OperatorState{}, Order{Name: "backup", Mode: belfry.UnmanagedKeep, From: at("2026-10-23T20:00:00Z"), To: at("2026-10-24T02:00:00Z"), Schedule: string(text)}, at("2026-10-23T08:00:00Z"))
+	c = Arrange(c, Order{Name: "update", Mode: belfry.UnmanagedDrop, From: at("2026-10-25T00:30:00Z"), To: at("2026-10-25T01:30:00Z")}, at("2026-10-23T08:00:00Z"))
 	f := func(when string, want belfry.Mode, next string) {
 		t.Helper()
 		c, _ = PassWindows(c, at(when))
@@ -81,11 +81,11 @@ func TestNamedWindowsAgain(t *testing.T) {
 		}
 	}
 	f("2026-10-23T19:59:59Z", belfry.Managed, "2026-10-23T20:00:00Z")
-	f("2026-10-24T20:00:00Z", belfry.Stored, "2026-10-25T00:30:00Z") // not checked for a day
-	f("2026-10-25T00:30:00Z", belfry.Discarded, "2026-10-25T01:30:00Z")
-	f("2026-10-25T01:30:00Z", belfry.Stored, "2026-10-25T03:00:00Z") // 04:00 after the change
+	f("2026-10-24T20:00:00Z", belfry.UnmanagedKeep, "2026-10-25T00:30:00Z") // not checked for a day
+	f("2026-10-25T00:30:00Z", belfry.UnmanagedDrop, "2026-10-25T01:30:00Z")
+	f("2026-10-25T01:30:00Z", belfry.UnmanagedKeep, "2026-10-25T03:00:00Z") // 04:00 after the change
 	f("2026-10-25T03:00:00Z", belfry.Managed, "2026-10-25T21:00:00Z")
-	f("2026-10-25T21:00:00Z", belfry.Stored, "2026-10-26T03:00:00Z")
+	f("2026-10-25T21:00:00Z", belfry.UnmanagedKeep, "2026-10-26T03:00:00Z")
 	if c, _, changed := Rewind(c, at("2026-10-24T12:00:00Z")); !changed || c.Mode != belfry.Managed || WindowDue(&c) != at("2026-10-24T20:00:00Z") {
 		t.Errorf("set back by a day: %s", brief(c))
 	}
@@ -95,8 +95,8 @@ func TestNamedWindowsAgain(t *testing.T) {
 
 // TestWindowUnreadable: an unreadable schedule must not keep an item unmanaged.
 func TestWindowUnreadable(t *testing.T) {
-	c := Arrange(belfry.Care{}, Order{Mode: belfry.Stored, From: 10, To: 20, Schedule: `{"from":"x"}`}, 10)
-	if c.Mode != belfry.Stored {
+	c := Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep, From: 10, To: 20, Schedule: `{"from":"x"}`}, 10)
+	if c.Mode != belfry.UnmanagedKeep {
 		t.Fatalf("not open: %+v", c)
 	}
 	if c, _ = PassWindows(c, 20); c.Mode != belfry.Managed || c.Windows != nil {
@@ -121,35 +121,35 @@ func TestCareFields(t *testing.T) {
 	f(n, "statusname", "Critical")
 	f(n, "isunmanaged", "false")
 	f(n, "unmanagefrom", "")
-	n.State.Quiet, n.State.Status = true, belfry.Unknown
+	n.State.OffHours, n.State.Status = true, belfry.Unknown
 	f(n, "info", "outside its monitoring period")
 	f(n, "statusname", "Unknown")
 
-	view.State.Mode, n.State.Mode = belfry.Stored, belfry.Stored
-	view.State.Care = &belfry.Care{Mode: belfry.Stored, From: 1_000_000, UnmanageNote: "around", Windows: []belfry.Window{{Mode: belfry.Stored, Open: true, From: 1_000_000, To: 2_000_000}}}
+	view.State.Mode, n.State.Mode = belfry.UnmanagedKeep, belfry.UnmanagedKeep
+	view.State.Operator = &belfry.OperatorState{Mode: belfry.UnmanagedKeep, From: 1_000_000, UnmanageNote: "around", Windows: []belfry.Window{{Mode: belfry.UnmanagedKeep, Open: true, From: 1_000_000, To: 2_000_000}}}
 	f(n, "statusname", "Unknown (Unmanaged)")
 	f(n, "unmanagefrom", "1970-01-01T00:00:01.000000Z")
 	f(n, "unmanageto", "1970-01-01T00:00:02.000000Z")
 	f(n, "unmanagenote", "around")
-	n.State.Care = &belfry.Care{Mode: belfry.WhileRed, From: 3_000_000, UnmanageNote: "own"}
+	n.State.Operator = &belfry.OperatorState{Mode: belfry.UnmanagedIfDown, From: 3_000_000, UnmanageNote: "own"}
 	f(n, "unmanagefrom", "1970-01-01T00:00:03.000000Z")
 	f(n, "unmanagenote", "own")
 	f(n, "unmanageifred", "false") // the stronger one counts
 
 	// A managed window is planned for later.
-	n.State.Care = &belfry.Care{Mode: belfry.Stored, From: 3_000_000, Windows: []belfry.Window{{Mode: belfry.Stored, Open: true, AtOnce: true, From: 3_000_000}, {From: 5_000_000}}}
+	n.State.Operator = &belfry.OperatorState{Mode: belfry.UnmanagedKeep, From: 3_000_000, Windows: []belfry.Window{{Mode: belfry.UnmanagedKeep, Open: true, AtOnce: true, From: 3_000_000}, {From: 5_000_000}}}
 	f(n, "unmanagefrom", "1970-01-01T00:00:03.000000Z")
 	f(n, "unmanageto", "1970-01-01T00:00:05.000000Z")
-	n.State.Care = &belfry.Care{Windows: []belfry.Window{{Mode: belfry.Stored, Open: true, AtOnce: true, From: 3_000_000}, {Open: true, From: 5_000_000, To: 6_000_000}}}
+	n.State.Operator = &belfry.OperatorState{Windows: []belfry.Window{{Mode: belfry.UnmanagedKeep, Open: true, AtOnce: true, From: 3_000_000}, {Open: true, From: 5_000_000, To: 6_000_000}}}
 	f(n, "unmanagefrom", "1970-01-01T00:00:06.000000Z")
 	f(n, "unmanageto", "")
 
-	n.State.Care = &belfry.Care{Ack: &belfry.Ack{Text: "seen", By: "ada", Time: 7_000_000}}
+	n.State.Operator = &belfry.OperatorState{Ack: &belfry.Ack{Text: "seen", By: "ada", Time: 7_000_000}}
 	f(n, "acknowledged", "true")
 	f(n, "ack", "seen")
 	f(n, "ackby", "ada")
 	f(n, "acktime", "1970-01-01T00:00:07.000000Z")
-	n.State.Care = &belfry.Care{Ack: &belfry.Ack{Text: "seen", Left: 1}} // waits for the error to come back
+	n.State.Operator = &belfry.OperatorState{Ack: &belfry.Ack{Text: "seen", Left: 1}} // waits for the error to come back
 	f(n, "acknowledged", "false")
 	f(n, "ack", "")
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // brief writes the windows of an item on one line: the open ones, a bar, the planned ones.
-func brief(c belfry.Care) string {
+func brief(c belfry.OperatorState) string {
 	var words []string
 	for i, w := range windowsOf(c) {
 		if i == countOpen(windowsOf(c)) {
@@ -22,7 +22,7 @@ func brief(c belfry.Care) string {
 
 // TestWindowsBelow: windows without an end that have opened are replaced, and then the clock is set back.
 func TestWindowsBelow(t *testing.T) {
-	var c belfry.Care
+	var c belfry.OperatorState
 	f := func(now belfry.Time, o Order) {
 		t.Helper()
 		c, _ = PassWindows(c, now)
@@ -38,14 +38,14 @@ func TestWindowsBelow(t *testing.T) {
 			t.Errorf("at %d it is %s, and then %s after %+v", now, brief(to), brief(same), again)
 		}
 	}
-	f(1, Order{Mode: belfry.Discarded})
-	f(2, Order{Mode: belfry.Stored, From: 10})
-	f(11, Order{Mode: belfry.Stored, From: 30, To: 40})
-	back(10, belfry.Stored, 0)
-	back(9, belfry.Discarded, 1)
+	f(1, Order{Mode: belfry.UnmanagedDrop})
+	f(2, Order{Mode: belfry.UnmanagedKeep, From: 10})
+	f(11, Order{Mode: belfry.UnmanagedKeep, From: 30, To: 40})
+	back(10, belfry.UnmanagedKeep, 0)
+	back(9, belfry.UnmanagedDrop, 1)
 
 	before := c
-	f(12, Order{Mode: belfry.Stored, From: 30, To: 40}) // the same
+	f(12, Order{Mode: belfry.UnmanagedKeep, From: 30, To: 40}) // the same
 	if brief(c) != brief(before) || !c.SameWindows(&before) {
 		t.Errorf("the same window was asked for: %s, before %s", brief(c), brief(before))
 	}
@@ -53,10 +53,10 @@ func TestWindowsBelow(t *testing.T) {
 	back(19, belfry.Managed, 1)
 	back(9, belfry.Managed, 1)
 
-	c = belfry.Care{}
-	f(1, Order{Mode: belfry.Stored, From: 10})
+	c = belfry.OperatorState{}
+	f(1, Order{Mode: belfry.UnmanagedKeep, From: 10})
 	f(11, Order{From: 5, To: 50}) // managed for a while, then unmanaged
-	if c, _ := PassWindows(c, 50); c.Mode != belfry.Stored || brief(c) != "2:10-0" {
+	if c, _ := PassWindows(c, 50); c.Mode != belfry.UnmanagedKeep || brief(c) != "2:10-0" {
 		t.Errorf("after the window it is %s with %s", c.Mode, brief(c))
 	}
 	back(7, belfry.Managed, 0)
@@ -64,11 +64,11 @@ func TestWindowsBelow(t *testing.T) {
 		t.Errorf("it goes back to %s", brief(c))
 	}
 
-	c = belfry.Care{}
-	f(1, Order{Mode: belfry.Stored, From: 10})
+	c = belfry.OperatorState{}
+	f(1, Order{Mode: belfry.UnmanagedKeep, From: 10})
 	f(11, Order{To: 20})               // managed for a while, which ends, too
 	c, _ = PassWindows(c, 21)          // unmanaged again
-	back(10, belfry.Stored, 0)         // which is correct
+	back(10, belfry.UnmanagedKeep, 0)  // which is correct
 	back(5, belfry.Managed, 1)         // it has not begun
 	f(22, Order{Mode: belfry.Managed}) // for good
 	back(5, belfry.Managed, 0)
@@ -76,7 +76,7 @@ func TestWindowsBelow(t *testing.T) {
 
 // TestWindowsKeptBelow: a few windows of the same name without an end stay below the last one.
 func TestWindowsKeptBelow(t *testing.T) {
-	var c belfry.Care
+	var c belfry.OperatorState
 	f := func(mode belfry.Mode, from belfry.Time, want int) {
 		t.Helper()
 		c = Arrange(c, Order{Mode: mode, From: from}, 100)
@@ -84,17 +84,17 @@ func TestWindowsKeptBelow(t *testing.T) {
 			t.Errorf("%d are below the last, want %d: %s", got, want, brief(c))
 		}
 	}
-	f(belfry.Stored, 50, 0)
-	f(belfry.Stored, 50, 0)
-	f(belfry.Discarded, 50, 0)
-	f(belfry.Stored, 40, 0)
-	f(belfry.Stored, 45, 1)
+	f(belfry.UnmanagedKeep, 50, 0)
+	f(belfry.UnmanagedKeep, 50, 0)
+	f(belfry.UnmanagedDrop, 50, 0)
+	f(belfry.UnmanagedKeep, 40, 0)
+	f(belfry.UnmanagedKeep, 45, 1)
 	f(belfry.Managed, 46, 2)
-	f(belfry.Stored, 47, 3)
+	f(belfry.UnmanagedKeep, 47, 3)
 	f(belfry.Managed, 48, 4)
-	f(belfry.Stored, 49, maxBelow)
-	f(belfry.Discarded, 60, maxBelow)
-	for at, want := range map[belfry.Time]belfry.Mode{60: belfry.Discarded, 49: belfry.Stored, 48: belfry.Managed, 47: belfry.Stored, 46: belfry.Managed} {
+	f(belfry.UnmanagedKeep, 49, maxBelow)
+	f(belfry.UnmanagedDrop, 60, maxBelow)
+	for at, want := range map[belfry.Time]belfry.Mode{60: belfry.UnmanagedDrop, 49: belfry.UnmanagedKeep, 48: belfry.Managed, 47: belfry.UnmanagedKeep, 46: belfry.Managed} {
 		if to, _, _ := Rewind(c, at); to.Mode != want {
 			t.Errorf("set back to %d it is %s, want %s", at, to.Mode, want)
 		}
@@ -103,8 +103,8 @@ func TestWindowsKeptBelow(t *testing.T) {
 
 // TestNamedWindows: the window opened last decides, then the one before; each is replaced and cancelled by its name.
 func TestNamedWindows(t *testing.T) {
-	const managed, stored, discarded = belfry.Managed, belfry.Stored, belfry.Discarded
-	var c belfry.Care
+	const managed, stored, discarded = belfry.Managed, belfry.UnmanagedKeep, belfry.UnmanagedDrop
+	var c belfry.OperatorState
 	f := func(now belfry.Time, mode belfry.Mode, want string) {
 		t.Helper()
 		c, _ = PassWindows(c, now)
@@ -118,13 +118,13 @@ func TestNamedWindows(t *testing.T) {
 	}
 	order(1, Order{Name: "a", Mode: stored, From: 10, To: 40})
 	order(1, Order{Name: "b", Mode: discarded, From: 20, To: 30})
-	order(1, Order{Mode: belfry.WhileRed, From: 25, To: 50})
+	order(1, Order{Mode: belfry.UnmanagedIfDown, From: 25, To: 50})
 	f(9, managed, "| a2:10-40 b3:20-30 1:25-50")
 	f(10, stored, "a2:10-40 | b3:20-30 1:25-50")
 	f(20, discarded, "a2:10-40 b3:20-30 | 1:25-50")
-	f(25, belfry.WhileRed, "a2:10-40 b3:20-30 1:25-50")
-	f(30, belfry.WhileRed, "a2:10-40 1:25-50") // one that does not decide closes
-	f(40, belfry.WhileRed, "1:25-50")
+	f(25, belfry.UnmanagedIfDown, "a2:10-40 b3:20-30 1:25-50")
+	f(30, belfry.UnmanagedIfDown, "a2:10-40 1:25-50") // one that does not decide closes
+	f(40, belfry.UnmanagedIfDown, "1:25-50")
 	f(50, managed, "")
 
 	// An immediate order is below windows that open later, and above those opened before.
@@ -192,7 +192,7 @@ func TestNamedWindows(t *testing.T) {
 
 // TestWindowsShown: what objectstatus and lists show of several windows.
 func TestWindowsShown(t *testing.T) {
-	f := func(c belfry.Care, from, to belfry.Time, planned string) {
+	f := func(c belfry.OperatorState, from, to belfry.Time, planned string) {
 		t.Helper()
 		if a, b := unmanagedTime(&c); a != from || b != to {
 			t.Errorf("%s: unmanaged from %d to %d, want %d to %d", brief(c), a, b, from, to)
@@ -205,8 +205,8 @@ func TestWindowsShown(t *testing.T) {
 			t.Errorf("%s: listed are %q, want %q", brief(c), got, planned)
 		}
 	}
-	c := Arrange(belfry.Care{}, Order{Name: "b", Mode: belfry.Stored, From: 20, To: 30}, 1)
-	c = Arrange(c, Order{Name: "a", Mode: belfry.Stored, From: 10, To: 40}, 1)
+	c := Arrange(belfry.OperatorState{}, Order{Name: "b", Mode: belfry.UnmanagedKeep, From: 20, To: 30}, 1)
+	c = Arrange(c, Order{Name: "a", Mode: belfry.UnmanagedKeep, From: 10, To: 40}, 1)
 	f(c, 10, 40, "a:10 b:20")
 	c, _ = PassWindows(c, 20)
 	f(c, 20, 30, "a:10 b:20")
@@ -217,10 +217,10 @@ func TestWindowsShown(t *testing.T) {
 	c, _ = PassWindows(c, 35)
 	f(c, 37, 40, "a:10 m:35")
 
-	f(Arrange(belfry.Care{}, Order{Mode: belfry.Stored}, 5), 5, 0, "")
-	f(Arrange(belfry.Care{}, Order{Mode: belfry.Stored, From: 5}, 6), 5, 0, "")
-	c = Arrange(belfry.Care{}, Order{Name: "a", Mode: belfry.Stored}, 5)
+	f(Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep}, 5), 5, 0, "")
+	f(Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep, From: 5}, 6), 5, 0, "")
+	c = Arrange(belfry.OperatorState{}, Order{Name: "a", Mode: belfry.UnmanagedKeep}, 5)
 	f(c, 5, 0, "a:5")
-	c = Arrange(c, Order{Name: "a", Mode: belfry.Stored, From: 50, To: 60}, 6)
+	c = Arrange(c, Order{Name: "a", Mode: belfry.UnmanagedKeep, From: 50, To: 60}, 6)
 	f(c, 5, 0, "a:50")
 }

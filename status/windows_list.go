@@ -66,7 +66,7 @@ func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []
 // itemCare is an item with what operators set on it.
 type itemCare struct {
 	item *meta.Node
-	care *belfry.Care
+	care *belfry.OperatorState
 }
 
 // itemsWithWindows examines up to limit items that have windows, from a number on, and returns those in the scope. If
@@ -83,7 +83,7 @@ func itemsWithWindows(t *meta.Tree, s belfry.Scope, from uint64, limit int) (lis
 				return
 			}
 			if within.Has(n) {
-				list = append(list, itemCare{n, n.State.Care})
+				list = append(list, itemCare{n, n.State.Operator})
 			}
 		}
 	})

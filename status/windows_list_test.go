@@ -38,18 +38,18 @@ func TestListWindows(t *testing.T) {
 	}
 	apply(one)
 	apply(&belfry.Record{Customer: 2, Items: []belfry.Item{{ID: 5000, Customer: 2, Kind: belfry.KindView, Name: belfry.Main}}})
-	set := func(c belfry.CustomerID, id belfry.ID, care belfry.Care) {
-		apply(&belfry.Record{Customer: c, States: []belfry.StateChange{{Item: id, Standing: belfry.Standing{Care: &care}}}})
+	set := func(c belfry.CustomerID, id belfry.ID, care belfry.OperatorState) {
+		apply(&belfry.Record{Customer: c, States: []belfry.StateChange{{Item: id, State: belfry.State{Operator: &care}}}})
 	}
-	care := Arrange(belfry.Care{}, Order{Name: "b", Mode: belfry.Stored, From: 10, To: 20, By: "ann", Zone: "UTC"}, 1)
-	care = Arrange(care, Order{Name: "a", Mode: belfry.Stopped, From: 1, To: 50, Schedule: `{"from":"x","rrule":"FREQ=DAILY","timezone":"Europe/Vienna"}`, By: "bob"}, 2)
+	care := Arrange(belfry.OperatorState{}, Order{Name: "b", Mode: belfry.UnmanagedKeep, From: 10, To: 20, By: "ann", Zone: "UTC"}, 1)
+	care = Arrange(care, Order{Name: "a", Mode: belfry.CollectorStopped, From: 1, To: 50, Schedule: `{"from":"x","rrule":"FREQ=DAILY","timezone":"Europe/Vienna"}`, By: "bob"}, 2)
 	care.UnmanageNote = "note"
 	set(1, 3, care)
-	set(1, 4, Arrange(belfry.Care{}, Order{Mode: belfry.Stored}, 1)) // at once: no window
-	set(1, 10, Arrange(belfry.Care{}, Order{Mode: belfry.Stored, From: 10, To: 20}, 1))
-	set(1, 10+objects-1, Arrange(belfry.Care{}, Order{From: 10, To: 20}, 1))
-	set(1, 2, Arrange(belfry.Care{}, Order{Name: "site", Mode: belfry.Stored}, 1))
-	set(2, 5000, Arrange(belfry.Care{}, Order{Name: "theirs", Mode: belfry.Stored, From: 10}, 1))
+	set(1, 4, Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep}, 1)) // at once: no window
+	set(1, 10, Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep, From: 10, To: 20}, 1))
+	set(1, 10+objects-1, Arrange(belfry.OperatorState{}, Order{From: 10, To: 20}, 1))
+	set(1, 2, Arrange(belfry.OperatorState{}, Order{Name: "site", Mode: belfry.UnmanagedKeep}, 1))
+	set(2, 5000, Arrange(belfry.OperatorState{}, Order{Name: "theirs", Mode: belfry.UnmanagedKeep, From: 10}, 1))
 
 	f := func(s belfry.Scope, limit int, want string) {
 		t.Helper()
@@ -107,7 +107,7 @@ func TestListWindows(t *testing.T) {
 		}
 	}
 	// Entries disappear with their item, and when it has no windows any more.
-	set(1, 10, belfry.Care{Note: "n"})
+	set(1, 10, belfry.OperatorState{Note: "n"})
 	apply(&belfry.Record{Customer: 1, Items: []belfry.Item{{ID: 10 + objects - 1, Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprint("o", objects-1), Parent: 3, Resource: 3, Class: "c", Removed: 9}}})
 	f(whole, 2, "Site/site web01/a web01/b")
 	if rest, _, err := ListWindows(tree, whole, "0000000000000002:", 10); err != nil || len(rest) != 3 {

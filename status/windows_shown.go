@@ -11,7 +11,7 @@ import (
 func isIndefinite(w *belfry.Window) bool { return w.Open && w.To == 0 && w.Name == "" }
 
 // topWindow returns the window whose mode an item has; nil if none is open.
-func topWindow(c *belfry.Care) *belfry.Window {
+func topWindow(c *belfry.OperatorState) *belfry.Window {
 	if n := countOpen(c.Windows); n > 0 {
 		return &c.Windows[n-1]
 	}
@@ -19,7 +19,7 @@ func topWindow(c *belfry.Care) *belfry.Window {
 }
 
 // nextWindow returns the planned window that opens first among those wanted; nil if there is none.
-func nextWindow(c *belfry.Care, wanted func(*belfry.Window) bool) (first *belfry.Window) {
+func nextWindow(c *belfry.OperatorState, wanted func(*belfry.Window) bool) (first *belfry.Window) {
 	for i := range c.Windows {
 		if w := &c.Windows[i]; !w.Open && wanted(w) && (first == nil || w.From < first.From) {
 			first = w
@@ -29,7 +29,7 @@ func nextWindow(c *belfry.Care, wanted func(*belfry.Window) bool) (first *belfry
 }
 
 // shownWindow returns the window that is open, else the next one; nil if there is none to show.
-func shownWindow(c *belfry.Care) *belfry.Window {
+func shownWindow(c *belfry.OperatorState) *belfry.Window {
 	if w := topWindow(c); w != nil && !isIndefinite(w) {
 		return w
 	}
@@ -37,7 +37,7 @@ func shownWindow(c *belfry.Care) *belfry.Window {
 }
 
 // unmanagedTime returns the present or next time without management; its end is 0 if it is not known.
-func unmanagedTime(c *belfry.Care) (from, to belfry.Time) {
+func unmanagedTime(c *belfry.OperatorState) (from, to belfry.Time) {
 	if c == nil {
 		return 0, 0
 	}
@@ -71,7 +71,7 @@ func unmanagedTime(c *belfry.Care) (from, to belfry.Time) {
 
 // Planned returns the windows of an item that operators may want to see, by name: the last of each name, without one
 // that looks as if the item had been unmanaged immediately.
-func Planned(c *belfry.Care) (list []belfry.Window) {
+func Planned(c *belfry.OperatorState) (list []belfry.Window) {
 	if c == nil {
 		return nil
 	}

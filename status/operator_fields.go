@@ -30,10 +30,10 @@ var careFields = map[string]func(*row) belfry.Value{
 	},
 	"unmanagenote": unmanageNote,
 	"note": func(n *row) belfry.Value {
-		if n.State.Care == nil {
+		if n.State.Operator == nil {
 			return belfry.Value{}
 		}
-		return textValue(n.State.Care.Note)
+		return textValue(n.State.Operator.Note)
 	},
 }
 
@@ -50,21 +50,21 @@ func ack(f func(*belfry.Ack) belfry.Value) func(*row) belfry.Value {
 		if !n.State.Acknowledged() { // a sticky one may wait for the error to come back
 			return belfry.Value{}
 		}
-		return f(n.State.Care.Ack)
+		return f(n.State.Operator.Ack)
 	}
 }
 
 // effectiveCare returns what operators set about the management of an item: on the item itself, or on the nearest
 // ancestor from which it inherits its mode. It returns nil if nothing was set.
-func effectiveCare(n *meta.Node) *belfry.Care {
-	if c := n.State.Care; c != nil && (c.Mode != belfry.Managed || shownWindow(c) != nil) {
+func effectiveCare(n *meta.Node) *belfry.OperatorState {
+	if c := n.State.Operator; c != nil && (c.Mode != belfry.Managed || shownWindow(c) != nil) {
 		return c
 	}
 	if n.State.Mode == belfry.Managed {
 		return nil
 	}
 	for p := n.Parent; p != nil; p = p.Parent {
-		if c := p.State.Care; c != nil && c.Mode == n.State.Mode {
+		if c := p.State.Operator; c != nil && c.Mode == n.State.Mode {
 			return c
 		}
 	}
@@ -73,7 +73,7 @@ func effectiveCare(n *meta.Node) *belfry.Care {
 
 // unmanageNote returns the note of the item, or of the ancestor that it inherits its management from.
 func unmanageNote(n *row) belfry.Value {
-	if c := n.State.Care; c != nil && c.UnmanageNote != "" {
+	if c := n.State.Operator; c != nil && c.UnmanageNote != "" {
 		return textValue(c.UnmanageNote)
 	}
 	if n.care != nil {
@@ -84,7 +84,7 @@ func unmanageNote(n *row) belfry.Value {
 
 // info returns why the item shows its status, if its data or its monitoring period are the reason.
 func info(n *row) belfry.Value {
-	if n.State.Quiet {
+	if n.State.OffHours {
 		return textValue(outsidePeriod)
 	}
 	return textValue(n.State.Info)

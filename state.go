@@ -1,18 +1,18 @@
 package belfry
 
-// Standing is what the rules have decided about an item: what it shows and all they must remember to decide the next
+// State is what the rules have decided about an item: what it shows and all they must remember to decide the next
 // time. It is replaced whole, so its parts are never changed in place.
-type Standing struct {
-	Status Status // what it shows
-	Own    Status // what its data say, or what stands in it; management and monitoring periods may hide that
-	Told   Status // what the last alarm said; it differs from Status while management hides Own
-	Mode   Mode   // its management, with what it inherits
-	Quiet  bool   // outside its monitoring period
-	Since  Time   // when Status became what it is
-	Heard  Time   // of the newest data row, or report that there was no response
-	Info   string // why Own is what it is
-	Marks  []Mark // of thresholds that are met
-	Care   *Care  // what operators have said about it; nil when nothing
+type State struct {
+	Status    Status         // what it shows
+	Evaluated Status         // what its data say, or what stands in it; management and monitoring periods may hide that
+	Alarmed   Status         // what the last alarm said; it differs from Status while management hides Own
+	Mode      Mode           // its management, with what it inherits
+	OffHours  bool           // outside its monitoring period
+	Since     Time           // when Status became what it is
+	LastSeen  Time           // of the newest data row, or report that there was no response
+	Info      string         // why Own is what it is
+	Marks     []Mark         // of thresholds that are met
+	Operator  *OperatorState // what operators have said about it; nil when nothing
 }
 
 // Mark counts how many values in a row have met a threshold. At the threshold's After it is in force.
@@ -27,11 +27,11 @@ type Mode uint8
 
 // The modes.
 const (
-	Managed   Mode = iota
-	WhileRed       // unmanaged as long as it is unavailable
-	Stored         // unmanaged; data are shown and stored
-	Discarded      // unmanaged; data are neither shown nor stored
-	Stopped        // unmanaged, and nothing is collected
+	Managed          Mode = iota
+	UnmanagedIfDown       // unmanaged as long as it is unavailable
+	UnmanagedKeep         // unmanaged; data are shown and stored
+	UnmanagedDrop         // unmanaged; data are neither shown nor stored
+	CollectorStopped      // unmanaged, and nothing is collected
 	modes
 )
 
@@ -39,18 +39,18 @@ const (
 type Flags struct{ IsUnmanaged, IfRed, Collect, Collector bool }
 
 var modeFlags = [modes]Flags{
-	WhileRed:  {true, true, true, true},
-	Stored:    {true, false, true, true},
-	Discarded: {true, false, false, true},
-	Stopped:   {true, false, false, false},
+	UnmanagedIfDown:  {true, true, true, true},
+	UnmanagedKeep:    {true, false, true, true},
+	UnmanagedDrop:    {true, false, false, true},
+	CollectorStopped: {true, false, false, false},
 }
 
 var modeNames = [modes]string{
-	Managed:   "managed",
-	WhileRed:  "unmanaged while unavailable",
-	Stored:    "unmanaged, data stored",
-	Discarded: "unmanaged, data not stored",
-	Stopped:   "unmanaged, collector stopped",
+	Managed:          "managed",
+	UnmanagedIfDown:  "unmanaged while unavailable",
+	UnmanagedKeep:    "unmanaged, data stored",
+	UnmanagedDrop:    "unmanaged, data not stored",
+	CollectorStopped: "unmanaged, collector stopped",
 }
 
 // Flags gives the flags that ask for the mode.
@@ -63,7 +63,7 @@ func ModeOf(f Flags) (Mode, bool) {
 	if !f.IsUnmanaged {
 		return Managed, true
 	}
-	for m := WhileRed; m < modes; m++ {
+	for m := UnmanagedIfDown; m < modes; m++ {
 		if modeFlags[m] == f {
 			return m, true
 		}
@@ -71,38 +71,40 @@ func ModeOf(f Flags) (Mode, bool) {
 	return 0, false
 }
 
-// Takes tells whether data of an item in this mode are kept.
-func (m Mode) Takes() bool { return m < Discarded }
+// StoresData tells whether data of an item in this mode are kept.
+func (m Mode) StoresData() bool { return m < UnmanagedDrop }
 
 // Hides tells whether an item in this mode shows Unknown instead of a status of its own.
-func (m Mode) Hides(own Status) bool { return m >= Stored || m == WhileRed && own == Unavailable }
+func (m Mode) Hides(own Status) bool {
+	return m >= UnmanagedKeep || m == UnmanagedIfDown && own == Unavailable
+}
 
 // Unmanaged tells whether the item does not take part now.
-func (s *Standing) Unmanaged() bool { return s.Mode.Hides(s.Own) }
+func (s *State) Unmanaged() bool { return s.Mode.Hides(s.Evaluated) }
 
-// LooksOther tells whether two standings look different to people: in status, since when, why, acknowledgment and management.
-func (s *Standing) LooksOther(o *Standing) bool {
+// LooksDifferent tells whether two standings look different to people: in status, since when, why, acknowledgment and management.
+func (s *State) LooksDifferent(o *State) bool {
 	return s.Status != o.Status || s.Since != o.Since || s.Info != o.Info || s.Acknowledged() != o.Acknowledged() || s.Unmanaged() != o.Unmanaged()
 }
 
 // Why says why the item shows what it shows.
-func (s *Standing) Why() string {
-	if s.Quiet {
+func (s *State) Why() string {
+	if s.OffHours {
 		return "outside its monitoring period"
 	}
 	return s.Info
 }
 
 // StatusName gives the status in words.
-func (s *Standing) StatusName() string {
+func (s *State) StatusName() string {
 	if s.Unmanaged() {
 		return "Unknown (Unmanaged)"
 	}
 	return s.Status.Name()
 }
 
-// Care is what operators have said about an item. It is replaced whole.
-type Care struct {
+// OperatorState is what operators have said about an item. It is replaced whole.
+type OperatorState struct {
 	Mode Mode // set on the item itself: that of the window which was opened last
 	From Time // when that began; 0 while it is managed
 	// Windows are those that are open, in the order in which they were opened, and then those to come. One that is open and has no
@@ -114,15 +116,15 @@ type Care struct {
 }
 
 // IsZero tells that nothing has been said.
-func (c *Care) IsZero() bool {
+func (c *OperatorState) IsZero() bool {
 	return c.Mode == Managed && c.From == 0 && len(c.Windows) == 0 && c.UnmanageNote == "" && c.Note == "" && c.Ack == nil
 }
 
 // HasWindows tells whether there are windows; of no care there are none.
-func (c *Care) HasWindows() bool { return c != nil && len(c.Windows) > 0 }
+func (c *OperatorState) HasWindows() bool { return c != nil && len(c.Windows) > 0 }
 
 // SameWindows tells whether two cares have the same list of windows. Lists are replaced whole, so nobody looks into them.
-func (c *Care) SameWindows(o *Care) bool {
+func (c *OperatorState) SameWindows(o *OperatorState) bool {
 	return len(c.Windows) == len(o.Windows) && (len(c.Windows) == 0 || &c.Windows[0] == &o.Windows[0])
 }
 
@@ -154,6 +156,6 @@ type Ack struct {
 }
 
 // Acknowledged tells whether the item is in an error that somebody knows of.
-func (s *Standing) Acknowledged() bool {
-	return s.Care != nil && s.Care.Ack != nil && s.Care.Ack.Left == 0
+func (s *State) Acknowledged() bool {
+	return s.Operator != nil && s.Operator.Ack != nil && s.Operator.Ack.Left == 0
 }
