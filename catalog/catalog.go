@@ -1,17 +1,17 @@
-// Package catalog knows what kinds exist: the collections that can be queried and their fields, the classes of objects
-// with their indicators and thresholds, and the package types that can be provisioned with the questions they ask.
+// Package catalog defines the kinds that exist: the collections that can be queried and their fields, the classes of objects
+// with their indicators and thresholds, and the package types that can be provisioned with their questions.
 //
 // Kinds are data. Each is one YAML file in collection/, class/ or package/, embedded in the binary and strictly decoded
-// by Load; the reference pages are printed from the same files. To add a kind is to add a file.
+// by Load; the reference pages are printed from the same files. To add a kind, add a file.
 //
 //	collection/*.yaml ─┐
 //	class/*.yaml      ─┼─► Load ─► Catalog ─► query, engine, intake, store, api
 //	package/*.yaml    ─┘
 //
-// Nothing here changes once it has been made: a Catalog, and every Collection, Class and PackageType in it, may be
-// shared between goroutines without a lock. A changed class is another Class, and a Catalog with it another Catalog.
-// Classes and packages that users write themselves go through ParseClass and ParsePackage, are held to the same rules as
-// the embedded ones, and join them by With.
+// Everything here is immutable: a Catalog, and every Collection, Class and PackageType in it, may be shared between
+// goroutines without a lock. A changed class is another Class, and a Catalog with it another Catalog. Classes and packages
+// that users write are read by ParseClass and ParsePackage, follow the same rules as the embedded ones, and are added by
+// With.
 package catalog
 
 import (
@@ -27,17 +27,17 @@ import (
 //go:embed collection/*.yaml internal/*.yaml class/*.yaml package/*.yaml
 var files embed.FS
 
-// Catalog holds the built-in kinds, and those of the instance when it was made by With.
+// Catalog has the built-in kinds, and those of the instance if it was made by With.
 type Catalog struct {
-	base        *Catalog // the built-in kinds alone; nil when these are
+	base        *Catalog // the built-in kinds; nil if this is the built-in catalog
 	collections []*Collection
-	internal    []*Collection          // not for queries: what the program keeps for itself
+	internal    []*Collection          // not for queries: internal to the program
 	byName      map[string]*Collection // lower case, aliases included
 	classes     []*Class
 	packages    []*PackageType
 }
 
-// Load decodes the embedded files. An error means that this binary was built from a wrong file.
+// Load decodes the embedded files. An error means that the binary was built from an invalid file.
 func Load() (*Catalog, error) { return load(files) }
 
 func load(fsys fs.FS) (*Catalog, error) {
@@ -61,7 +61,7 @@ func load(fsys fs.FS) (*Catalog, error) {
 	return c, nil
 }
 
-// readKind reads the files of one folder. A file is called after the kind it holds, so that ls lists the kinds.
+// readKind reads the files of one folder. A file has the name of its kind, so that ls lists the kinds.
 func readKind[K any](fsys fs.FS, dir string, parse func([]byte) (*K, error), name func(*K) string) ([]*K, error) {
 	names, err := fs.Glob(fsys, dir+"/*.yaml")
 	if err != nil {
@@ -86,7 +86,7 @@ func readKind[K any](fsys fs.FS, dir string, parse func([]byte) (*K, error), nam
 	return kinds, nil
 }
 
-// link checks what one file says about another.
+// link checks the references between files.
 func (c *Catalog) link() error {
 	for _, col := range c.collections {
 		for _, name := range []string{col.Name, col.Alias} {
@@ -114,7 +114,7 @@ func (c *Catalog) link() error {
 	return nil
 }
 
-// Collection finds a collection by its name or alias, in any case; nil when there is none.
+// Collection returns a collection by its name or alias, in any case; nil if there is none.
 func (c *Catalog) Collection(name string) *Collection {
 	if col := c.byName[name]; col != nil {
 		return col
@@ -125,7 +125,7 @@ func (c *Catalog) Collection(name string) *Collection {
 // Collections lists the collections by name. The caller must not change the slice.
 func (c *Catalog) Collections() []*Collection { return c.collections }
 
-// Kept lists the collections of which a store keeps rows, those that are not for queries among them.
+// Kept lists the collections whose rows are in a store, including internal ones.
 func (c *Catalog) Kept() []*Collection {
 	var kept []*Collection
 	for _, col := range slices.Concat(c.collections, c.internal) {
@@ -136,7 +136,7 @@ func (c *Catalog) Kept() []*Collection {
 	return kept
 }
 
-// KeptAs finds one of the collections that Kept lists, by its name; nil when there is none.
+// KeptAs returns one of the collections of Kept by its name; nil if there is none.
 func (c *Catalog) KeptAs(name string) *Collection {
 	if col := c.byName[name]; col != nil && col.Historical {
 		return col
@@ -144,13 +144,13 @@ func (c *Catalog) KeptAs(name string) *Collection {
 	return find(c.internal, name, (*Collection).name)
 }
 
-// Class finds a class of the instance or a built-in one; nil when there is none.
+// Class returns a class of the instance or a built-in one; nil if there is none.
 func (c *Catalog) Class(name string) *Class { return find(c.classes, name, (*Class).name) }
 
 // Classes lists the classes by name. The caller must not change the slice.
 func (c *Catalog) Classes() []*Class { return c.classes }
 
-// Package finds a package type; nil when there is none.
+// Package returns a package type; nil if there is none.
 func (c *Catalog) Package(name string) *PackageType {
 	return find(c.packages, name, (*PackageType).name)
 }

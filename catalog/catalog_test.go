@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the expected output again")
+var update = flag.Bool("update", false, "rewrite the expected output")
 
 func loadCatalog(t testing.TB) *Catalog {
 	t.Helper()
@@ -40,11 +40,11 @@ func golden(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s is out of date; go test ./catalog -update writes it again (- file, + program):\n%s", file, d)
+		t.Errorf("%s is out of date; go test ./catalog -update rewrites it (- file, + program):\n%s", file, d)
 	}
 }
 
-// TestGolden prints every kind in full, so that a reviewer sees what a change of a file changes.
+// TestGolden prints every kind in full, so that a reviewer sees the effect of a changed file.
 func TestGolden(t *testing.T) {
 	c := loadCatalog(t)
 	var b strings.Builder
@@ -79,7 +79,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestComplete names what the service promises, independently of the files.
+// TestComplete lists the promised kinds, independently of the files.
 func TestComplete(t *testing.T) {
 	c := loadCatalog(t)
 	f := func(collection, kind, fields string) {
@@ -162,7 +162,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestLinks: what one file says about another is checked.
+// TestLinks: references between files are checked.
 func TestLinks(t *testing.T) {
 	f := func(want string, files map[string]string) {
 		t.Helper()

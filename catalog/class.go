@@ -12,15 +12,15 @@ import (
 	"belfry"
 )
 
-// Class says what the objects of a class have: indicators with their thresholds, the format of their log, and how
-// often data are expected. A Class is never changed; WithIndicator makes another one.
+// Class defines the objects of a class: indicators with their thresholds, the format of their log, and how often data is
+// expected. A Class is immutable; WithIndicator returns another one.
 type Class struct {
 	Name       string
-	Inferred   bool        // made up from the first rows that named it; any indicator may appear
+	Inferred   bool        // derived from the first rows that named it; any indicator may appear
 	Indicators []Indicator // by number
-	Former     []Indicator // that it once had, by number: their types still bind
+	Former     []Indicator // removed ones, by number: their types still apply
 	Log        LogFormat
-	Interval   Duration // between two rows; zero when nothing is expected
+	Interval   Duration // between two rows; zero if no data is expected
 
 	rules []Rule // the thresholds of all indicators
 }
@@ -34,7 +34,7 @@ type Indicator struct {
 	Thresholds []Threshold
 }
 
-// LogFormat says how a log line is cut into columns.
+// LogFormat defines how a log line is split into columns.
 type LogFormat struct {
 	Separator string
 	Columns   []string
@@ -48,12 +48,12 @@ const (
 	maxAfter         = 1000
 )
 
-// InferClass makes the class of objects about which nothing has been said.
+// InferClass returns the class of objects without a definition.
 func InferClass(name string) *Class {
 	return &Class{Name: name, Inferred: true, Log: LogFormat{Separator: defaultSeparator}}
 }
 
-// Indicator finds an indicator by its number; nil when the class does not define it. In an inferred class that means
+// Indicator returns an indicator by its number; nil if the class does not define it. In an inferred class that means
 // "not yet", see WithIndicator.
 func (c *Class) Indicator(n int) *Indicator { return indicator(c.Indicators, n) }
 
@@ -68,8 +68,8 @@ func indicator(list []Indicator, n int) *Indicator {
 	return &list[i]
 }
 
-// WithIndicator returns a copy of the class in which indicator n is defined: a string when text, else a number. An
-// indicator that is defined already stays as it is, because its type never changes; so does one that cannot exist.
+// WithIndicator returns a copy of the class in which indicator n is defined: a string if text, else a number. An
+// indicator that is already defined is not changed, because its type never changes; nor is one that cannot exist added.
 func (c *Class) WithIndicator(n int, text bool) *Class {
 	if n < 1 || n > belfry.MaxIndicators || c.Indicator(n) != nil {
 		return c
@@ -80,8 +80,8 @@ func (c *Class) WithIndicator(n int, text bool) *Class {
 	return &d
 }
 
-// Follows tells whether the class may take the place of an older one: the type of an indicator never changes, not even
-// when the indicator was left out in between.
+// Follows returns an error unless the class may replace an older one: the type of an indicator never changes, not even
+// if the indicator was absent in between.
 func (c *Class) Follows(old *Class) error {
 	for i := range c.Indicators {
 		now := &c.Indicators[i]
@@ -97,8 +97,7 @@ func (c *Class) Follows(old *Class) error {
 	return nil
 }
 
-// After gives the class as it takes the place of an older one, which it follows: it remembers the types of the
-// indicators that it does not have any more.
+// After returns the class as the successor of an older one: it keeps the types of the indicators that it no longer has.
 func (c *Class) After(old *Class) *Class {
 	d := *c
 	d.Former = nil
@@ -111,7 +110,7 @@ func (c *Class) After(old *Class) *Class {
 	return &d
 }
 
-// Type is the name of the indicator's type: number or string.
+// Type returns the name of the indicator's type: number or string.
 func (ind *Indicator) Type() string {
 	if ind.Text {
 		return "string"
@@ -129,18 +128,18 @@ type classFile struct {
 	Log        *logFile        `json:"log,omitempty"`
 	Interval   string          `json:"interval,omitempty"`
 	Former     []formerFile    `json:"former,omitempty"`
-	// What an answer says beside the definition. It is not read: who sends an answer back, changed, need not cut it out.
-	Source  string `json:"source,omitempty"`
-	Objects whole  `json:"objects,omitempty"`
+	// Additional fields of an answer. They are ignored, so that a client can send an answer back without removing them.
+	Source  string      `json:"source,omitempty"`
+	Objects wholeNumber `json:"objects,omitempty"`
 }
 
 type formerFile struct {
-	N    whole  `json:"n"`
-	Type string `json:"type"`
+	N    wholeNumber `json:"n"`
+	Type string      `json:"type"`
 }
 
 type indicatorFile struct {
-	N          whole           `json:"n"`
+	N          wholeNumber     `json:"n"`
 	Name       string          `json:"name,omitempty"`
 	Unit       string          `json:"unit,omitempty"`
 	Type       string          `json:"type,omitempty"`
@@ -148,10 +147,10 @@ type indicatorFile struct {
 }
 
 type thresholdFile struct {
-	When    string `json:"when"`
-	Status  whole  `json:"status"`
-	Recover string `json:"recover,omitempty"`
-	After   whole  `json:"after,omitempty"`
+	When    string      `json:"when"`
+	Status  wholeNumber `json:"status"`
+	Recover string      `json:"recover,omitempty"`
+	After   wholeNumber `json:"after,omitempty"`
 }
 
 type logFile struct {
@@ -159,11 +158,11 @@ type logFile struct {
 	Columns   []string `json:"columns,omitempty"`
 }
 
-// ParseClass reads a class from YAML or JSON. The error is for whoever wrote it: it names the line and the value.
+// ParseClass reads a class from YAML or JSON. The error is for its author: it has the line and the value.
 func ParseClass(data []byte) (*Class, error) { return ParseNamedClass("", data) }
 
-// ParseNamedClass reads a class whose name is known from elsewhere, so that the text need not give it. If it does, the
-// two must agree.
+// ParseNamedClass reads a class whose name is known from elsewhere, so the text need not have it. If it does, the two
+// must be equal.
 func ParseNamedClass(name string, data []byte) (*Class, error) {
 	s := &source{"class", data}
 	var file classFile
@@ -174,7 +173,7 @@ func ParseNamedClass(name string, data []byte) (*Class, error) {
 		file.Name = name
 	}
 	if name != "" && file.Name != name {
-		return nil, s.bad("name", "is %q, but the class is called %q here; make them agree, or leave it out", file.Name, name)
+		return nil, s.errorAt("name", "is %q, but the class is called %q here; make them agree, or leave it out", file.Name, name)
 	}
 	if err := s.checkName("name", file.Name); err != nil {
 		return nil, err
@@ -187,7 +186,7 @@ func ParseNamedClass(name string, data []byte) (*Class, error) {
 			return nil, err
 		}
 		if c.Indicator(ind.N) != nil {
-			return nil, s.bad(path+".n", "is %d a second time; each number stands for one indicator", ind.N)
+			return nil, s.errorAt(path+".n", "is %d a second time; each number stands for one indicator", ind.N)
 		}
 		c.Indicators = append(c.Indicators, ind)
 		slices.SortFunc(c.Indicators, byNumber)
@@ -201,14 +200,14 @@ func ParseNamedClass(name string, data []byte) (*Class, error) {
 	}
 	if file.Interval != "" {
 		if c.Interval, err = ParseDuration(file.Interval); err != nil {
-			return nil, s.bad("interval", "is wrong: %s", message(err))
+			return nil, s.errorAt("interval", "is wrong: %s", message(err))
 		}
 	}
 	c.rules = rulesOf(c.Indicators)
 	return c, nil
 }
 
-// former reads the indicators that the class once had.
+// former reads the removed indicators of the class.
 func (file *classFile) former(s *source, c *Class) error {
 	for i := range file.Former {
 		path := "former[" + strconv.Itoa(i) + "]"
@@ -217,7 +216,7 @@ func (file *classFile) former(s *source, c *Class) error {
 			return err
 		}
 		if c.Indicator(ind.N) != nil || slices.ContainsFunc(c.Former, func(o Indicator) bool { return o.N == ind.N }) {
-			return s.bad(path+".n", "is %d a second time; each number stands for one indicator", ind.N)
+			return s.errorAt(path+".n", "is %d a second time; each number stands for one indicator", ind.N)
 		}
 		c.Former = append(c.Former, Indicator{N: ind.N, Text: ind.Text})
 	}
@@ -228,11 +227,11 @@ func (file *classFile) former(s *source, c *Class) error {
 func (file *indicatorFile) read(s *source, path string) (Indicator, error) {
 	ind := Indicator{Name: file.Name, Unit: file.Unit}
 	var err error
-	if ind.N, err = file.N.in(s, path+".n", 0, 1, belfry.MaxIndicators); err != nil {
+	if ind.N, err = file.N.parse(s, path+".n", 0, 1, belfry.MaxIndicators); err != nil {
 		return ind, err
 	}
 	if ind.N == 0 {
-		return ind, s.bad(path, "has no n; give the number of the indicator, from 1 to %d", belfry.MaxIndicators)
+		return ind, s.errorAt(path, "has no n; give the number of the indicator, from 1 to %d", belfry.MaxIndicators)
 	}
 	if ind.Name == "" {
 		ind.Name = belfry.IndicatorColumn(ind.N)
@@ -250,10 +249,10 @@ func (file *indicatorFile) read(s *source, path string) (Indicator, error) {
 	case "string":
 		ind.Text = true
 	default:
-		return ind, s.bad(path+".type", "must be number or string, got %q", file.Type)
+		return ind, s.errorAt(path+".type", "must be number or string, got %q", file.Type)
 	}
 	if len(file.Thresholds) > maxThresholds {
-		return ind, s.bad(path+".thresholds", "has %d entries; at most %d are allowed", len(file.Thresholds), maxThresholds)
+		return ind, s.errorAt(path+".thresholds", "has %d entries; at most %d are allowed", len(file.Thresholds), maxThresholds)
 	}
 	for i := range file.Thresholds {
 		t, err := file.Thresholds[i].read(s, path+".thresholds["+strconv.Itoa(i)+"]", ind.Text)
@@ -265,35 +264,35 @@ func (file *indicatorFile) read(s *source, path string) (Indicator, error) {
 	return ind, nil
 }
 
-// The statuses a threshold can give, as a file writes them.
+// Statuses of a threshold, as written in a file.
 const (
-	lowest  = 1 // Warning
-	highest = 3 // Critical
+	minStatus = 1 // Warning
+	maxStatus = 3 // Critical
 )
 
 func (file *thresholdFile) read(s *source, path string, text bool) (t Threshold, err error) {
 	if t.When, err = ParseCondition(file.When, text); err != nil {
-		return t, s.bad(path+".when", "is wrong: %s", message(err))
+		return t, s.errorAt(path+".when", "is wrong: %s", message(err))
 	}
-	status, err := file.Status.in(s, path+".status", 0, lowest, highest)
+	status, err := file.Status.parse(s, path+".status", 0, minStatus, maxStatus)
 	if err != nil {
 		return t, err
 	}
 	if status == 0 {
-		return t, s.bad(path, "has no status; give 1 (Warning), 2 (Major) or 3 (Critical)")
+		return t, s.errorAt(path, "has no status; give 1 (Warning), 2 (Major) or 3 (Critical)")
 	}
 	t.Status = belfry.OK + belfry.Status(status)
-	if t.After, err = file.After.in(s, path+".after", 1, 1, maxAfter); err != nil {
+	if t.After, err = file.After.parse(s, path+".after", 1, 1, maxAfter); err != nil {
 		return t, err
 	}
 	if file.Recover == "" {
 		return t, nil
 	}
 	if t.Recover, err = ParseCondition(file.Recover, text); err != nil {
-		return t, s.bad(path+".recover", "is wrong: %s", message(err))
+		return t, s.errorAt(path+".recover", "is wrong: %s", message(err))
 	}
 	if !recovers(t.When, t.Recover) {
-		return t, s.bad(path+".recover", "is %q, which cannot end %q: it must lie on the other side, where no value meets both", t.Recover, t.When)
+		return t, s.errorAt(path+".recover", "is %q, which cannot end %q: it must lie on the other side, where no value meets both", t.Recover, t.When)
 	}
 	return t, nil
 }
@@ -308,11 +307,11 @@ func (file *logFile) read(s *source) (LogFormat, error) {
 	}
 	switch {
 	case utf8.RuneCountInString(l.Separator) > maxSeparator:
-		return l, s.bad("log.separator", "is longer than %d characters", maxSeparator)
+		return l, s.errorAt("log.separator", "is longer than %d characters", maxSeparator)
 	case len(l.Separator) == 2 && l.Separator[0] == '\\' && l.Separator[1] >= 'a':
-		return l, s.bad("log.separator", "is a backslash and the letter %c; put it in double quotes to mean the control character", l.Separator[1])
+		return l, s.errorAt("log.separator", "is a backslash and the letter %c; put it in double quotes to mean the control character", l.Separator[1])
 	case len(file.Columns) > maxLogColumns:
-		return l, s.bad("log.columns", "has %d names; at most %d are allowed", len(file.Columns), maxLogColumns)
+		return l, s.errorAt("log.columns", "has %d names; at most %d are allowed", len(file.Columns), maxLogColumns)
 	}
 	for i, name := range file.Columns {
 		path := "log.columns[" + strconv.Itoa(i) + "]"
@@ -320,7 +319,7 @@ func (file *logFile) read(s *source) (LogFormat, error) {
 			return l, err
 		}
 		if slices.ContainsFunc(l.Columns, func(o string) bool { return strings.EqualFold(o, name) }) {
-			return l, s.bad(path, "is %q a second time", name)
+			return l, s.errorAt(path, "is %q a second time", name)
 		}
 		l.Columns = append(l.Columns, name)
 	}
@@ -336,19 +335,19 @@ func (c *Class) file() classFile {
 		file.Indicators = append(file.Indicators, c.Indicators[i].file())
 	}
 	for i := range c.Former {
-		file.Former = append(file.Former, formerFile{whole(strconv.Itoa(c.Former[i].N)), c.Former[i].Type()})
+		file.Former = append(file.Former, formerFile{wholeNumber(strconv.Itoa(c.Former[i].N)), c.Former[i].Type()})
 	}
 	return file
 }
 
-// Listed is a class as lists show it: its definition, where that comes from, and how many objects have it.
+// Listed is a class in a list: its definition, its source, and how many objects have it.
 type Listed struct {
 	*Class
 	Source  Source
 	Objects int
 }
 
-// MarshalJSON writes the definition as ParseClass reads it, with the rest beside it.
+// MarshalJSON writes the definition as ParseClass reads it, with the other fields.
 func (l Listed) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -373,18 +372,18 @@ func (c *Class) UnmarshalJSON(data []byte) error {
 }
 
 func (ind *Indicator) file() indicatorFile {
-	file := indicatorFile{N: whole(strconv.Itoa(ind.N)), Name: ind.Name, Unit: ind.Unit, Type: ind.Type()}
+	file := indicatorFile{N: wholeNumber(strconv.Itoa(ind.N)), Name: ind.Name, Unit: ind.Unit, Type: ind.Type()}
 	for _, t := range ind.Thresholds {
-		tf := thresholdFile{When: t.When.String(), Status: whole(t.Status.String()), Recover: t.Recover.String()}
+		tf := thresholdFile{When: t.When.String(), Status: wholeNumber(t.Status.String()), Recover: t.Recover.String()}
 		if t.After > 1 {
-			tf.After = whole(strconv.Itoa(t.After))
+			tf.After = wholeNumber(strconv.Itoa(t.After))
 		}
 		file.Thresholds = append(file.Thresholds, tf)
 	}
 	return file
 }
 
-// message is the text of an error without its code, for use inside another error.
+// message returns the text of an error without its code, for use inside another error.
 func message(err error) string {
 	if e, ok := err.(*belfry.Error); ok {
 		return e.Message

@@ -148,7 +148,7 @@ func TestClassErrors(t *testing.T) {
 	threshold(`{when: ">= 80", status: 1, recover: "< 90"}`, `thresholds[0].recover is "< 90", which cannot end ">= 80"`)
 	threshold(`{when: ">= 80", status: 1, recovery: "< 70"}`, `unknown field "recovery"`)
 	threshold(strings.Repeat(`{when: ">= 80", status: 1},`, 21), "has 21 entries")
-	one(`{n: 1, type: string, thresholds: [{when: "> a", status: 1}]}`, "texts know = and <> alone")
+	one(`{n: 1, type: string, thresholds: [{when: "> a", status: 1}]}`, "texts support only = and <>")
 	one(`{n: 1, type: string, thresholds: [{when: "=", status: 1}]}`, "no text to compare with")
 	f(`{"name":"x","indicators":[{"n":1.5}]}`, "got 1.5")
 	f(`{"name":"x","indicators":[{"n":"1"}]}`, `got "1"`)
@@ -310,7 +310,7 @@ func FuzzClass(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if d := cmp.Diff(c, back, cmp.AllowUnexported(Class{})); d != "" { // a class that was put is used as it came, and after a restart as it is read
+		if d := cmp.Diff(c, back, cmp.AllowUnexported(Class{})); d != "" { // a class is used as sent, and after a restart as read back
 			t.Fatalf("%s: %s", text, d)
 		}
 	})

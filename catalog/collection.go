@@ -9,29 +9,29 @@ import (
 	"belfry"
 )
 
-// Collection is something that can be queried.
+// Collection is a set of rows that can be queried.
 type Collection struct {
 	Name       string
 	Alias      string // another name that queries may use; often empty
-	Historical bool   // rows over time, kept in the store; otherwise what is so at this moment
+	Historical bool   // rows over time, in the store; otherwise the present state
 	Period     string // of one file: day or month; empty for a current collection
 	Retention  Duration
-	Summaries  []Summary // that are kept beside the rows, the shortest period first; often none
-	Key        []string  // fields that identify what a row is about: of rows with equal values the latest counts; often none
-	Text       string    // the field that a search term without a field means
+	Summaries  []Summary // stored beside the rows, the shortest period first; often none
+	Key        []string  // fields that identify a row: of rows with equal values the latest counts; often none
+	Text       string    // the field of a search term without a field
 	Item       bool      // rows refer to an item, in the physical column "item"
-	Objects    bool      // … and each to an object
+	Objects    bool      // … which is always an object
 	Help       string
 	Fields     []Field // id and timestamp first
 }
 
-// Summary says that the rows of a collection are kept summed up as well: a row for each item and hour, or day.
+// Summary defines stored summaries of a collection: a row for each item and hour, or day.
 type Summary struct {
 	Period    string // Hour or Day
 	Retention Duration
 }
 
-// SummaryName names the summaries of a collection where they stand beside collections: in the configuration and on disk.
+// SummaryName returns the name of the summaries of a collection in the configuration and on disk.
 func (c *Collection) SummaryName(period string) string { return c.Name + "." + period }
 
 // PeriodOf returns the period of t: the day or the month, in UTC, whose rows share a file.
@@ -57,17 +57,17 @@ const (
 
 // Field is one field of a collection, or a family of fields that are numbered from 1.
 type Field struct {
-	Name     string // of a family, what stands before the number: i, object_
-	Suffix   string // of a family, what stands after the number: _min in i1_min
+	Name     string // in a family, the part before the number: i, object_
+	Suffix   string // in a family, the part after the number: _min in i1_min
 	Numbered int    // the highest number of the family; 0 for a single field
 	Type     Type
 	Of       string // one of itemFields: read from the row's item; empty: a column of its own
-	Own      bool   // with Of: a row may have its own, which comes before that of the item
-	Split    string // the text column that is cut at its separator, the n-th part being this field; empty: not cut
+	Own      bool   // with Of: a row may have its own value, which precedes that of the item
+	Split    string // the text column that is split at its separator, the n-th part being this field; empty: not split
 	Help     string
 }
 
-// Type says what values a field has.
+// Type is the type of a field's values.
 type Type string
 
 // The types of fields.
@@ -80,25 +80,25 @@ const (
 	Integer  Type = "integer"
 	Bool     Type = "bool"
 	Status   Type = "status"
-	Value    Type = "value" // of an indicator: a number or a text, as its class says
+	Value    Type = "value" // of an indicator: a number or a text, depending on its class
 )
 
 func types() []Type {
 	return []Type{ID, Time, Text, FullText, Number, Integer, Bool, Status, Value}
 }
 
-// itemFields are what a row may take from its item.
+// itemFields returns the fields that a row may read from its item.
 func itemFields() []string { return []string{"resource", "view", "object", "class", "ip", "host"} }
 
-// Ref is a field as a query names it.
+// Ref is a field as named in a query.
 type Ref struct {
 	Field
 	N         int    // the number in a family; 0 for a single field
-	Canonical string // the name in our own writing: i12 for I12 and integer12, s12 for string12 (the text of i12)
+	Canonical string // the name in the catalog's spelling: i12 for I12 and integer12, s12 for string12 (the text of i12)
 }
 
-// Field resolves a name, in any case. In a family the number must be written plainly and lie inside it. Where there
-// are indicators, integerN stands for iN and stringN for the text of iN.
+// Field resolves a name, in any case. In a family the number must have no leading zero and be in range. For indicators,
+// integerN means iN and stringN the text of iN.
 func (c *Collection) Field(name string) (Ref, bool) {
 	if len(name) > 64 {
 		return Ref{}, false
@@ -130,7 +130,7 @@ func (c *Collection) Field(name string) (Ref, bool) {
 	return Ref{}, false
 }
 
-// number finds n in a name of the family; 0 when the name is not of the family.
+// number returns n for a name of the family; 0 if the name is not of the family.
 func (f *Field) number(name string) int {
 	name, ok := strings.CutSuffix(name, f.Suffix)
 	if !ok {
@@ -151,7 +151,7 @@ func (f *Field) numberAfter(name, prefix string) int {
 	return n
 }
 
-// Nth is the name of the field with number n in a family, and the field's own name otherwise.
+// Nth returns the name of the field with number n in a family, and the field's own name otherwise.
 func (f *Field) Nth(n int) string {
 	if f.Numbered == 0 {
 		return f.Name
@@ -159,7 +159,7 @@ func (f *Field) Nth(n int) string {
 	return f.Name + strconv.Itoa(n) + f.Suffix
 }
 
-// String shows the field in a list; a family as "i1 … i100".
+// String returns the field for a list; a family as "i1 … i100".
 func (f *Field) String() string {
 	if f.Numbered == 0 {
 		return f.Name
@@ -167,7 +167,7 @@ func (f *Field) String() string {
 	return f.Nth(1) + " … " + f.Nth(f.Numbered)
 }
 
-// Names are all names of fields, those of families one by one, in the order of the file.
+// Names returns all names of fields, including each of a family, in the order of the file.
 func (c *Collection) Names() []string {
 	var names []string
 	for i := range c.Fields {
@@ -179,7 +179,7 @@ func (c *Collection) Names() []string {
 	return names
 }
 
-// Known lists the fields for an error message, with families abridged.
+// Known lists the fields for an error message, with families abbreviated.
 func (c *Collection) Known() string {
 	var names []string
 	for i := range c.Fields {
@@ -207,17 +207,17 @@ type collectionFile struct {
 }
 
 type fieldFile struct {
-	Name     string `json:"name"`
-	Suffix   string `json:"suffix"`
-	Numbered whole  `json:"numbered"`
-	Type     Type   `json:"type"`
-	Of       string `json:"of"`
-	Own      bool   `json:"own"`
-	Split    string `json:"split"`
-	Help     string `json:"help"`
+	Name     string      `json:"name"`
+	Suffix   string      `json:"suffix"`
+	Numbered wholeNumber `json:"numbered"`
+	Type     Type        `json:"type"`
+	Of       string      `json:"of"`
+	Own      bool        `json:"own"`
+	Split    string      `json:"split"`
+	Help     string      `json:"help"`
 }
 
-// commonFields begin every collection, so its file does not repeat them.
+// commonFields are the first fields of every collection; they are not in the files.
 func commonFields() []Field {
 	return []Field{
 		{Name: "id", Type: ID, Help: "Names the row; unique and rising within the customer, and decides between equal timestamps."},
@@ -245,83 +245,83 @@ func parseCollection(data []byte) (*Collection, error) {
 		}
 	}
 	if c.Objects && !c.Item {
-		return nil, s.bad("objects", "is for a collection with fields of items")
+		return nil, s.errorAt("objects", "is for a collection with fields of items")
 	}
 	if err := c.readKey(s, file.Key); err != nil {
 		return nil, err
 	}
 	text, ok := c.Field(c.Text)
 	if !ok || text.Type != Text && text.Type != FullText {
-		return nil, s.bad("text", "must name a field of type text or fulltext, got %q", c.Text)
+		return nil, s.errorAt("text", "must name a field of type text or fulltext, got %q", c.Text)
 	}
 	return c, nil
 }
 
 func (c *Collection) readKind(s *source, file *collectionFile) (err error) {
 	switch {
-	case !plainName(file.Name):
-		return s.bad("name", "must be lower-case letters, got %q", file.Name)
-	case file.Alias != "" && !plainName(file.Alias):
-		return s.bad("alias", "must be lower-case letters, got %q", file.Alias)
+	case !isPlainName(file.Name):
+		return s.errorAt("name", "must be lower-case letters, got %q", file.Name)
+	case file.Alias != "" && !isPlainName(file.Alias):
+		return s.errorAt("alias", "must be lower-case letters, got %q", file.Alias)
 	case file.Help == "":
-		return s.bad("help", "is missing; say in a sentence what the rows are")
+		return s.errorAt("help", "is missing; say in a sentence what the rows are")
 	case file.Kind != "current" && file.Kind != "historical":
-		return s.bad("kind", "must be current or historical, got %q", file.Kind)
+		return s.errorAt("kind", "must be current or historical, got %q", file.Kind)
 	case file.Kind == "current" && (file.Period != "" || file.Retention != ""):
-		return s.bad("kind", "is current, so there is no period and no retention; remove them")
+		return s.errorAt("kind", "is current, so there is no period and no retention; remove them")
 	case file.Kind == "current":
 		return nil
 	case file.Period != Day && file.Period != Month:
-		return s.bad("period", "must be day or month, got %q", file.Period)
+		return s.errorAt("period", "must be day or month, got %q", file.Period)
 	}
 	c.Historical, c.Period = true, file.Period
 	if c.Retention, err = ParseDuration(file.Retention); err != nil {
-		return s.bad("retention", "is wrong: %s", message(err))
+		return s.errorAt("retention", "is wrong: %s", message(err))
 	}
 	return c.readSummaries(s, file)
 }
 
-// readSummaries takes both periods or none: days are made of hours.
+// readSummaries requires both periods or none: days are computed from hours.
 func (c *Collection) readSummaries(s *source, file *collectionFile) error {
 	given := []struct{ period, age string }{{Hour, file.Summaries.Hour}, {Day, file.Summaries.Day}}
 	if given[0].age == "" && given[1].age == "" {
 		return nil
 	}
 	if c.Period != Day {
-		return s.bad("summaries", "need rows in files of a day, not of a %s", c.Period)
+		return s.errorAt("summaries", "need rows in files of a day, not of a %s", c.Period)
 	}
 	for _, g := range given {
 		age, err := ParseDuration(g.age)
 		if err != nil {
-			return s.bad("summaries."+g.period, "is wrong: %s", message(err))
+			return s.errorAt("summaries."+g.period, "is wrong: %s", message(err))
 		}
 		c.Summaries = append(c.Summaries, Summary{g.period, age})
 	}
 	return nil
 }
 
-// readKey checks the key. In a historical collection it has the timestamp, so that rows with the same key are in the same file: then a
-// query needs no other file, and they expire together.
+// readKey checks the key. In a historical collection it includes the timestamp, so that rows with the same key are in
+// the same file: then a query needs no other file, and they expire together.
 func (c *Collection) readKey(s *source, key []string) error {
 	for i, name := range key {
 		f, ok := c.Field(name)
 		path := "key[" + strconv.Itoa(i) + "]"
 		switch {
 		case !ok || f.Canonical != name:
-			return s.bad(path, "must be one of %s, got %q", c.Known(), name)
+			return s.errorAt(path, "must be one of %s, got %q", c.Known(), name)
 		case f.Name == "id" || f.Numbered > 0 || f.Own:
-			return s.bad(path, "is %s, which cannot be part of a key", name)
+			return s.errorAt(path, "is %s, which cannot be part of a key", name)
 		case slices.Contains(key[:i], name):
-			return s.bad(path, "is %s, which is in the key already", name)
+			return s.errorAt(path, "is %s, which is in the key already", name)
 		}
 	}
 	switch {
 	case len(key) == 0:
 		return nil
 	case c.Historical && !slices.Contains(key, "timestamp"):
-		return s.bad("key", "must have timestamp, so that rows with the same key share a file")
+		return s.errorAt("key", "must have timestamp, so that rows with the same key share a file")
 	case len(c.Summaries) > 0:
-		return s.bad("key", "is not for a collection with summaries")
+		return s.errorAt("key", "is not for a collection with summaries")
 	}
 	c.Key = key
 	return nil
@@ -344,26 +344,26 @@ func (c *Collection) KeyColumns() []string {
 func (file *fieldFile) read(s *source, path string) (Field, error) {
 	f := Field{Name: file.Name, Suffix: file.Suffix, Type: file.Type, Of: file.Of, Own: file.Own, Split: file.Split, Help: file.Help}
 	var err error
-	if f.Numbered, err = file.Numbered.in(s, path+".numbered", 0, 1, 1000); err != nil {
+	if f.Numbered, err = file.Numbered.parse(s, path+".numbered", 0, 1, 1000); err != nil {
 		return f, err
 	}
 	switch {
-	case !plainName(f.Name):
-		return f, s.bad(path+".name", "must be lower-case letters, digits and _, got %q", f.Name)
-	case f.Suffix != "" && (f.Numbered == 0 || !plainName("a"+f.Suffix)):
-		return f, s.bad(path+".suffix", "is %q; only a numbered field has one, of lower-case letters, digits and _", f.Suffix)
+	case !isPlainName(f.Name):
+		return f, s.errorAt(path+".name", "must be lower-case letters, digits and _, got %q", f.Name)
+	case f.Suffix != "" && (f.Numbered == 0 || !isPlainName("a"+f.Suffix)):
+		return f, s.errorAt(path+".suffix", "is %q; only a numbered field has one, of lower-case letters, digits and _", f.Suffix)
 	case !slices.Contains(types(), f.Type):
-		return f, s.bad(path+".type", "must be one of %v, got %q", types(), f.Type)
+		return f, s.errorAt(path+".type", "must be one of %v, got %q", types(), f.Type)
 	case f.Of != "" && (f.Numbered != 0 || f.Type != Text || !slices.Contains(itemFields(), f.Of)):
-		return f, s.bad(path+".of", "must be one of %v, of a single field of type text, got %q", itemFields(), f.Of)
+		return f, s.errorAt(path+".of", "must be one of %v, of a single field of type text, got %q", itemFields(), f.Of)
 	case f.Own && f.Of == "":
-		return f, s.bad(path+".own", "is for a field with of; any other has a column of its own")
+		return f, s.errorAt(path+".own", "is for a field with of; any other has a column of its own")
 	case f.Split != "" && (f.Numbered == 0 || f.Type != Text):
-		return f, s.bad(path+".split", "is for numbered fields of type text")
+		return f, s.errorAt(path+".split", "is for numbered fields of type text")
 	case f.Type == Value && (f.Name != "i" || f.Suffix != "" || f.Numbered == 0):
-		return f, s.bad(path+".type", "is value, which the numbered field i alone may be")
+		return f, s.errorAt(path+".type", "is value, which the numbered field i alone may be")
 	case f.Help == "":
-		return f, s.bad(path+".help", "is missing; say in a sentence what %s holds", f.Name)
+		return f, s.errorAt(path+".help", "is missing; say in a sentence what %s holds", f.Name)
 	}
 	return f, nil
 }
@@ -371,15 +371,15 @@ func (file *fieldFile) read(s *source, path string) (Field, error) {
 func (c *Collection) add(s *source, path string, f Field) error {
 	for _, n := range []int{1, f.Numbered} {
 		if _, ok := c.Field(f.Nth(n)); ok {
-			return s.bad(path, "is taken: %s exists already", f.Nth(n))
+			return s.errorAt(path, "is taken: %s exists already", f.Nth(n))
 		}
 	}
 	if f.Of != "" && !c.Historical {
-		return s.bad(path, "has of, but rows of a current collection carry their names themselves")
+		return s.errorAt(path, "has of, but rows of a current collection carry their names themselves")
 	}
 	if f.Split != "" {
 		if from, ok := c.Field(f.Split); !ok || from.Type != FullText {
-			return s.bad(path, "is cut from %q, which must be a fulltext field above it", f.Split)
+			return s.errorAt(path, "is cut from %q, which must be a fulltext field above it", f.Split)
 		}
 	}
 	c.Item = c.Item || f.Of != ""
@@ -387,8 +387,8 @@ func (c *Collection) add(s *source, path string, f Field) error {
 	return nil
 }
 
-// plainName tells whether a name can stand in a query and in a table without quotes.
-func plainName(s string) bool {
+// isPlainName reports whether a name can be used in a query and in a table without quotes.
+func isPlainName(s string) bool {
 	if s == "" || len(s) > 40 || s[0] < 'a' || s[0] > 'z' {
 		return false
 	}

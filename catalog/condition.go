@@ -9,12 +9,12 @@ import (
 	"belfry"
 )
 
-// Threshold gives an object a status while an indicator meets a condition.
+// Threshold sets the status of an object while an indicator meets a condition.
 type Threshold struct {
 	When    Condition
 	Status  belfry.Status // Warning, Major or Critical
-	Recover Condition     // what ends it; the zero Condition: it ends as soon as When is not met
-	After   int           // how many values in a row must meet When; at least 1
+	Recover Condition     // ends it; zero: it ends as soon as When is not met
+	After   int           // consecutive values that must meet When; at least 1
 }
 
 // Condition compares the value of an indicator with a constant. The zero Condition is none.
@@ -28,7 +28,7 @@ type Condition struct {
 // Op is a comparison.
 type Op uint8
 
-// The comparisons. Texts know Equal and NotEqual alone.
+// The comparisons. Texts support only Equal and NotEqual.
 const (
 	NoOp Op = iota
 	Equal
@@ -43,10 +43,10 @@ var opNames = [...]string{NoOp: "", Equal: "=", NotEqual: "<>", Less: "<", LessE
 
 func (o Op) String() string { return opNames[min(int(o), len(opNames)-1)] }
 
-// IsZero tells whether there is no condition.
+// IsZero reports whether there is no condition.
 func (c Condition) IsZero() bool { return c.Op == NoOp }
 
-// Met tells whether a number meets the condition.
+// Met reports whether a number meets the condition.
 func (c Condition) Met(v float64) bool {
 	switch c.Op {
 	case Equal:
@@ -65,7 +65,7 @@ func (c Condition) Met(v float64) bool {
 	return false
 }
 
-// Within tells whether some number from low to high may meet the condition.
+// Within reports whether some number from low to high may meet the condition.
 func (c Condition) Within(low, high float64) bool {
 	switch c.Op {
 	case Equal:
@@ -80,7 +80,7 @@ func (c Condition) Within(low, high float64) bool {
 	return false
 }
 
-// MetText tells whether a text meets the condition.
+// MetText reports whether a text meets the condition.
 func (c Condition) MetText(v string) bool {
 	switch c.Op {
 	case Equal:
@@ -91,7 +91,7 @@ func (c Condition) MetText(v string) bool {
 	return false
 }
 
-// String writes the condition as ParseCondition reads it. A text is put in quotes only where it would not read back.
+// String writes the condition as ParseCondition reads it. A text is quoted only if it would not read back otherwise.
 func (c Condition) String() string {
 	switch {
 	case c.Op == NoOp:
@@ -112,7 +112,7 @@ func ParseCondition(s string, text bool) (Condition, error) {
 	case op == NoOp:
 		return Condition{}, belfry.Errorf(belfry.BadValue, "%q does not begin with a comparison; write one of = <> < <= > >= and then a value", s)
 	case text && op != Equal && op != NotEqual:
-		return Condition{}, belfry.Errorf(belfry.BadValue, "%q compares a text with %s; texts know = and <> alone", s, op)
+		return Condition{}, belfry.Errorf(belfry.BadValue, "%q compares a text with %s; texts support only = and <>", s, op)
 	case text:
 		var ok bool
 		if c.Text, ok = unquote(rest); !ok {
@@ -136,8 +136,8 @@ func cutOp(s string) (Op, string) {
 	return NoOp, s
 }
 
-// unquote takes off single quotes, inside which two stand for one. An empty text is refused, since no value is
-// empty, and so is one longer than a name.
+// unquote removes single quotes; a doubled quote inside is one. It rejects an empty text, since no value is empty, and
+// one longer than a name.
 func unquote(s string) (string, bool) {
 	if inner, ok := strings.CutPrefix(s, "'"); ok {
 		inner, ok = strings.CutSuffix(inner, "'")
@@ -149,8 +149,8 @@ func unquote(s string) (string, bool) {
 	return s, s != "" && utf8.RuneCountInString(s) <= 255
 }
 
-// parseNumber reads a finite decimal: sign, digits, point, exponent. What ParseFloat takes beyond that (hexadecimal,
-// underscores, Inf, NaN) is refused.
+// parseNumber reads a finite decimal: sign, digits, point, exponent. Other forms of ParseFloat (hexadecimal,
+// underscores, Inf, NaN) are rejected.
 func parseNumber(s string) (float64, bool) {
 	if s == "" || strings.Trim(s, "0123456789+-.eE") != "" {
 		return 0, false
@@ -159,8 +159,8 @@ func parseNumber(s string) (float64, bool) {
 	return f, err == nil
 }
 
-// recovers tells whether r can end what w began: no value may meet both, and where w looks upwards r must look down.
-// Otherwise a threshold would come and go with every value, or never go.
+// recovers reports whether r can end a threshold with condition w: no value may meet both, and if w is an upper limit r
+// must be a lower one, and vice versa. Otherwise a threshold would change with every value, or never end.
 func recovers(w, r Condition) bool {
 	up := w.Op == Greater || w.Op == GreaterEqual
 	down := w.Op == Less || w.Op == LessEqual
@@ -175,7 +175,7 @@ func recovers(w, r Condition) bool {
 		}
 		return true
 	}
-	// Two constants cut the numbers into at most five pieces, and one value out of each decides for the piece.
+	// Two constants divide the numbers into at most five ranges; one value of each decides for its range.
 	lo, hi := min(w.Number, r.Number), max(w.Number, r.Number)
 	for _, v := range []float64{math.Inf(-1), lo, lo/2 + hi/2, hi, math.Inf(1)} {
 		if w.Met(v) && r.Met(v) {

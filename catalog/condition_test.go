@@ -2,7 +2,7 @@ package catalog
 
 import "testing"
 
-// TestWithin holds Within against a look at many numbers.
+// TestWithin compares Within with a test of many numbers.
 func TestWithin(t *testing.T) {
 	for op := Equal; op <= GreaterEqual; op++ {
 		for at := -3; at <= 3; at++ {

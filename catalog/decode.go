@@ -19,29 +19,29 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Limits of one file. The YAML parser takes more than linear time in the length of a file and in the depth of nesting,
-// so both are limited before it runs. JSON is read in linear time; its limit lies above the longest class that all
-// other limits allow, because a class that was accepted must always read back.
+// Limits of one file. The YAML parser needs more than linear time in the length of a file and in the depth of nesting, so
+// both are limited before it runs. JSON is read in linear time; its limit is above the longest class that all other limits
+// allow, because a class that was accepted must always read back.
 const (
 	maxYAML  = 64 << 10
 	maxJSON  = 8 << 20
 	maxDepth = 200
 )
 
-// source is the text of one kind while it is being read. It remembers the text to tell in which line a value stands.
+// source is the text of a kind being read. It is kept to find the line of a value for an error.
 type source struct {
 	what string // "class", "collection", "package"
 	data []byte
 }
 
-// decode reads YAML or JSON into a struct. Unknown and repeated fields are errors, and so is whatever makes one value
-// depend on another place in the file (anchors, merges, tags): these files are read by people who must see what counts.
+// decode reads YAML or JSON into a struct. Unknown and repeated fields are errors, and so is everything by which one
+// value depends on another place in the file (anchors, merges, tags): people read these files and must see the values.
 func (s *source) decode(into any) error {
 	if len(s.data) > maxJSON {
-		return s.bad("", "is %d bytes long; at most %d are read", len(s.data), maxJSON)
+		return s.errorAt("", "is %d bytes long; at most %d are read", len(s.data), maxJSON)
 	}
 	if !utf8.Valid(s.data) {
-		return s.bad("", "is not valid UTF-8; save the file as UTF-8")
+		return s.errorAt("", "is not valid UTF-8; save the file as UTF-8")
 	}
 	if trimmed := bytes.TrimLeft(s.data, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
 		return s.decodeJSON(trimmed, into)
@@ -51,14 +51,14 @@ func (s *source) decode(into any) error {
 
 func (s *source) decodeYAML(into any) error {
 	if len(s.data) > maxYAML {
-		return s.bad("", "is %d bytes long; at most %d of YAML are read", len(s.data), maxYAML)
+		return s.errorAt("", "is %d bytes long; at most %d of YAML are read", len(s.data), maxYAML)
 	}
 	if tooDeep(s.data) {
-		return s.bad("", "is nested too deeply; no value needs more than a few levels")
+		return s.errorAt("", "is nested too deeply; no value needs more than a few levels")
 	}
 	file, err := parser.ParseBytes(s.data, 0)
 	if err != nil {
-		return s.syntax(err)
+		return s.syntaxError(err)
 	}
 	var body ast.Node
 	for _, doc := range file.Docs {
@@ -66,28 +66,28 @@ func (s *source) decodeYAML(into any) error {
 			continue
 		}
 		if body != nil {
-			return s.badLine(line(doc.Body), "a second document starts here; write one %s per file", s.what)
+			return s.errorAtLine(line(doc.Body), "a second document starts here; write one %s per file", s.what)
 		}
 		body = doc.Body
 	}
 	if body == nil {
-		return s.bad("", "is empty; it needs at least a name")
+		return s.errorAt("", "is empty; it needs at least a name")
 	}
-	var f fancy
+	var f unsupportedNode
 	ast.Walk(&f, body)
 	if f.node != nil {
-		return s.badLine(line(f.node), "anchors, aliases, merges and tags are not read; write the value out")
+		return s.errorAtLine(line(f.node), "anchors, aliases, merges and tags are not read; write the value out")
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(nil), yaml.Strict()).DecodeFromNode(body, into); err != nil {
-		return s.syntax(err, fieldNames(reflect.TypeOf(into))...)
+		return s.syntaxError(err, fieldNames(reflect.TypeOf(into))...)
 	}
 	return nil
 }
 
-// fancy finds a node of a sort that is not read.
-type fancy struct{ node ast.Node }
+// unsupportedNode finds the first node of a type that is not supported.
+type unsupportedNode struct{ node ast.Node }
 
-func (f *fancy) Visit(n ast.Node) ast.Visitor {
+func (f *unsupportedNode) Visit(n ast.Node) ast.Visitor {
 	switch n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode, *ast.MergeKeyNode:
 		if f.node == nil {
@@ -97,10 +97,10 @@ func (f *fancy) Visit(n ast.Node) ast.Visitor {
 	return f
 }
 
-// decodeJSON has a road of its own because classes are kept as JSON: what was written must read back the same, and
-// encoding/json is the other half of what wrote it.
+// decodeJSON uses encoding/json instead of the YAML decoder because classes are stored as JSON: what encoding/json wrote
+// must read back the same.
 func (s *source) decodeJSON(data []byte, into any) error {
-	err := plainKeys(json.NewDecoder(bytes.NewReader(data)))
+	err := checkKeys(json.NewDecoder(bytes.NewReader(data)))
 	if err == nil {
 		dec := json.NewDecoder(bytes.NewReader(data))
 		dec.DisallowUnknownFields()
@@ -109,21 +109,21 @@ func (s *source) decodeJSON(data []byte, into any) error {
 	if err == nil {
 		return nil
 	}
-	// JSON is YAML too, and the YAML decoder knows the line of what it refuses.
-	if s.small() {
+	// JSON is YAML too, and errors of the YAML decoder have a line.
+	if s.fitsYAML() {
 		if err := s.decodeYAML(into); err != nil {
 			return err
 		}
 	}
 	var te *json.UnmarshalTypeError
 	if errors.As(err, &te) {
-		return s.bad("", "has a %s as its %s, where another type belongs; numbers and texts are told apart by quotes", te.Value, te.Field)
+		return s.errorAt("", "has a %s as its %s, where another type belongs; texts are in quotes, numbers are not", te.Value, te.Field)
 	}
-	return s.bad("", "has a mistake: %s", oneLine(strings.TrimPrefix(err.Error(), "json: ")))
+	return s.errorAt("", "has a mistake: %s", oneLine(strings.TrimPrefix(err.Error(), "json: ")))
 }
 
-// plainKeys refuses what encoding/json lets pass: a field given twice, or spelt with capitals.
-func plainKeys(dec *json.Decoder) error {
+// checkKeys rejects keys that encoding/json accepts: a field given twice, or written with capitals.
+func checkKeys(dec *json.Decoder) error {
 	t, err := dec.Token()
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func plainKeys(dec *json.Decoder) error {
 			}
 			seen[key] = true
 		}
-		if err := plainKeys(dec); err != nil {
+		if err := checkKeys(dec); err != nil {
 			return err
 		}
 	}
@@ -156,10 +156,10 @@ func plainKeys(dec *json.Decoder) error {
 	return err
 }
 
-// small tells whether the YAML parser may see the text.
-func (s *source) small() bool { return len(s.data) <= maxYAML && !tooDeep(s.data) }
+// fitsYAML reports whether the text is within the limits of the YAML parser.
+func (s *source) fitsYAML() bool { return len(s.data) <= maxYAML && !tooDeep(s.data) }
 
-// tooDeep looks at brackets and at dashes that open a list inside a list, whatever quotes are around them.
+// tooDeep counts brackets, and dashes that open a list inside a list, regardless of quotes.
 func tooDeep(data []byte) bool {
 	depth, dashes := 0, 0
 	for _, b := range data {
@@ -183,12 +183,12 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// goTypes matches what the YAML decoder tells about our structs, which the writer of a file does not know.
+// goTypes matches what the YAML decoder reports about our structs, which the author of a file does not know.
 var goTypes = regexp.MustCompile(`(Go struct field \S+ of type|Go value of type) \S+`)
 
 var unknownField = regexp.MustCompile(`^unknown field "(.*)"$`)
 
-// fieldNames are the names that a struct and those in it have in a file.
+// fieldNames returns the names of the fields of a struct, including nested ones, in a file.
 func fieldNames(t reflect.Type) (names []string) {
 	seen := map[reflect.Type]bool{}
 	var walk func(reflect.Type)
@@ -211,8 +211,8 @@ func fieldNames(t reflect.Type) (names []string) {
 	return names
 }
 
-// syntax turns an error of the YAML decoder into one line.
-func (s *source) syntax(err error, fields ...string) error {
+// syntaxError converts an error of the YAML decoder to one line.
+func (s *source) syntaxError(err error, fields ...string) error {
 	var ye yaml.Error
 	if errors.As(err, &ye) {
 		msg := goTypes.ReplaceAllString(ye.GetMessage(), "this field")
@@ -224,14 +224,14 @@ func (s *source) syntax(err error, fields ...string) error {
 			}
 		}
 		if t := ye.GetToken(); t != nil && t.Position != nil {
-			return s.badLine(t.Position.Line, "%s", oneLine(msg))
+			return s.errorAtLine(t.Position.Line, "%s", oneLine(msg))
 		}
-		return s.bad("", "%s", oneLine(msg))
+		return s.errorAt("", "%s", oneLine(msg))
 	}
 	if errors.Is(err, io.EOF) {
-		return s.bad("", "is empty; it needs at least a name")
+		return s.errorAt("", "is empty; it needs at least a name")
 	}
-	return s.bad("", "%s", oneLine(err.Error()))
+	return s.errorAt("", "%s", oneLine(err.Error()))
 }
 
 func oneLine(s string) string {
@@ -241,15 +241,15 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// bad says what is wrong with the value at a path such as "indicators[1].n"; an empty path means the whole.
-func (s *source) bad(path, format string, args ...any) error {
+// errorAt returns an error about the value at a path such as "indicators[1].n"; an empty path is the whole document.
+func (s *source) errorAt(path, format string, args ...any) error {
 	if path == "" {
 		return belfry.Errorf(belfry.BadValue, s.what+" "+format, args...)
 	}
-	return s.badLine(s.lineOf(path), path+" "+format, args...)
+	return s.errorAtLine(s.lineOf(path), path+" "+format, args...)
 }
 
-func (s *source) badLine(line int, format string, args ...any) error {
+func (s *source) errorAtLine(line int, format string, args ...any) error {
 	where := s.what + ": "
 	if line > 0 {
 		where = s.what + ", line " + strconv.Itoa(line) + ": "
@@ -257,14 +257,14 @@ func (s *source) badLine(line int, format string, args ...any) error {
 	return belfry.Errorf(belfry.BadValue, where+format, args...)
 }
 
-// lineOf finds the line of a value, or of the nearest thing around it when the value itself is missing; 0 if unknown.
+// lineOf returns the line of a value, or of the nearest one around it if the value itself is missing; 0 if unknown.
 func (s *source) lineOf(path string) int {
-	if !s.small() {
+	if !s.fitsYAML() {
 		return 0
 	}
 	file, err := parser.ParseBytes(s.data, 0)
 	if err != nil {
-		return 0 // JSON indented with tabs, for one
+		return 0 // for example JSON indented with tabs
 	}
 	for path != "" {
 		if p, err := yaml.PathString("$." + path); err == nil {
@@ -284,54 +284,53 @@ func line(n ast.Node) int {
 	return 0
 }
 
-// whole is a whole number as it stands in a file. The decoder would cut 3.7 to 3; we want to refuse it.
-type whole string
+// wholeNumber is an integer as written in a file. The decoder would truncate 3.7 to 3; we reject it.
+type wholeNumber string
 
-// UnmarshalYAML takes the node: for a TextUnmarshaler the decoder would go through the whole file again.
-func (w *whole) UnmarshalYAML(n ast.Node) error {
+// UnmarshalYAML reads the node: for a TextUnmarshaler the decoder would parse the whole file again.
+func (w *wholeNumber) UnmarshalYAML(n ast.Node) error {
 	switch n.(type) {
 	case *ast.NullNode:
 	case ast.ScalarNode:
-		*w = whole(n.GetToken().Value)
+		*w = wholeNumber(n.GetToken().Value)
 	default:
-		*w = "a " + whole(strings.ToLower(n.Type().YAMLName()))
+		*w = "a " + wholeNumber(strings.ToLower(n.Type().YAMLName()))
 	}
 	return nil
 }
 
-func (w *whole) UnmarshalJSON(b []byte) error {
+func (w *wholeNumber) UnmarshalJSON(b []byte) error {
 	if string(b) != "null" {
-		*w = whole(b)
+		*w = wholeNumber(b)
 	}
 	return nil
 }
 
-func (w whole) MarshalJSON() ([]byte, error) { return []byte(w), nil }
+func (w wholeNumber) MarshalJSON() ([]byte, error) { return []byte(w), nil }
 
-// in gives the number, which must lie from lo to hi; absent stands for a number that is not given.
-func (w whole) in(s *source, path string, absent, lo, hi int) (int, error) {
+// parse returns the number, which must be from lo to hi; absent is the result if there is none.
+func (w wholeNumber) parse(s *source, path string, absent, lo, hi int) (int, error) {
 	if w == "" {
 		return absent, nil
 	}
 	n, err := strconv.Atoi(string(w))
 	if err != nil || n < lo || n > hi {
-		return 0, s.bad(path, "must be a whole number from %d to %d, got %s", lo, hi, oneLine(string(w)))
+		return 0, s.errorAt(path, "must be a whole number from %d to %d, got %s", lo, hi, oneLine(string(w)))
 	}
 	return n, nil
 }
 
-// checkName holds a name to the rules for names: 1 to 255 characters, none of them control characters, no blank at
-// either end.
+// checkName checks the rules for names: 1 to 255 characters, no control characters, no blank at either end.
 func (s *source) checkName(path, name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case n == 0:
-		return s.bad(path, "is missing")
+		return s.errorAt(path, "is missing")
 	case n > 255:
-		return s.bad(path, "has %d characters; at most 255 are allowed", n)
+		return s.errorAt(path, "has %d characters; at most 255 are allowed", n)
 	case strings.TrimSpace(name) != name:
-		return s.bad(path, "is %q; remove the blank at its end or beginning", name)
+		return s.errorAt(path, "is %q; remove the blank at its end or beginning", name)
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return s.bad(path, "is %q; control characters are not allowed in it", name)
+		return s.errorAt(path, "is %q; control characters are not allowed in it", name)
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPromisedFields holds the collections to the fields that clients were promised, with types that fit what they mean.
-// A field may be added to a collection at any time; none of these may go, or change its type.
+// TestPromisedFields checks that the collections have the fields promised to clients, with suitable types. A field may be
+// added to a collection at any time; none of these may be removed or change its type.
 func TestPromisedFields(t *testing.T) {
 	cat, err := Load()
 	if err != nil {

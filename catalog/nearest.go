@@ -2,10 +2,10 @@ package catalog
 
 import "strings"
 
-// Nearest finds the known name that a misspelt one most likely means: the one fewest edits away (letters added, left
-// out, changed or swapped), without regard to case. It is empty when nothing is near enough to be of help.
+// Nearest returns the known name that a misspelt one most likely means: the one with the fewest edits (letters added,
+// omitted, changed or swapped), ignoring case. It returns "" if no name is near enough to be useful.
 func Nearest(name string, known []string) string {
-	const longName = 64 // what is longer is not a misspelling, and names come from outside
+	const longName = 64 // a longer one is no misspelling, and names come from clients
 	if name == "" || len(name) > longName {
 		return ""
 	}
@@ -16,7 +16,7 @@ func Nearest(name string, known []string) string {
 			continue
 		}
 		b := []rune(strings.ToLower(k))
-		e := edits(a, b)
+		e := editDistance(a, b)
 		if len(a) >= 3 && len(b) >= 3 && (strings.HasPrefix(string(b), string(a)) || strings.HasPrefix(string(a), string(b))) {
 			e = min(e, 2) // "time" for "timestamp"
 		} else if 2*e > max(len(a), len(b)) {
@@ -29,8 +29,8 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// edits is the optimal string alignment distance.
-func edits(a, b []rune) int {
+// editDistance returns the optimal string alignment distance.
+func editDistance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

@@ -10,17 +10,17 @@ import (
 	"belfry"
 )
 
-// PackageType is a type of thing that can be provisioned. Its questions are the columns of the CSV.
+// PackageType is a type of item that can be provisioned. Its questions are the columns of the CSV.
 type PackageType struct {
 	Name      string
 	Kind      PackageKind
 	Help      string
-	Collector string     // what a resource of this type runs; empty when data come through the API alone
-	Questions []Question // name first; those that every package of the kind has are included
+	Collector string     // run by a resource of this type; empty if data comes only through the API
+	Questions []Question // name first; includes those that every package of the kind has
 	Parts     []Part
 }
 
-// PackageKind says what a row of a package makes.
+// PackageKind is the kind of item that a row of a package creates.
 type PackageKind string
 
 // The kinds of packages.
@@ -28,19 +28,20 @@ const (
 	ResourcePackage PackageKind = "resource"
 	ViewPackage     PackageKind = "view"
 	ObjectPackage   PackageKind = "object"
-	ElementPackage  PackageKind = "element" // something drawn in a view
+	ElementPackage  PackageKind = "element" // a graphical element of a view
 )
 
-// Part is an object that comes with each resource of a package. It is named after the resource, see ObjectName.
+// Part is an object that is created with each resource of a package. Its name contains that of the resource, see
+// ObjectName.
 type Part struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
 }
 
-// ObjectName is the name of the part's object in a resource.
+// ObjectName returns the name of the part's object in a resource.
 func (p Part) ObjectName(resource string) string { return resource + " - " + p.Name }
 
-// Question finds a column of the package, in any case; nil when there is none.
+// Question returns a column of the package, in any case; nil if there is none.
 func (pt *PackageType) Question(name string) *Question {
 	for i := range pt.Questions {
 		if strings.EqualFold(pt.Questions[i].Name, name) {
@@ -50,7 +51,7 @@ func (pt *PackageType) Question(name string) *Question {
 	return nil
 }
 
-// Columns are the names of all questions, in their order.
+// Columns returns the names of all questions, in order.
 func (pt *PackageType) Columns() []string {
 	names := make([]string, len(pt.Questions))
 	for i := range pt.Questions {
@@ -65,7 +66,7 @@ type packageFile struct {
 	Kind      PackageKind    `json:"kind"`
 	Help      string         `json:"help"`
 	Collector string         `json:"collector,omitempty"`
-	Placed    bool           `json:"placed,omitempty"` // has a place in its view: posx, posy, width, height
+	Placed    bool           `json:"placed,omitempty"` // has a position in its view: posx, posy, width, height
 	Questions []questionFile `json:"questions,omitempty"`
 	Parts     []Part         `json:"parts,omitempty"`
 }
@@ -75,7 +76,7 @@ const (
 	maxParts     = 100
 )
 
-// placement are the columns of whatever has a place in a view. They stand here and in no file.
+// placement returns the columns of items with a position in a view. They are in no file.
 func placement() []Question {
 	return []Question{
 		{Name: "posx", Type: IntegerAnswer, Min: 0, Max: 100000, Step: 10, Bounded: true, Help: "Place in the view, counted from the top; divisible by 10."},
@@ -85,13 +86,13 @@ func placement() []Question {
 	}
 }
 
-// lastQuestions stand after a package's own. A resource always has a place, and is a view too.
+// lastQuestions follow a package's own. A resource always has a position, and is a view too.
 func lastQuestions(kind PackageKind, placed bool) []Question {
 	switch {
 	case kind == ResourcePackage:
 		return append(placement(), Question{
 			Name: "autoarrange", Type: ChoiceAnswer, Values: []string{"none", "linear"}, Default: "none",
-			Help: "Whether the icons inside the resource are arranged by themselves.",
+			Help: "Whether the icons inside the resource are arranged automatically.",
 		})
 	case placed:
 		return placement()
@@ -99,7 +100,7 @@ func lastQuestions(kind PackageKind, placed bool) []Question {
 	return nil
 }
 
-// commonQuestions begin the questions of each kind.
+// commonQuestions are the first questions of each kind.
 func commonQuestions(kind PackageKind) []Question {
 	name := Question{Name: "name", Type: NameAnswer, Required: true, Help: "Name of the " + string(kind) + "."}
 	if kind == ResourcePackage || kind == ElementPackage {
@@ -108,8 +109,8 @@ func commonQuestions(kind PackageKind) []Question {
 	return []Question{name}
 }
 
-// ParsePackage reads a package type from YAML or JSON. The error is for whoever wrote it: it names the line and the
-// value. Whether the classes of its parts and its collector exist is for the caller to check.
+// ParsePackage reads a package type from YAML or JSON. The error is for its author: it has the line and the value. The
+// caller checks whether the classes of its parts and its collector exist.
 func ParsePackage(data []byte) (*PackageType, error) {
 	s := &source{"package", data}
 	var file packageFile
@@ -130,7 +131,7 @@ func ParsePackage(data []byte) (*PackageType, error) {
 		}
 		isLast := slices.ContainsFunc(last, func(o Question) bool { return o.Name == q.Name })
 		if pt.Question(q.Name) != nil || isLast {
-			return nil, s.bad(path+".name", "is %q, which the package asks already (name, view and place need no mention)", q.Name)
+			return nil, s.errorAt(path+".name", "is %q, which the package asks already (name, view and place need no mention)", q.Name)
 		}
 		pt.Questions = append(pt.Questions, q)
 	}
@@ -155,22 +156,22 @@ func (pt PackageType) MarshalJSON() ([]byte, error) {
 
 func (file *packageFile) check(s *source) error {
 	switch {
-	case !pathName(file.Name):
-		return s.bad("name", "must be lower-case letters, digits and -, as it stands in the path of requests, got %q", file.Name)
+	case !isPathName(file.Name):
+		return s.errorAt("name", "must be lower-case letters, digits and -, as it stands in the path of requests, got %q", file.Name)
 	case !slices.Contains([]PackageKind{ResourcePackage, ViewPackage, ObjectPackage, ElementPackage}, file.Kind):
-		return s.bad("kind", "must be resource, view, object or element, got %q", file.Kind)
+		return s.errorAt("kind", "must be resource, view, object or element, got %q", file.Kind)
 	case file.Help == "":
-		return s.bad("help", "is missing; say in a sentence what the package is for")
-	case file.Collector != "" && !pathName(file.Collector):
-		return s.bad("collector", "must be lower-case letters, digits and -, got %q", file.Collector)
+		return s.errorAt("help", "is missing; say in a sentence what the package is for")
+	case file.Collector != "" && !isPathName(file.Collector):
+		return s.errorAt("collector", "must be lower-case letters, digits and -, got %q", file.Collector)
 	case file.Kind != ResourcePackage && (file.Collector != "" || len(file.Parts) > 0):
-		return s.bad("kind", "is %s; only a resource has a collector and parts", file.Kind)
+		return s.errorAt("kind", "is %s; only a resource has a collector and parts", file.Kind)
 	case file.Kind == ResourcePackage && file.Placed:
-		return s.bad("placed", "need not be said: a resource always has a place")
+		return s.errorAt("placed", "is not needed: a resource always has a place")
 	case len(file.Questions) > maxQuestions:
-		return s.bad("questions", "has %d entries; at most %d are allowed", len(file.Questions), maxQuestions)
+		return s.errorAt("questions", "has %d entries; at most %d are allowed", len(file.Questions), maxQuestions)
 	case len(file.Parts) > maxParts:
-		return s.bad("parts", "has %d entries; at most %d are allowed", len(file.Parts), maxParts)
+		return s.errorAt("parts", "has %d entries; at most %d are allowed", len(file.Parts), maxParts)
 	}
 	seen := map[string]bool{}
 	for i, p := range file.Parts {
@@ -182,14 +183,14 @@ func (file *packageFile) check(s *source) error {
 			return err
 		}
 		if seen[p.Name] {
-			return s.bad(path+".name", "is %q a second time", p.Name)
+			return s.errorAt(path+".name", "is %q a second time", p.Name)
 		}
 		seen[p.Name] = true
 	}
 	return nil
 }
 
-// pathName tells whether a name can stand in the path of a request as it is.
-func pathName(s string) bool {
-	return !strings.Contains(s, "_") && plainName(strings.ReplaceAll(s, "-", "_"))
+// isPathName reports whether a name can be used unescaped in the path of a request.
+func isPathName(s string) bool {
+	return !strings.Contains(s, "_") && isPlainName(strings.ReplaceAll(s, "-", "_"))
 }

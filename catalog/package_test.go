@@ -100,7 +100,7 @@ func TestPackageErrors(t *testing.T) {
 	f("name: x\nkind: resource\n", "help is missing")
 	f("name: x\nkind: label\nhelp: h\ncolour: red\n", `line 4: unknown field "colour"`)
 	f("name: x\nkind: element\nhelp: h\ncollector: c\n", "only a resource has a collector")
-	f(head+"placed: true\n", "need not be said")
+	f(head+"placed: true\n", "is not needed")
 	f(head+"parts: [{name: A, class: c}, {name: A, class: c}]\n", `line 4: parts[1].name is "A" a second time`)
 	f(head+"parts: [{name: A}]\n", "parts[0].class is missing")
 	q("{name: name, help: h}", "asks already")
@@ -113,9 +113,9 @@ func TestPackageErrors(t *testing.T) {
 	q("{name: q, required: true, default: a, help: h}", "but the answer is required")
 	q("{name: q, required: yes, help: h}", "line 5: cannot unmarshal")
 	q("{name: q, type: bool, default: maybe, help: h}", "line 5: questions[0].default is wrong: q must be true or false")
-	q("{name: q, min: 1, help: h}", "for numbers alone")
+	q("{name: q, min: 1, help: h}", "only numbers may have")
 	q("{name: q, type: integer, min: 5, max: 4, help: h}", "questions[0].max must be a whole number from 5")
-	q("{name: q, type: number, step: 2, help: h}", "for whole numbers alone")
+	q("{name: q, type: number, step: 2, help: h}", "only for whole numbers")
 	q("{name: q, help: h}\n  - {name: q, help: h}", "line 6: questions[1].name is \"q\"")
 }
 
@@ -155,8 +155,8 @@ func FuzzPackage(f *testing.F) {
 	})
 }
 
-// FuzzAnswer asks questions of every type. Whatever the answer, it is taken or refused in words for clients; one that is
-// taken can be the default of the question, in a file that reads back with it.
+// FuzzAnswer asks questions of every type. Any answer is accepted or rejected with a message for clients; one that is
+// accepted can be the default of the question, in a file that reads back with it.
 func FuzzAnswer(f *testing.F) {
 	for _, a := range []string{"", "Ping-1", "5", "-0", "1e3", "true", "60s", "192.0.2.1", "web_01.example.org.", "[::]:514", ":514", "#00ffAA", "a", "\u2028", "0x10", "+5"} {
 		f.Add(a, uint8(0))
@@ -203,7 +203,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// TestPackageReadsBack: what the database keeps of a package is the package.
+// TestPackageReadsBack: a package reads back from the database unchanged.
 func TestPackageReadsBack(t *testing.T) {
 	for _, pt := range loadCatalog(t).Packages() {
 		text, err := json.Marshal(pt)

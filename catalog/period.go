@@ -8,14 +8,14 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// periodFile is the form of a monitoring period. What its texts mean is for package status to say; here they are only
-// brought into one form, whether they were written in YAML or JSON.
+// periodFile is the form of a monitoring period. Package status interprets its texts; here YAML and JSON are only
+// converted to one form.
 type periodFile struct {
 	Timezone string     `json:"timezone,omitempty"`
 	Times    []timeFile `json:"times"`
 }
 
-// timeFile is one of the times: hours of the week in a text, or a schedule in parts.
+// timeFile is one of the times: weekly hours as a text, or a schedule in parts.
 type timeFile struct {
 	text  string
 	parts *partsFile
@@ -27,7 +27,7 @@ type partsFile struct {
 	Rule string `json:"rrule,omitempty"`
 }
 
-// UnmarshalYAML takes the node, see whole.
+// UnmarshalYAML reads the node, see wholeNumber.
 func (f *timeFile) UnmarshalYAML(n ast.Node) error {
 	switch n.(type) {
 	case *ast.NullNode:
@@ -38,7 +38,7 @@ func (f *timeFile) UnmarshalYAML(n ast.Node) error {
 	}
 	f.parts = new(partsFile)
 	if err := yaml.NodeToValue(n, f.parts, yaml.Strict()); err != nil {
-		// The colon of an hour makes a field of what is written without quotes between brackets.
+		// Between brackets and without quotes, the colon of an hour makes the text a mapping.
 		return &yaml.SyntaxError{Message: `a time is a text in quotes, as "mon-fri 08:00-18:00", or has from, to and rrule`, Token: n.GetToken()}
 	}
 	return nil
@@ -68,14 +68,14 @@ func (p *Policy) readPeriod(s *source, file *policyFile) error {
 		return nil
 	}
 	if n := len(file.Period.Times); n == 0 || n > maxTimes {
-		return s.bad("period", `has %d times, and needs 1 to %d, as in {"timezone": "Europe/Berlin", "times": ["mon-fri 08:00-18:00"]}`, n, maxTimes)
+		return s.errorAt("period", `has %d times, and needs 1 to %d, as in {"timezone": "Europe/Berlin", "times": ["mon-fri 08:00-18:00"]}`, n, maxTimes)
 	}
 	var err error
 	p.Period, err = marshalPlain(file.Period)
 	return err
 }
 
-// marshalPlain writes JSON in which < and > stand as they are.
+// marshalPlain writes JSON without escaping < and >.
 func marshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

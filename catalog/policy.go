@@ -9,31 +9,31 @@ import (
 	"belfry"
 )
 
-// Policy says about one item, and about what stands in it, something else than classes say. A Policy is never changed.
+// Policy overrides settings of classes for one item and the items in it. It is immutable.
 type Policy struct {
 	Name       string
 	Kind       belfry.Kind // of the item: object, resource or view
 	Item       string
-	Resource   string // in which the item is; empty for resources and for views of the customer
+	Resource   string // that contains the item; empty for resources and for views of the customer
 	Thresholds []Override
 	Intervals  []Pace
-	Rollup     string          // worst, best or "2 of m", of the item itself; empty: nothing is said
-	Period     json.RawMessage // when objects are monitored, see status.Period; nil: nothing is said
+	Rollup     string          // worst, best or "2 of m", of the item itself; empty: not set
+	Period     json.RawMessage // when objects are monitored, see status.Period; nil: not set
 }
 
-// Override takes the place of the thresholds that a class gives an indicator. With none, the indicator has no thresholds.
+// Override replaces the thresholds that a class defines for an indicator. If empty, the indicator has no thresholds.
 type Override struct {
 	Class      string
 	N          int
 	Text       bool // the indicator is a string
 	Thresholds []Threshold
-	Policy     string // of which it is
+	Policy     string // name of its policy
 }
 
-// Pace takes the place of the interval that a class gives.
+// Pace replaces the interval of a class.
 type Pace struct {
-	Class string   // empty: of any class
-	Every Duration // zero: nothing is expected
+	Class string   // empty: any class
+	Every Duration // zero: no data is expected
 }
 
 // The limits of one policy.
@@ -50,34 +50,34 @@ type policyFile struct {
 	Resource   string         `json:"resource,omitempty"`
 	Thresholds []overrideFile `json:"thresholds,omitempty"`
 	Interval   string         `json:"interval,omitempty"`
-	Intervals  []paceFile     `json:"intervals,omitempty"`
+	Intervals  []intervalFile `json:"intervals,omitempty"`
 	Rollup     string         `json:"rollup,omitempty"`
 	Period     *periodFile    `json:"period,omitempty"`
 }
 
 type overrideFile struct {
 	Class      string          `json:"class,omitempty"`
-	N          whole           `json:"n"`
+	N          wholeNumber     `json:"n"`
 	Type       string          `json:"type,omitempty"`
 	Thresholds []thresholdFile `json:"thresholds"`
 }
 
-type paceFile struct {
+type intervalFile struct {
 	Class    string `json:"class"`
 	Interval string `json:"interval"`
 }
 
-// PolicyText is a policy as somebody wrote it. What it means depends on the classes that it names.
+// PolicyText is a policy as written. Its meaning depends on the classes that it names.
 type PolicyText struct {
 	s    *source
 	file policyFile
 	kind belfry.Kind
 }
 
-// policyKinds are those that a policy can be about.
+// policyKinds are the kinds of items that a policy can apply to.
 var policyKinds = map[string]belfry.Kind{"object": belfry.KindObject, "resource": belfry.KindResource, "view": belfry.KindView}
 
-// ReadPolicy reads YAML or JSON. The name is known from elsewhere; if the text gives it, too, the two must agree.
+// ReadPolicy reads YAML or JSON. The name is known from elsewhere; if the text has it too, the two must be equal.
 func ReadPolicy(name string, data []byte) (*PolicyText, error) {
 	t := &PolicyText{s: &source{"policy", data}}
 	if err := t.s.decode(&t.file); err != nil {
@@ -87,18 +87,18 @@ func ReadPolicy(name string, data []byte) (*PolicyText, error) {
 		t.file.Name = name
 	}
 	if name != "" && t.file.Name != name {
-		return nil, t.s.bad("name", "is %q, but the policy is called %q here; make them agree, or leave it out", t.file.Name, name)
+		return nil, t.s.errorAt("name", "is %q, but the policy is called %q here; make them agree, or leave it out", t.file.Name, name)
 	}
 	if err := t.s.checkName("name", t.file.Name); err != nil {
 		return nil, err
 	}
-	return t, t.about()
+	return t, t.readItem()
 }
 
-// about reads which item the policy is about.
-func (t *PolicyText) about() error {
+// readItem reads the item that the policy applies to.
+func (t *PolicyText) readItem() error {
 	if t.kind = policyKinds[t.file.Kind]; t.kind == 0 {
-		return t.s.bad("kind", "must be object, resource or view, got %q", t.file.Kind)
+		return t.s.errorAt("kind", "must be object, resource or view, got %q", t.file.Kind)
 	}
 	if err := t.s.checkName("item", t.file.Item); err != nil {
 		return err
@@ -107,12 +107,12 @@ func (t *PolicyText) about() error {
 		return nil
 	}
 	if t.kind == belfry.KindResource && t.file.Resource != t.file.Item {
-		return t.s.bad("resource", "is %q, but resources stand in no other; leave it out", t.file.Resource)
+		return t.s.errorAt("resource", "is %q, but a resource is not inside another; leave it out", t.file.Resource)
 	}
 	return t.s.checkName("resource", t.file.Resource)
 }
 
-// Item tells which item the policy is about. The resource is empty when the text does not name it.
+// Item returns the item that the policy applies to. The resource is empty if the text does not name it.
 func (t *PolicyText) Item() (kind belfry.Kind, name, resource string) {
 	return t.kind, t.file.Item, t.file.Resource
 }
@@ -128,50 +128,51 @@ func (t *PolicyText) Classes() (names []string) {
 	return names
 }
 
-// Policy gives what the text says, by the definitions of the classes that it names. own is the class of the object that
-// the policy is about, which need not be named; empty for other kinds.
+// Policy converts the text to a policy, using the definitions of the classes that it names. own is the class of the
+// object that the policy applies to, which need not be named; empty for other kinds.
 func (t *PolicyText) Policy(class func(name string) *Class, own string) (*Policy, error) {
 	for i := range t.file.Thresholds {
 		o := &t.file.Thresholds[i]
 		path := "thresholds[" + strconv.Itoa(i) + "]"
-		if err := t.ownClass(path, &o.Class, own); err != nil {
+		if err := t.checkClass(path, &o.Class, own); err != nil {
 			return nil, err
 		}
-		n, err := o.N.in(t.s, path+".n", 0, 1, belfry.MaxIndicators)
+		n, err := o.N.parse(t.s, path+".n", 0, 1, belfry.MaxIndicators)
 		if err != nil {
 			return nil, err
 		}
 		ind, why := indicatorOf(class(o.Class), o.Class, n)
 		if ind == nil {
-			return nil, t.s.bad(path, "%s", why)
+			return nil, t.s.errorAt(path, "%s", why)
 		}
 		if o.Type != "" && o.Type != ind.Type() {
-			return nil, t.s.bad(path+".type", "is %s, but indicator i%d of class %q is a %s; leave it out", o.Type, n, o.Class, ind.Type())
+			return nil, t.s.errorAt(path+".type", "is %s, but indicator i%d of class %q is a %s; leave it out", o.Type, n, o.Class, ind.Type())
 		}
 		o.Type = ind.Type()
 	}
 	for i := range t.file.Intervals {
 		p := &t.file.Intervals[i]
 		path := "intervals[" + strconv.Itoa(i) + "]"
-		if err := t.ownClass(path, &p.Class, own); err != nil {
+		if err := t.checkClass(path, &p.Class, own); err != nil {
 			return nil, err
 		}
 		if class(p.Class) == nil {
-			return nil, t.s.bad(path+".class", "%s", noClass(p.Class))
+			return nil, t.s.errorAt(path+".class", "%s", noClass(p.Class))
 		}
 	}
 	return t.file.read(t.s, t.kind)
 }
 
-// ownClass sees to it that there is a class, and on an object that it is the object's.
-func (t *PolicyText) ownClass(path string, class *string, own string) error {
+// checkClass returns an error if there is no class, or for an object if it is not the object's. It sets an omitted
+// class.
+func (t *PolicyText) checkClass(path string, class *string, own string) error {
 	switch {
 	case *class == "" && own == "":
-		return t.s.bad(path, "has no class; only a policy on an object can do without")
+		return t.s.errorAt(path, "has no class; only a policy on an object can do without")
 	case *class == "":
 		*class = own
 	case own != "" && *class != own:
-		return t.s.bad(path+".class", "is %q, but the class of object %q is %q; leave it out", *class, t.file.Item, own)
+		return t.s.errorAt(path+".class", "is %q, but the class of object %q is %q; leave it out", *class, t.file.Item, own)
 	}
 	return nil
 }
@@ -180,7 +181,7 @@ func noClass(name string) string {
 	return "names the class " + strconv.Quote(name) + ", and there is none; see /api/classes for those there are"
 }
 
-// indicatorOf finds an indicator that can have thresholds, or says why there is none.
+// indicatorOf returns an indicator that can have thresholds, or why there is none.
 func indicatorOf(c *Class, name string, n int) (*Indicator, string) {
 	if c == nil {
 		return nil, noClass(name)
@@ -198,7 +199,7 @@ func indicatorOf(c *Class, name string, n int) (*Indicator, string) {
 	return nil, why
 }
 
-// ParsePolicy reads what MarshalJSON wrote: it says for itself of which type indicators are.
+// ParsePolicy reads what MarshalJSON wrote, which includes the types of indicators.
 func ParsePolicy(data []byte) (*Policy, error) {
 	t, err := ReadPolicy("", data)
 	if err != nil {
@@ -215,14 +216,14 @@ func (file *policyFile) read(s *source, kind belfry.Kind) (*Policy, error) {
 		}
 	}
 	if len(p.Thresholds)+len(p.Intervals) == 0 && p.Rollup == "" && p.Period == nil {
-		return nil, s.bad("", "says nothing; give it thresholds, interval, intervals, rollup or period")
+		return nil, s.errorAt("", "says nothing; give it thresholds, interval, intervals, rollup or period")
 	}
 	return p, nil
 }
 
 func (p *Policy) readThresholds(s *source, file *policyFile) error {
 	if len(file.Thresholds) > maxOverrides {
-		return s.bad("thresholds", "has %d entries; at most %d are allowed", len(file.Thresholds), maxOverrides)
+		return s.errorAt("thresholds", "has %d entries; at most %d are allowed", len(file.Thresholds), maxOverrides)
 	}
 	for i := range file.Thresholds {
 		f := &file.Thresholds[i]
@@ -231,14 +232,14 @@ func (p *Policy) readThresholds(s *source, file *policyFile) error {
 			return err
 		}
 		if f.Thresholds == nil {
-			return s.bad(path, "has no thresholds; write an empty list to switch them off")
+			return s.errorAt(path, "has no thresholds; write an empty list to switch them off")
 		}
 		ind, err := (&indicatorFile{N: f.N, Type: f.Type, Thresholds: f.Thresholds}).read(s, path)
 		if err != nil {
 			return err
 		}
 		if p.Override(f.Class, ind.N) != nil {
-			return s.bad(path, "is about i%d of class %q a second time; write its thresholds into one list", ind.N, f.Class)
+			return s.errorAt(path, "is about i%d of class %q a second time; write its thresholds into one list", ind.N, f.Class)
 		}
 		p.Thresholds = append(p.Thresholds, Override{f.Class, ind.N, ind.Text, ind.Thresholds, p.Name})
 	}
@@ -247,12 +248,12 @@ func (p *Policy) readThresholds(s *source, file *policyFile) error {
 
 func (p *Policy) readIntervals(s *source, file *policyFile) error {
 	if len(file.Intervals) > maxOverrides {
-		return s.bad("intervals", "has %d entries; at most %d are allowed", len(file.Intervals), maxOverrides)
+		return s.errorAt("intervals", "has %d entries; at most %d are allowed", len(file.Intervals), maxOverrides)
 	}
 	add := func(path, class, text string) error {
-		every, err := parsePace(text)
+		every, err := parseInterval(text)
 		if err != nil {
-			return s.bad(path, "is wrong: %s", message(err))
+			return s.errorAt(path, "is wrong: %s", message(err))
 		}
 		p.Intervals = append(p.Intervals, Pace{class, every})
 		return nil
@@ -263,7 +264,7 @@ func (p *Policy) readIntervals(s *source, file *policyFile) error {
 			return err
 		}
 		if slices.ContainsFunc(p.Intervals, func(o Pace) bool { return o.Class == f.Class }) {
-			return s.bad(path+".class", "is %q a second time", f.Class)
+			return s.errorAt(path+".class", "is %q a second time", f.Class)
 		}
 		if err := add(path+".interval", f.Class, f.Interval); err != nil {
 			return err
@@ -275,11 +276,11 @@ func (p *Policy) readIntervals(s *source, file *policyFile) error {
 	return add("interval", "", file.Interval)
 }
 
-// never is the interval of what is not expected at all.
-const never = "none"
+// noInterval is the interval if no data is expected.
+const noInterval = "none"
 
-func parsePace(text string) (Duration, error) {
-	if text == never {
+func parseInterval(text string) (Duration, error) {
+	if text == noInterval {
 		return Duration{}, nil
 	}
 	d, err := ParseDuration(text)
@@ -291,7 +292,7 @@ func parsePace(text string) (Duration, error) {
 
 func (p Pace) text() string {
 	if p.Every.IsZero() {
-		return never
+		return noInterval
 	}
 	return p.Every.String()
 }
@@ -302,16 +303,16 @@ func (p *Policy) readRollup(s *source, file *policyFile) error {
 		return nil
 	}
 	if p.Kind == belfry.KindObject {
-		return s.bad("rollup", "is for views and resources; nothing stands in an object")
+		return s.errorAt("rollup", "is for views and resources; nothing stands in an object")
 	}
 	if _, ok := p.RollupNumber(); !ok {
-		return s.bad("rollup", `must be worst, best, or a number as in "2 of m", got %q`, oneLine(file.Rollup))
+		return s.errorAt("rollup", `must be worst, best, or a number as in "2 of m", got %q`, oneLine(file.Rollup))
 	}
 	return nil
 }
 
-// RollupNumber gives the roll-up as a number: 0 for worst, -1 for best, else how many must be bad. Without ok the policy
-// says nothing about it.
+// RollupNumber returns the roll-up as a number: 0 for worst, -1 for best, else how many items must be bad. ok is false
+// if the policy does not set it.
 func (p *Policy) RollupNumber() (n int, ok bool) {
 	switch p.Rollup {
 	case "":
@@ -326,7 +327,7 @@ func (p *Policy) RollupNumber() (n int, ok bool) {
 	return n, ok && err == nil && text[0] != '+' && n >= 1 && n <= maxRollup
 }
 
-// Override finds what the policy says about an indicator of a class; nil when that is nothing.
+// Override returns the override of an indicator of a class; nil if there is none.
 func (p *Policy) Override(class string, n int) *Override {
 	for i := range p.Thresholds {
 		if o := &p.Thresholds[i]; o.N == n && o.Class == class {
@@ -336,7 +337,7 @@ func (p *Policy) Override(class string, n int) *Override {
 	return nil
 }
 
-// Fits tells whether the policy still means the same by the classes as they are now.
+// Fits returns an error if the policy no longer agrees with the present classes.
 func (p *Policy) Fits(class func(name string) *Class) error {
 	for i := range p.Thresholds {
 		o := &p.Thresholds[i]
@@ -351,7 +352,7 @@ func (p *Policy) Fits(class func(name string) *Class) error {
 	return nil
 }
 
-// Clash says what two policies on one item both set; empty when they go together.
+// Clash returns a setting that two policies on one item both have; "" if they are compatible.
 func (p *Policy) Clash(o *Policy) string {
 	for i := range p.Thresholds {
 		if t := &p.Thresholds[i]; o.Override(t.Class, t.N) != nil {
@@ -375,19 +376,19 @@ func (p *Policy) Clash(o *Policy) string {
 	return ""
 }
 
-// Overridden lists the thresholds of a class in which some indicators have others, by number. An override of another
-// type than the indicator has now, or of an indicator that the class does not have any more, does not count.
-func (c *Class) Overridden(others map[int]*Override) []Rule {
+// Overridden returns the thresholds of a class with those of some indicators, by number, replaced. An override of
+// another type than the indicator now has, or of an indicator that no longer exists, is ignored.
+func (c *Class) Overridden(overrides map[int]*Override) []Rule {
 	indicators := slices.Clone(c.Indicators)
 	for i := range indicators {
 		ind := &indicators[i]
-		if o := others[ind.N]; o != nil && o.Text == ind.Text {
+		if o := overrides[ind.N]; o != nil && o.Text == ind.Text {
 			ind.Thresholds = o.Thresholds
 		}
 	}
 	rules := rulesOf(indicators)
 	for i := range rules {
-		if o := others[rules[i].N]; o != nil {
+		if o := overrides[rules[i].N]; o != nil {
 			rules[i].Policy = o.Policy
 		}
 	}
@@ -409,7 +410,7 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 			file.Interval = f.text()
 			continue
 		}
-		file.Intervals = append(file.Intervals, paceFile{f.Class, f.text()})
+		file.Intervals = append(file.Intervals, intervalFile{f.Class, f.text()})
 	}
 	if p.Period != nil {
 		file.Period = new(periodFile)

@@ -26,7 +26,7 @@ period:
     - {from: "2026-01-03T10:00", to: "2026-01-03T12:00", rrule: FREQ=MONTHLY}
 `
 
-// kindsOf gives the classes that the policies of these tests name.
+// kindsOf returns the classes that the policies of these tests name.
 func kindsOf(t testing.TB) func(string) *Class {
 	t.Helper()
 	classes := map[string]*Class{"free": InferClass("free").WithIndicator(1, true)}
@@ -81,7 +81,7 @@ func TestPolicy(t *testing.T) {
 	if d := cmp.Diff(p, back, cmp.AllowUnexported(Duration{})); d != "" {
 		t.Error(d)
 	}
-	again, err := readPolicy(t, want, "") // what was answered may be sent back
+	again, err := readPolicy(t, want, "") // an answer may be sent back
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,11 +212,11 @@ func TestOverridden(t *testing.T) {
 		}
 	}
 	warn := []Threshold{{When: Condition{Op: Greater, Number: 5}, Status: belfry.Warning}}
-	f(Override{N: 3, Thresholds: warn}, "Used >= 80")             // an indicator that is not there any more
+	f(Override{N: 3, Thresholds: warn}, "Used >= 80")             // an indicator that no longer exists
 	f(Override{N: 1, Text: true, Thresholds: warn}, "Used >= 80") // of another type by now
 	f(Override{N: 1, Thresholds: warn}, "Used > 5")
 	f(Override{N: 1}, "")
-	// A threshold that is the same keeps its key, and with it what it has counted.
+	// An unchanged threshold keeps its key, and with it its count.
 	same := def.Overridden(map[int]*Override{1: {N: 1, Thresholds: def.Indicators[0].Thresholds}})
 	if same[0].Key != def.Rules()[0].Key {
 		t.Error("the same threshold has another key in a policy")

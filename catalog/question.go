@@ -11,7 +11,7 @@ import (
 	"belfry"
 )
 
-// Question is one column of a package: what it asks, and which answers it takes.
+// Question is one column of a package and the answers it accepts.
 type Question struct {
 	Name     string
 	Type     AnswerType
@@ -19,13 +19,13 @@ type Question struct {
 	Default  string // the answer of an empty cell; empty: none
 	Secret   bool   // never shown again
 	Values   []string
-	Bounded  bool // Min and Max count
+	Bounded  bool // Min and Max apply
 	Min, Max int
-	Step     int // what a number must be divisible by; 0: anything
+	Step     int // a number must be divisible by it; 0: no restriction
 	Help     string
 }
 
-// AnswerType says what an answer looks like.
+// AnswerType is the form of an answer.
 type AnswerType string
 
 // The types of answers.
@@ -43,7 +43,7 @@ const (
 	ChoiceAnswer   AnswerType = "choice"   // one of Values
 )
 
-// answerTypes are the types with the words that say what is right.
+// answerTypes describes valid answers of each type.
 var answerTypes = map[AnswerType]string{
 	NameAnswer:     "1 to 255 characters without control characters and without a blank at either end",
 	TextAnswer:     "at most 65536 characters",
@@ -60,7 +60,8 @@ var answerTypes = map[AnswerType]string{
 
 const maxText = 65536
 
-// AnsweredDuration reads an answer of type duration. A number alone counts seconds: that is how people write it into a table.
+// AnsweredDuration reads an answer of type duration. A number without a unit is in seconds, as people write it in a
+// table.
 func AnsweredDuration(a string) (Duration, error) {
 	if strings.Trim(a, "0123456789") == "" {
 		a += "s"
@@ -68,8 +69,8 @@ func AnsweredDuration(a string) (Duration, error) {
 	return ParseDuration(a)
 }
 
-// Plain is an answer as it is kept: without blanks around it, and one of few words in the case of that word. A text or a name is kept
-// as it is.
+// Plain returns an answer as it is stored: without blanks around it, and a keyword in its own case. A text or a name is
+// stored unchanged.
 func (q *Question) Plain(answer string) string {
 	words := q.Values
 	switch q.Type {
@@ -87,9 +88,9 @@ func (q *Question) Plain(answer string) string {
 	return answer
 }
 
-// Check tells whether an answer is right. An empty answer is: what it stands for is the caller's to say.
+// Check returns an error unless an answer is valid. An empty answer is; the caller decides what it means.
 func (q *Question) Check(answer string) error {
-	if answer == "" || q.right(answer) {
+	if answer == "" || q.valid(answer) {
 		return nil
 	}
 	if q.Secret {
@@ -101,7 +102,7 @@ func (q *Question) Check(answer string) error {
 	return belfry.Errorf(belfry.BadValue, "%s must be %s, got %q", q.Name, q.Wants(), answer)
 }
 
-// Wants says in words what a right answer is.
+// Wants describes a valid answer in words.
 func (q *Question) Wants() string {
 	switch {
 	case q.Type == ChoiceAnswer:
@@ -114,7 +115,7 @@ func (q *Question) Wants() string {
 	return answerTypes[q.Type]
 }
 
-func (q *Question) right(a string) bool {
+func (q *Question) valid(a string) bool {
 	switch q.Type {
 	case NameAnswer:
 		return utf8.ValidString(a) && utf8.RuneCountInString(a) <= 255 && strings.TrimSpace(a) == a && !strings.ContainsFunc(a, unicode.IsControl)
@@ -122,10 +123,10 @@ func (q *Question) right(a string) bool {
 		return utf8.ValidString(a) && utf8.RuneCountInString(a) <= maxText
 	case IntegerAnswer:
 		n, err := strconv.Atoi(a)
-		return err == nil && q.inside(float64(n)) && (q.Step == 0 || n%q.Step == 0)
+		return err == nil && q.inBounds(float64(n)) && (q.Step == 0 || n%q.Step == 0)
 	case NumberAnswer:
 		f, ok := parseNumber(a)
-		return ok && q.inside(f)
+		return ok && q.inBounds(f)
 	case BoolAnswer:
 		return a == "true" || a == "false"
 	case DurationAnswer:
@@ -146,12 +147,12 @@ func (q *Question) right(a string) bool {
 	return false
 }
 
-func (q *Question) inside(f float64) bool {
+func (q *Question) inBounds(f float64) bool {
 	return !q.Bounded || f >= float64(q.Min) && f <= float64(q.Max)
 }
 
-// isHost takes an IP address or a name as the domain name system knows it, underscores included since they occur. Four
-// numbers that are no address are a mistyped address rather than a name.
+// isHost accepts an IP address or a domain name, with underscores since they occur. Four numbers that are no address are
+// a mistyped address, not a name.
 func isHost(s string) bool {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return true
@@ -184,16 +185,16 @@ func isListen(s string) bool {
 
 // questionFile is the form of a question in a file.
 type questionFile struct {
-	Name     string     `json:"name"`
-	Type     AnswerType `json:"type"`
-	Required bool       `json:"required,omitempty"`
-	Default  string     `json:"default,omitempty"`
-	Secret   bool       `json:"secret,omitempty"`
-	Values   []string   `json:"values,omitempty"`
-	Min      whole      `json:"min,omitempty"`
-	Max      whole      `json:"max,omitempty"`
-	Step     whole      `json:"step,omitempty"`
-	Help     string     `json:"help"`
+	Name     string      `json:"name"`
+	Type     AnswerType  `json:"type"`
+	Required bool        `json:"required,omitempty"`
+	Default  string      `json:"default,omitempty"`
+	Secret   bool        `json:"secret,omitempty"`
+	Values   []string    `json:"values,omitempty"`
+	Min      wholeNumber `json:"min,omitempty"`
+	Max      wholeNumber `json:"max,omitempty"`
+	Step     wholeNumber `json:"step,omitempty"`
+	Help     string      `json:"help"`
 }
 
 func (file *questionFile) read(s *source, path string) (Question, error) {
@@ -205,63 +206,63 @@ func (file *questionFile) read(s *source, path string) (Question, error) {
 		q.Type = TextAnswer
 	}
 	switch _, known := answerTypes[q.Type]; {
-	case !plainName(q.Name):
-		return q, s.bad(path+".name", "must be lower-case letters, digits and _, got %q", q.Name)
+	case !isPlainName(q.Name):
+		return q, s.errorAt(path+".name", "must be lower-case letters, digits and _, got %q", q.Name)
 	case !known:
-		return q, s.bad(path+".type", "is %q, which no answer has; nearest is %q", q.Type, Nearest(string(q.Type), answerTypeNames()))
+		return q, s.errorAt(path+".type", "is %q, which is not a type of answer; nearest is %q", q.Type, Nearest(string(q.Type), answerTypeNames()))
 	case (q.Type == ChoiceAnswer) != (len(q.Values) > 0):
-		return q, s.bad(path, "must have values if its type is choice, and only then")
+		return q, s.errorAt(path, "must have values if its type is choice, and only then")
 	case q.Help == "":
-		return q, s.bad(path, "has no help; say in a sentence what %s is", q.Name)
+		return q, s.errorAt(path, "has no help; say in a sentence what %s is", q.Name)
 	case q.Required && q.Default != "":
-		return q, s.bad(path+".default", "is %q, but the answer is required; remove one of the two", q.Default)
+		return q, s.errorAt(path+".default", "is %q, but the answer is required; remove one of the two", q.Default)
 	}
 	if err := file.bounds(s, path, &q); err != nil {
 		return q, err
 	}
 	if err := q.Check(q.Default); err != nil {
-		return q, s.bad(path+".default", "is wrong: %s", message(err))
+		return q, s.errorAt(path+".default", "is wrong: %s", message(err))
 	}
 	return q, nil
 }
 
-// file gives the question in the form in which read takes it.
+// file converts the question to the form that read accepts.
 func (q *Question) file() questionFile {
 	file := questionFile{
 		Name: q.Name, Type: q.Type, Required: q.Required, Default: q.Default, Secret: q.Secret,
 		Values: q.Values, Help: q.Help,
 	}
 	if q.Bounded {
-		file.Min, file.Max = whole(strconv.Itoa(q.Min)), whole(strconv.Itoa(q.Max))
+		file.Min, file.Max = wholeNumber(strconv.Itoa(q.Min)), wholeNumber(strconv.Itoa(q.Max))
 	}
 	if q.Step > 0 {
-		file.Step = whole(strconv.Itoa(q.Step))
+		file.Step = wholeNumber(strconv.Itoa(q.Step))
 	}
 	return file
 }
 
 func (file *questionFile) bounds(s *source, path string, q *Question) (err error) {
-	const far = 1_000_000_000
+	const limit = 1_000_000_000
 	if file.Min == "" && file.Max == "" && file.Step == "" {
 		return nil
 	}
 	if q.Type != IntegerAnswer && q.Type != NumberAnswer {
-		return s.bad(path, "has min, max or step, which are for numbers alone")
+		return s.errorAt(path, "has min, max or step, which only numbers may have")
 	}
 	q.Bounded = file.Min != "" || file.Max != ""
-	if q.Min, err = file.Min.in(s, path+".min", -far, -far, far); err != nil {
+	if q.Min, err = file.Min.parse(s, path+".min", -limit, -limit, limit); err != nil {
 		return err
 	}
-	if q.Max, err = file.Max.in(s, path+".max", far, q.Min, far); err != nil {
+	if q.Max, err = file.Max.parse(s, path+".max", limit, q.Min, limit); err != nil {
 		return err
 	}
 	if !q.Bounded {
 		q.Min, q.Max = 0, 0
 	}
 	if file.Step != "" && q.Type != IntegerAnswer {
-		return s.bad(path+".step", "is for whole numbers alone")
+		return s.errorAt(path+".step", "is only for whole numbers")
 	}
-	q.Step, err = file.Step.in(s, path+".step", 0, 1, far)
+	q.Step, err = file.Step.parse(s, path+".step", 0, 1, limit)
 	return err
 }
 

@@ -11,7 +11,7 @@ type Page struct {
 	Text string
 }
 
-// Reference writes the reference pages of all kinds, so that they cannot say anything else than the program does.
+// Reference writes the reference pages of all kinds, so that they always match the program.
 func (c *Catalog) Reference() []Page {
 	return []Page{
 		{"collections.md", c.collectionPage()},
@@ -20,14 +20,14 @@ func (c *Catalog) Reference() []Page {
 	}
 }
 
-const generated = "<!-- Written from the files in catalog/; `go test ./catalog -update` writes it again. -->\n\n"
+const generated = "<!-- Written from the files in catalog/; `go test ./catalog -update` rewrites it. -->\n\n"
 
 func (c *Catalog) collectionPage() string {
 	var b strings.Builder
 	b.WriteString(generated + `# Collections
 
 A query reads one collection. A historical collection holds rows over time, and a query of it needs a time span or a
-number of rows; a current one holds what is so at this moment. Names of collections and fields may be written in any
+number of rows; a current one holds the present state. Names of collections and fields may be written in any
 case. Where there are indicators, ` + "`integer4`" + ` means ` + "`i4`" + ` and ` + "`string4`" + ` the text of ` + "`i4`" + `.
 
 Types: ` + "`text`" + ` is searched by its whole value and ` + "`fulltext`" + ` by word; a ` + "`value`" + ` is a number or a text as the
@@ -160,5 +160,5 @@ func dash(s string) string {
 	return s
 }
 
-// cell makes a text fit for a cell of a table.
+// cell escapes a text for a table cell.
 func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

@@ -7,20 +7,20 @@ import (
 	"belfry"
 )
 
-// Rule is a threshold together with its indicator: one line of what decides the status of an object.
+// Rule is a threshold together with its indicator.
 type Rule struct {
-	Key    uint64 // tells rules apart and stays the same as long as the rule does, whatever stands around it
+	Key    uint64 // hash of the rule; independent of other rules
 	N      int    // of the indicator
 	Name   string // of the indicator
 	Unit   string
-	Policy string // that says it; empty: the class
+	Policy string // that defines it; empty: the class
 	Threshold
 }
 
 // Rules lists the thresholds of all indicators.
 func (c *Class) Rules() []Rule { return c.rules }
 
-// rulesOf lists thresholds by indicator, each indicator's in the order in which they were written.
+// rulesOf lists thresholds by indicator, those of an indicator in the order written.
 func rulesOf(indicators []Indicator) (rules []Rule) {
 	seen := map[uint64]bool{}
 	for i := range indicators {
@@ -28,7 +28,7 @@ func rulesOf(indicators []Indicator) (rules []Rule) {
 		for _, th := range ind.Thresholds {
 			key := ruleKey(ind, th)
 			if seen[key] {
-				continue // said twice
+				continue // a duplicate
 			}
 			seen[key] = true
 			rules = append(rules, Rule{Key: key, N: ind.N, Name: ind.Name, Unit: ind.Unit, Threshold: th})
@@ -43,11 +43,11 @@ func ruleKey(ind *Indicator, th Threshold) uint64 {
 	return h.Sum64()
 }
 
-// Holds tells whether the rule is in force after so many values in a row have met it.
+// Holds reports whether the rule is in force after that many consecutive values have met it.
 func (r *Rule) Holds(count uint16) bool { return int(count) >= max(r.After, 1) }
 
-// Count gives how many values in a row have met the rule, once one more has come: the number n, or the text where the
-// indicator is one. In force it stays until its end.
+// Count returns how many consecutive values have met the rule after one more: the number n, or the text for a text
+// indicator. While the rule is in force the count stays until it ends.
 func (r *Rule) Count(before uint16, n float64, text string) uint16 {
 	switch met := r.When.meets(n, text); {
 	case r.Holds(before) && (met || !r.Recover.IsZero() && !r.Recover.meets(n, text)):
@@ -65,7 +65,7 @@ func (c Condition) meets(n float64, text string) bool {
 	return c.Met(n)
 }
 
-// Describe says in words that a value meets the rule. An empty value stands for one that is not at hand.
+// Describe says in words that a value meets the rule. An empty value means that it is not known.
 func (r *Rule) Describe(value string) string {
 	if value == "" {
 		return r.name() + " " + r.When.String()
@@ -73,7 +73,7 @@ func (r *Rule) Describe(value string) string {
 	return r.Value(value) + " (" + r.When.String() + ")"
 }
 
-// Value names a value of the indicator, with its unit: "Used 97 %".
+// Value returns a value of the indicator with name and unit: "Used 97 %".
 func (r *Rule) Value(value string) string {
 	if r.Unit != "" {
 		value += " " + r.Unit

@@ -19,7 +19,7 @@ func TestDuration(t *testing.T) {
 	f("5m", 5*time.Minute)
 	f("36h", 36*time.Hour)
 	f("400d", 400*24*time.Hour)
-	f("36500d", longest)
+	f("36500d", maxDuration)
 	f("1w", 7*24*time.Hour)
 	f("5214w", 5214*7*24*time.Hour)
 

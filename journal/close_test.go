@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCloseWaits: a record that is being written when the journal is closed counts once it is acknowledged; later ones
-// are refused.
+// TestCloseWaits: a record that is being written when the journal is closed is valid once acknowledged; later ones are
+// rejected.
 func TestCloseWaits(t *testing.T) {
 	dir := t.TempDir()
 	written, closing := make(chan struct{}, 1), make(chan struct{})

@@ -18,8 +18,8 @@ import (
 type small struct {
 	files   map[string][]byte
 	records []entry
-	ends    map[belfry.Position]int64 // offset behind each record
-	mark    []byte                    // the file that says where the journal ends
+	ends    map[belfry.Position]int64 // offset after each record
+	mark    []byte                    // the file "end"
 }
 
 func smallJournal(t testing.TB) small {
@@ -65,7 +65,7 @@ func smallJournal(t testing.TB) small {
 	return s
 }
 
-// memoryDir is a folder that needs no disk, where there is such a thing: thousands of small files are many times faster.
+// memoryDir returns a folder in memory, if the machine has one: thousands of small files are many times faster there.
 func memoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "journal-*")
@@ -76,7 +76,7 @@ func memoryDir(t testing.TB) string {
 	return dir
 }
 
-// fast opens a journal that does not wait for the disk: damage is all the same to it.
+// fast opens a journal that does not sync, which makes no difference for damage.
 func fast() Options {
 	return Options{
 		SegmentSize: 4096,
@@ -85,10 +85,10 @@ func fast() Options {
 	}
 }
 
-// check opens the journal with one file replaced and looks at what every damage must leave: it opens, gives the
-// records of want, tells of damage if told is set, takes new records under new positions, and gives all that again. With
-// a mark every loss is told as one; without it a bad end may have been torn by a crash.
-func (s small) check(t *testing.T, dir, name string, data []byte, want []entry, told bool) {
+// check opens the journal with one file replaced and checks what holds for all damage: it opens, replays the records of
+// want, reports damage if reported is set, accepts new records at new positions, and replays all of them again. With a mark
+// every loss is reported as one; without it a damaged end may have been torn by a crash.
+func (s small) check(t *testing.T, dir, name string, data []byte, want []entry, reported bool) {
 	t.Helper()
 	s.put(t, dir)
 	for n, d := range s.files {
@@ -107,11 +107,11 @@ func (s small) check(t *testing.T, dir, name string, data []byte, want []entry, 
 	if !slices.Equal(got, want) {
 		t.Fatalf("got  %v\nwant %v\ndamage %v", got, want, j.Damaged())
 	}
-	if told && len(j.Damaged()) == 0 {
-		t.Fatal("a record is lost and nobody is told")
+	if reported && len(j.Damaged()) == 0 {
+		t.Fatal("a record is lost and not reported")
 	}
 	for _, r := range s.records {
-		if told && !slices.Contains(want, r) && !covered(j.Damaged(), r.pos, name, s.mark != nil) {
+		if reported && !slices.Contains(want, r) && !covered(j.Damaged(), r.pos, name, s.mark != nil) {
 			t.Fatalf("%v is lost, but the damage is %+v", r, j.Damaged())
 		}
 	}
@@ -152,8 +152,7 @@ func (s small) put(t *testing.T, dir string) {
 	}
 }
 
-// covered tells whether the damage says that pos is lost, or that nobody knows what is. A torn end says so for certain
-// only if sure is not asked for.
+// covered reports whether the damage includes pos, or an unknown range. With sure, a torn end does not count.
 func covered(damaged []Damage, pos belfry.Position, file string, sure bool) bool {
 	return slices.ContainsFunc(damaged, func(d Damage) bool {
 		header := d.From == 0 && d.Segment == file && !sure
@@ -161,17 +160,17 @@ func covered(damaged []Damage, pos belfry.Position, file string, sure bool) bool
 	})
 }
 
-// TestEveryCut cuts each file at every offset: the records before the cut and those of the other file stay, and the loss is
-// told, also when the newest segment ends exactly behind a record.
+// TestEveryCut truncates each file at every offset: the records before the cut and those of the other file stay, and the
+// loss is reported, even if the newest segment ends exactly after a record.
 func TestEveryCut(t *testing.T) {
 	s := smallJournal(t)
 	s.everyCut(t, func(bool) bool { return true })
 	s.mark = nil
-	// Then nothing says that there were more records behind the last one.
+	// Then nothing shows that there were more records after the last one.
 	s.everyCut(t, func(boundary bool) bool { return !boundary })
 }
 
-func (s small) everyCut(t *testing.T, told func(boundary bool) bool) {
+func (s small) everyCut(t *testing.T, reported func(boundary bool) bool) {
 	t.Helper()
 	dir := memoryDir(t)
 	for name, data := range s.files {
@@ -185,7 +184,7 @@ func (s small) everyCut(t *testing.T, told func(boundary bool) bool) {
 				}
 				boundary = boundary || r.pos.Epoch() == number && s.ends[r.pos] == int64(n)
 			}
-			s.check(t, dir, name, data[:n], left, len(left) < len(s.records) && (number == 1 || told(boundary)))
+			s.check(t, dir, name, data[:n], left, len(left) < len(s.records) && (number == 1 || reported(boundary)))
 		}
 	}
 }
@@ -212,8 +211,7 @@ func TestEveryFlip(t *testing.T) {
 	}
 }
 
-// TestRandomDamage overwrites whole stretches: every record that was not touched stays, as long as its segment's fence
-// is known.
+// TestRandomDamage overwrites ranges of bytes: every other record stays, as long as its segment's fence is known.
 func TestRandomDamage(t *testing.T) {
 	s := smallJournal(t)
 	dir := memoryDir(t)
@@ -237,8 +235,8 @@ func TestRandomDamage(t *testing.T) {
 	}
 }
 
-// TestDamageTold looks at the words in which damage is told.
-func TestDamageTold(t *testing.T) {
+// TestDamageReported checks the texts that describe damage.
+func TestDamageReported(t *testing.T) {
 	s := smallJournal(t)
 	first, second := segmentName(1), segmentName(2)
 	f := func(name string, change func(data []byte) []byte, want ...Damage) {
@@ -256,7 +254,7 @@ func TestDamageTold(t *testing.T) {
 			}
 		}
 		j := open(t, dir, Options{})
-		replay(t, j, 0) // finds the same damage and must not tell it twice
+		replay(t, j, 0) // finds the same damage and must not report it twice
 		if got := j.Damaged(); !slices.Equal(got, want) {
 			t.Fatalf("got  %+v\nwant %+v", got, want)
 		}
@@ -279,8 +277,7 @@ func TestDamageTold(t *testing.T) {
 		Damage{first, s.ends[at(1, 2)], 0, 0, false, "record header is damaged"})
 }
 
-// TestRecordInsideRecord: a payload that holds the copy of an earlier record does not bring it back when its own header
-// is damaged.
+// TestRecordInsideRecord: a copy of an earlier record in a payload is not replayed if the header before it is damaged.
 func TestRecordInsideRecord(t *testing.T) {
 	dir := memoryDir(t)
 	j := open(t, dir, fast())
@@ -299,7 +296,7 @@ func TestRecordInsideRecord(t *testing.T) {
 	want(t, replay(t, j, 0), entry{at(1, 1), "one"}, entry{at(1, 3), "three"})
 }
 
-// TestWindowEdge: the record behind a damaged one is found wherever it lies relative to the pieces in which a file is read.
+// TestWindowEdge: the record after a damaged one is found wherever it is relative to the read window.
 func TestWindowEdge(t *testing.T) {
 	for shift := -recordHeaderSize - 2; shift <= 2; shift++ {
 		dir := memoryDir(t)
@@ -333,7 +330,7 @@ func flipByte(t *testing.T, path string, off int64) {
 	}
 }
 
-// TestMissingSegment: a segment that is gone between others is told.
+// TestMissingSegment: a missing segment between others is reported.
 func TestMissingSegment(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir, Options{SegmentSize: 100})
@@ -354,7 +351,7 @@ func TestMissingSegment(t *testing.T) {
 	lost := Damage{Segment: segmentName(2), From: at(2, 1), To: at(2, 1), Reason: "segment is missing"}
 	f(0, lost)
 	f(at(1, 1), lost)
-	f(at(2, 1)) // it had arrived everywhere
+	f(at(2, 1)) // it was in all stores
 	if err := os.Remove(filepath.Join(dir, segmentName(1))); err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +359,7 @@ func TestMissingSegment(t *testing.T) {
 	f(at(1, 1), lost)
 }
 
-// strict is a file that fails the test when someone reads beyond its end.
+// strict is a file that fails the test if it is read beyond its end.
 type strict struct {
 	t    *testing.T
 	data []byte

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// again repeats a call that a signal interrupted.
-func again(call func() error) error {
+// retryEINTR repeats a call while a signal interrupts it.
+func retryEINTR(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
 			return err
@@ -18,7 +18,7 @@ func again(call func() error) error {
 	}
 }
 
-// writeError gives a failure to write the type by which callers know it.
+// writeError wraps a write failure in ErrNoSpace or ErrFailed.
 func writeError(what string, err error) error {
 	if noSpace(err) {
 		return fmt.Errorf("%s: %w: %w", what, ErrNoSpace, err)
@@ -35,7 +35,7 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// WriteFile writes a small file durably, as a whole or not at all.
+// WriteFile writes a small file durably and atomically.
 func WriteFile(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".new-*")

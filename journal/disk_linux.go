@@ -9,28 +9,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxVector is how many pieces the system takes in one call.
+// maxVector is the maximum number of buffers in one system call.
 const maxVector = 1024
 
-// syncData leaves out what a reader does not need, such as the time of change.
+// syncData omits metadata that a reader does not need, such as the modification time.
 func syncData(f *os.File) error {
-	return os.NewSyscallError("fdatasync", again(func() error { return unix.Fdatasync(int(f.Fd())) }))
+	return os.NewSyscallError("fdatasync", retryEINTR(func() error { return unix.Fdatasync(int(f.Fd())) }))
 }
 
-// Allocate reserves the blocks of a file, so that a full disk shows when a segment begins and not inside it. Where the
-// file system cannot, the error is errors.ErrUnsupported.
+// Allocate reserves the blocks of a file, so that a full disk is detected when a segment begins and not inside it. If
+// the file system does not support it, the error is errors.ErrUnsupported.
 func Allocate(f *os.File, size int64) error {
-	err := again(func() error { return unix.Fallocate(int(f.Fd()), 0, 0, size) })
+	err := retryEINTR(func() error { return unix.Fallocate(int(f.Fd()), 0, 0, size) })
 	return os.NewSyscallError("fallocate", err)
 }
 
-// writeAt writes the pieces without gathering them first. A short write is continued, so that the reason it was short
-// comes up.
+// writeAt writes the buffers without joining them first. A short write is continued, so that its cause becomes an error.
 func writeAt(f *os.File, bufs [][]byte, off int64) (int, error) {
 	total := 0
 	for rest := bufs; len(rest) > 0; {
 		n := 0
-		err := again(func() (err error) {
+		err := retryEINTR(func() (err error) {
 			n, err = unix.Pwritev(int(f.Fd()), rest[:min(len(rest), maxVector)], off+int64(total))
 			return err
 		})
@@ -47,11 +46,11 @@ func writeAt(f *os.File, bufs [][]byte, off int64) (int, error) {
 	return total, nil
 }
 
-// idOfPath asks for nothing but the number of the file. Whoever asks for its times too makes the next write note a new time, and
-// that takes longer than all the rest of a small Append.
+// idOfPath asks only for the inode number. Reading the times as well would make the next write record a new time, which
+// takes longer than the rest of a small Append.
 func idOfPath(path string) (fileID, error) {
 	var s unix.Statx_t
-	err := again(func() error { return unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO, &s) })
+	err := retryEINTR(func() error { return unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO, &s) })
 	switch {
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM): // some containers do not allow the call
 		return statOfPath(path)
@@ -61,14 +60,14 @@ func idOfPath(path string) (fileID, error) {
 	return fileID{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino}, nil
 }
 
-// advance gives what is left of bufs after n bytes. Pieces that are done, empty ones too, are dropped.
+// advance returns what is left of bufs after n bytes. Completed buffers, empty ones included, are dropped.
 func advance(bufs [][]byte, n int) [][]byte {
 	for len(bufs) > 0 && n >= len(bufs[0]) {
 		n -= len(bufs[0])
 		bufs = bufs[1:]
 	}
 	if n > 0 {
-		rest := append([][]byte{bufs[0][n:]}, bufs[1:]...) // a copy: the caller's pieces stay as they are
+		rest := append([][]byte{bufs[0][n:]}, bufs[1:]...) // a copy: the caller's slice is not changed
 		return rest
 	}
 	return bufs

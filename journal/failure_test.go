@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestFailedSync: a record whose sync failed is not acknowledged and never comes back, although its bytes are on disk.
+// TestFailedSync: a record whose sync failed is not acknowledged and never replayed, although its bytes are on disk.
 func TestFailedSync(t *testing.T) {
 	dir := t.TempDir()
 	broken := errors.New("device error")
@@ -56,7 +56,7 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestFailedFirstAppend: the fence holds also when nothing in the failed segment counts.
+// TestFailedFirstAppend: the fence holds even if nothing in the failed segment is valid.
 func TestFailedFirstAppend(t *testing.T) {
 	dir := t.TempDir()
 	var onDisk []byte
@@ -93,7 +93,7 @@ func TestFailedFirstAppend(t *testing.T) {
 // TestShortWrite: part of a group reaches the disk, then the disk is full.
 func TestShortWrite(t *testing.T) {
 	dir := t.TempDir()
-	room := -1 // bytes that one write gets through before the disk is full; -1: all
+	room := -1 // bytes that one write can write before the disk is full; -1: all
 	write := func(f *os.File, bufs [][]byte, off int64) (int, error) {
 		all := slices.Concat(bufs...)
 		if room < 0 || len(all) <= room {
@@ -123,7 +123,7 @@ func TestShortWrite(t *testing.T) {
 	}
 }
 
-// TestNoRoomForSegment: while no segment can be begun every append says so, and the first with room succeeds.
+// TestNoRoomForSegment: while no segment can be begun every append returns an error, and the first with space succeeds.
 func TestNoRoomForSegment(t *testing.T) {
 	dir := t.TempDir()
 	var refuse error

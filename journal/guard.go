@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// ErrGone says that the folder of the journal, or a segment in it, was removed or replaced while the journal was open.
-// What was written there would be lost, so nothing is acknowledged. When the same folder is put back, the next Append
+// ErrGone means that the folder of the journal, or a segment in it, was removed or replaced while the journal was open.
+// Records written there would be lost, so nothing is acknowledged. When the same folder is put back, the next Append
 // succeeds.
 var ErrGone = errors.New("the journal was removed or replaced")
 
-// Check tells whether the folder and its segments are still there; the error wraps ErrGone.
+// Check returns an error that wraps ErrGone unless the folder and its segments still exist.
 func (j *Journal) Check() error {
 	if err := j.checkDir(); err != nil {
 		return err
@@ -38,11 +38,11 @@ func (j *Journal) checkDir() error {
 	return nil
 }
 
-// checkAgain is for how long an answer of Options.Guard counts. It takes a system call, which is a part of the time of a
-// small Append, and nobody can take a folder over and begin to write in it that quickly.
-const checkAgain = time.Millisecond
+// guardInterval is for how long a success of Options.Guard is valid. The check takes a system call, a good part of the
+// time of a small Append, and no other process can take over a folder and begin to write in it that quickly.
+const guardInterval = time.Millisecond
 
-// checkActive tells whether what was just written can be found again under the name of the active segment.
+// checkActive returns an error unless what was just written can be found under the name of the active segment.
 func (j *Journal) checkActive() error {
 	if id, err := idOfPath(j.active.path); err != nil || id != j.fileID {
 		return fmt.Errorf("%w: segment %s is missing", ErrGone, filepath.Base(j.active.path))
@@ -50,22 +50,22 @@ func (j *Journal) checkActive() error {
 	return j.guard()
 }
 
-// guard asks Options.Guard, unless it has just answered.
+// guard calls Options.Guard, unless it has just succeeded.
 func (j *Journal) guard() error {
-	if time.Since(j.checked).Abs() < j.checkAgain {
+	if time.Since(j.guardPassed).Abs() < j.guardInterval {
 		return nil
 	}
 	if err := j.o.Guard(); err != nil {
 		return err
 	}
-	j.checked = time.Now()
+	j.guardPassed = time.Now()
 	return nil
 }
 
-// report tells Options.Failed how an Append ended. After one that failed everything is checked again.
+// report calls Options.Failed with the result of an Append. After a failure everything is checked again.
 func (j *Journal) report(err error) {
 	if err != nil {
-		j.checked = time.Time{}
+		j.guardPassed = time.Time{}
 	}
 	if err != nil || j.failing {
 		j.o.Failed(err)

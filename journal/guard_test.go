@@ -9,12 +9,12 @@ import (
 )
 
 // TestFolderGone: nothing is acknowledged while the folder, or the segment being written, is not where a restart would
-// look for it. When the same folder is put back, appends succeed again and nothing that counts is missing.
+// look for it. When the same folder is put back, appends succeed again and no valid record is missing.
 func TestFolderGone(t *testing.T) {
 	top := t.TempDir()
 	dir, away := filepath.Join(top, "journal"), filepath.Join(top, "away")
-	var told []bool // whether there was an error
-	j := open(t, dir, Options{Failed: func(err error) { told = append(told, err != nil) }})
+	var reported []bool // whether there was an error
+	j := open(t, dir, Options{Failed: func(err error) { reported = append(reported, err != nil) }})
 	first := appendAll(t, j, "a")
 	if err := j.Check(); err != nil {
 		t.Fatal(err)
@@ -57,12 +57,12 @@ func TestFolderGone(t *testing.T) {
 		t.Errorf("segment removed: %v", err)
 	}
 	appendAll(t, j, "c") // in a new one
-	if len(told) < 3 || !told[0] || told[len(told)-1] {
-		t.Errorf("told %v", told)
+	if len(reported) < 3 || !reported[0] || reported[len(reported)-1] {
+		t.Errorf("reported %v", reported)
 	}
 }
 
-// TestGuard: a process that has lost the folder writes nothing, and acknowledges nothing that it wrote when it lost it.
+// TestGuard: a process that has lost the folder writes nothing, and acknowledges nothing that it wrote while it lost it.
 func TestGuard(t *testing.T) {
 	dir := t.TempDir()
 	lost, calls, at := errors.New("lost"), 0, 0
@@ -72,9 +72,9 @@ func TestGuard(t *testing.T) {
 		}
 		return nil
 	}})
-	j.checkAgain = 0
+	j.guardInterval = 0
 	appendAll(t, j, "a")
-	at = calls + 2 // behind the write
+	at = calls + 2 // after the write
 	if _, err := j.Append([]byte("x")); !errors.Is(err, lost) {
 		t.Error(err)
 	}
@@ -94,22 +94,22 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardNotAlways: a check counts for a while, also for the appends that follow, and one that fails does not.
+// TestGuardNotAlways: a successful check is valid for a while, also for later appends; a failed one is not.
 func TestGuardNotAlways(t *testing.T) {
 	calls, lost := 0, error(nil)
 	j := open(t, t.TempDir(), Options{Guard: func() error { calls++; return lost }})
-	j.checkAgain = time.Hour
+	j.guardInterval = time.Hour
 	for range 10 {
 		appendAll(t, j, "a")
 	}
 	if calls != 1 {
 		t.Errorf("asked %d times", calls)
 	}
-	j.checkAgain, lost = 0, errors.New("lost")
+	j.guardInterval, lost = 0, errors.New("lost")
 	if _, err := j.Append([]byte("x")); !errors.Is(err, lost) {
 		t.Error(err)
 	}
-	j.checkAgain, lost = time.Hour, nil
+	j.guardInterval, lost = time.Hour, nil
 	appendAll(t, j, "b")
 	if calls != 3 {
 		t.Errorf("asked %d times", calls)
@@ -125,7 +125,7 @@ func TestLockLost(t *testing.T) {
 	path := filepath.Join(dir, "lock")
 	must(t, l.Check())
 
-	must(t, os.Remove(path)) // nobody else has taken the folder
+	must(t, os.Remove(path)) // no other process has locked the folder
 	if err := l.Check(); !errors.Is(err, ErrLockLost) {
 		t.Errorf("removed: %v", err)
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// instanceFile names the instance to which a folder belongs. It lies in the data folder, in the journal and among the
-// rows, so that it travels with each of them.
+// instanceFile has the id of the instance that a folder belongs to. There is one in the data folder, in the journal and
+// among the rows, so that it is copied with each of them.
 const instanceFile = "instance"
 
-// ReadInstance returns the id of the instance to which a folder belongs; empty when the folder does not say, or is not there.
+// ReadInstance returns the id of the instance that a folder belongs to; "" if the folder has no id or does not exist.
 func ReadInstance(dir string) (string, error) {
 	path := filepath.Join(dir, instanceFile)
 	text, err := os.ReadFile(path)
@@ -30,7 +30,7 @@ func ReadInstance(dir string) (string, error) {
 	return id, nil
 }
 
-// WriteInstance makes a folder, if need be, and says durably to which instance it belongs.
+// WriteInstance creates a folder if necessary and writes durably which instance it belongs to.
 func WriteInstance(dir, id string) error {
 	err := makeDir(dir)
 	if err == nil {
@@ -46,7 +46,7 @@ func instanceID(id string) bool {
 	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// Segments returns the numbers of the oldest and the newest segment in a folder; 0 when it has none, or is not there.
+// Segments returns the numbers of the oldest and the newest segment in a folder; 0 if it has none or does not exist.
 func Segments(dir string) (oldest, newest uint64, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

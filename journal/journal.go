@@ -1,6 +1,6 @@
-// Package journal is the one commit point: what has been appended and synced has happened, everything else has not.
+// Package journal is the only commit point: what has been appended and synced has happened, everything else has not.
 //
-// A journal is a folder of segments. A record gets a position, its segment's number in the upper and its place in the
+// A journal is a folder of segments. A record gets a position, its segment's number in the upper and its index in the
 // segment, from 1, in the lower half. Positions only grow and are never used twice, not even for a record that was lost.
 //
 //	0000000000000007.journal   header │ record 7·1 │ record 7·2 │ … │ record 7·n          (sealed)
@@ -8,15 +8,15 @@
 //	end                        position of the last record that was acknowledged
 //
 // Invariants:
-//   - A segment is written by one process in one go, front to back. Every Open begins a new one; so does every failed
-//     write or sync, for after such a failure nobody can tell what is on disk.
-//   - The header of a segment says which position before it was the last that counts, the fence. Records beyond it, in
-//     earlier segments, belong to an append that failed: they are never replayed, although their bytes may be there.
-//   - The newest segment is never removed, so that the numbers of its predecessors cannot come back.
+//   - A segment is written by one process, front to back. Every Open begins a new one; so does every failed write or
+//     sync, because after such a failure the content on disk is unknown.
+//   - The header of a segment has the last valid position before it, the fence. Records above it in earlier segments
+//     belong to an append that failed: they are never replayed, although their bytes may be there.
+//   - The newest segment is never removed, so that the numbers of its predecessors are not used again.
 //
-// Of an append that a crash or a power loss interrupts, none, some or all records may be found afterwards: none of them
-// was acknowledged. Those found count from then on. What was acknowledged and is not found is damage: the file "end" says
-// how far that went.
+// If a crash or a power loss interrupts an append, none, some or all of its records may be found afterwards: none of them
+// was acknowledged. Those found are valid from then on. A record that was acknowledged and is not found is damage: the file
+// "end" has the last acknowledged position.
 //
 // One goroutine calls Append and Close. All other methods may be called from anywhere at any time.
 package journal
@@ -36,39 +36,42 @@ import (
 )
 
 var (
-	// ErrNoSpace says that the disk or the quota is full. The next Append tries again and succeeds when there is room.
+	// ErrNoSpace means that the disk or the quota is full. The next Append tries again and succeeds when there is space.
 	ErrNoSpace = errors.New("no space for the journal")
-	// ErrFailed says that writing failed for another reason. The next Append tries again, in a new segment.
+	// ErrFailed means that writing failed for another reason. The next Append tries again, in a new segment.
 	ErrFailed = errors.New("journal cannot be written")
-	// ErrTooLarge says that a record is above MaxRecord.
+	// ErrTooLarge means that a record exceeds MaxRecord.
 	ErrTooLarge = errors.New("record is too large for the journal")
-	// ErrClosed says that the journal has been closed.
+	// ErrClosed means that the journal has been closed.
 	ErrClosed = errors.New("journal is closed")
 )
 
 const (
 	// MaxRecord is the size of the largest record in bytes.
 	MaxRecord = 512 << 20
-	// DefaultSegmentSize is how large segments are unless Options say otherwise.
+	// DefaultSegmentSize is the default of Options.SegmentSize.
 	DefaultSegmentSize = 64 << 20
 )
 
-// Options say how a journal is opened. The zero value is good.
+// Options configure a journal. The zero value is valid.
 type Options struct {
-	SegmentSize int64           // a new segment needs that much free space; a larger record gets a segment that fits it
-	After       belfry.Position // records up to here have arrived everywhere: they are neither checked nor replayed
-	Next        uint64          // the number that the next segment has at least
+	SegmentSize int64           // of a new segment, allocated in advance; a larger record gets a segment of its own size
+	After       belfry.Position // records up to here are in all stores: they are neither checked nor replayed
+	Next        uint64          // minimum number of the next segment
 	Log         *slog.Logger
 
-	// Guard is asked before and after a write whether this process may still write here, at most once a millisecond; an error fails the append.
+	// Guard is called before and after a write, at most once a millisecond, and returns an error if this process may no longer
+	// write here; the append then fails.
 	Guard func() error
-	// Failed is told of every Append that failed, and of nil at the first one that succeeds again. It must not block.
+	// Failed is called with the error of every Append that failed, and with nil at the next one that succeeds. It must not
+	// block.
 	Failed func(error)
-	// Marked is told why the note of the end cannot be used or written, and of nil once it is written again. It must not block.
+	// Marked is called with the reason why the file "end" cannot be used or written, and with nil once it is written again. It
+	// must not block.
 	Marked func(error)
 
-	// How the journal reaches the disk; tests put failures here. Sync makes the content of a file durable, SyncDir the
-	// names in a folder, Write writes all bufs at an offset, Allocate reserves the space of a new file.
+	// Disk operations; tests inject failures here. Sync makes the content of a file durable, SyncDir the names in a folder,
+	// Write writes all bufs at an offset, Allocate reserves the space of a new file.
 	Sync     func(f *os.File) error
 	SyncDir  func(dir string) error
 	Write    func(f *os.File, bufs [][]byte, off int64) (int, error)
@@ -110,81 +113,82 @@ func (o *Options) fill() {
 type Journal struct {
 	dir    string
 	dirID  fileID
-	folder *os.File // of dir; held open so that its number is not given to another folder
+	folder *os.File // of dir; held open so that its inode number is not reused
 	o      Options
 
 	writing sync.Mutex // held by Append and Close; one goroutine appends, another may close
 
-	// Of whoever holds writing.
-	file       *os.File      // of the active segment; nil when the next Append has to begin one
-	fileID     fileID        // of file
-	checked    time.Time     // when Options.Guard last had nothing against it
-	checkAgain time.Duration // the constant, unless a test has another
-	failing    bool          // the last Append failed
-	headers    []byte        // reused from call to call
-	bufs       [][]byte
-	closed     bool
-	reading    bool      // see Read
-	spares     bool      // whether to make them
-	spare      chan bool // tells once whether it was made; nil when none is on its way
-	mark       mark      // its fields pos, known and problem do not change after Open
+	// Guarded by writing.
+	file          *os.File      // of the active segment; nil if the next Append has to begin one
+	fileID        fileID        // of file
+	guardPassed   time.Time     // when Options.Guard last succeeded
+	guardInterval time.Duration // tests change it
+	failing       bool          // the last Append failed
+	headers       []byte        // reused by every call
+	bufs          [][]byte
+	closed        bool
+	reading       bool      // see Read
+	spares        bool      // whether to create spare segments
+	spare         chan bool // receives whether it was created; nil if none is being created
+	mark          mark      // its fields pos, known and problem do not change after Open
 
-	mu       sync.Mutex      // guards what follows; never held during input or output
+	mu       sync.Mutex      // guards the fields below; never held during I/O
 	segments []*segment      // by number; the active one is the last
 	active   *segment        // the one that file belongs to
 	next     uint64          // number of the next segment
-	last     belfry.Position // last position that counts
-	reached  belfry.Position // last position that ever counted, also when its segment has been released
+	last     belfry.Position // last valid position
+	reached  belfry.Position // last position that was ever valid, even if its segment has been released
 	first    uint64          // number of the oldest segment that Open found
-	begins   belfry.Position // last position before the oldest segment, as its header has it; 0 when it is not known
+	begins   belfry.Position // last position before the oldest segment, from its header; 0 if unknown
 	damaged  []Damage
-	turned   atomic.Bool   // the next record begins a new segment
-	short    atomic.Bool   // there was no room for the last segment that was begun
-	owners   atomic.Uint64 // see SetNote
+	rotate   atomic.Bool   // the next record begins a new segment
+	lowSpace atomic.Bool   // there was not enough space for the last new segment
+	note     atomic.Uint64 // see SetNote
 }
 
-// segment is what is known about one file. Its fields are guarded by the journal's mutex.
+// segment is the state of one file. Its fields are guarded by the journal's mutex.
 type segment struct {
-	number uint64
-	path   string
-	fence  belfry.Position // last position that counts before this segment; only as Open found it
-	fenced bool            // fence is known
-	old    bool            // not looked into: all of it is at or before Options.After
-	going  bool            // Release is removing it
-	last   belfry.Position // position of the last record that counts; number<<32 when there is none
-	end    int64           // offset behind that record
-	size   int64           // of the file, as allocated
-	grows  bool            // nothing could be allocated: the file grows as it is written
+	number   uint64
+	path     string
+	fence    belfry.Position // last valid position before this segment; only as Open found it
+	fenced   bool            // fence is known
+	old      bool            // not read: all of it is at or before Options.After
+	removing bool            // Release is removing it
+	last     belfry.Position // position of the last valid record; number<<32 if there is none
+	end      int64           // offset after that record
+	size     int64           // of the file, as allocated
+	grows    bool            // not allocated in advance: the file grows as it is written
 }
 
-// room is how far the segment may be filled. One that was allocated small for lack of space is not filled further than that.
-func (s *segment) room(j *Journal) int64 {
+// capacity returns how far the segment may be filled. One that was allocated small for lack of space is not filled
+// further.
+func (s *segment) capacity(j *Journal) int64 {
 	if s.grows {
 		return max(s.size, j.o.SegmentSize)
 	}
 	return s.size - j.slack()
 }
 
-// index is how many records of the segment count.
+// index returns how many records of the segment are valid.
 func (s *segment) index() uint32 { return uint32(s.last) }
 
-// Last is the position of the last record that is durable, or Options.After if there is none above it.
+// Last returns the position of the last durable record, or Options.After if there is none above it.
 func (j *Journal) Last() belfry.Position {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.last
 }
 
-// Bounds returns the last position before the oldest segment that Open found, 0 when that is not known, the last
-// position that ever counted, as far as the segments tell, and the lowest position that the next segment can have.
+// Bounds returns the last position before the oldest segment that Open found, 0 if unknown, the last position that was
+// ever valid, as far as the segments show, and the lowest position that the next segment can have.
 func (j *Journal) Bounds() (begins, reached, next belfry.Position) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.begins, max(j.reached, j.last), belfry.PositionOf(j.next, 0)
 }
 
-// Since is the position after which the journal has every record: what is at or before it may have been released. While
-// records are known to be damaged it is the highest position there is.
+// Since returns the position after which the journal has every record: those at or before it may have been released.
+// While there is known damage it is the maximum position.
 func (j *Journal) Since() belfry.Position {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -199,8 +203,8 @@ func (j *Journal) Since() belfry.Position {
 	return belfry.PositionOf(j.segments[0].number, 0)
 }
 
-// Counts tells whether there was a record at pos that counts, as far as the segments that Open found tell, and returns the
-// last position up to pos that does. It may be in a segment that has been released.
+// Counts reports whether the record at pos was valid, according to the segments that Open found, and returns the last
+// valid position up to pos. It may be in a segment that has been released.
 func (j *Journal) Counts(pos belfry.Position) (last belfry.Position, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -216,7 +220,7 @@ func (j *Journal) Counts(pos belfry.Position) (last belfry.Position, ok bool) {
 	return last, pos <= last
 }
 
-// Size is the space that the segments take on disk, and their number.
+// Size returns the disk space of the segments, and their number.
 func (j *Journal) Size() (bytes int64, segments int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -226,9 +230,9 @@ func (j *Journal) Size() (bytes int64, segments int) {
 	return bytes, len(j.segments)
 }
 
-// Append writes the payloads as consecutive records, syncs once, and gives the position of the first. Only when it
-// returns nil has anything happened; then all of it has. After an error none of the payloads counts, and the next call
-// tries again by itself. Without payloads it does nothing.
+// Append writes the payloads as consecutive records, syncs once, and returns the position of the first. If it returns
+// nil, all of them are committed. After an error none is valid, and the next call recovers by itself. Without payloads
+// it does nothing.
 func (j *Journal) Append(payloads ...[]byte) (first belfry.Position, err error) {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -249,7 +253,7 @@ func (j *Journal) Append(payloads ...[]byte) (first belfry.Position, err error) 
 	if err := j.guard(); err != nil {
 		return 0, writeError("append to journal "+j.dir, err)
 	}
-	if err := j.makeRoom(need, len(payloads)); err != nil {
+	if err := j.ensureSpace(need, len(payloads)); err != nil {
 		return 0, err
 	}
 	first = j.active.last + 1
@@ -264,16 +268,16 @@ func (j *Journal) Append(payloads ...[]byte) (first belfry.Position, err error) 
 	j.active.end += need
 	j.active.size = max(j.active.size, j.active.end)
 	j.last = j.active.last
-	if j.active.end > j.active.size/4 { // not for the few records of a short life
+	if j.active.end > j.active.size/4 { // not for a few records of a short-lived process
 		j.makeSpare()
 	}
 	return first, nil
 }
 
-// makeRoom sees to it that a segment is open into which a group of n records fits whole.
-func (j *Journal) makeRoom(need int64, n int) error {
+// ensureSpace ensures that the active segment has space for a whole group of n records.
+func (j *Journal) ensureSpace(need int64, n int) error {
 	if a := j.active; a != nil {
-		if !j.turned.Swap(false) && a.end+need <= a.room(j) && uint64(a.index())+uint64(n) < math.MaxUint32 {
+		if !j.rotate.Swap(false) && a.end+need <= a.capacity(j) && uint64(a.index())+uint64(n) < math.MaxUint32 {
 			return nil
 		}
 		j.seal()
@@ -284,16 +288,16 @@ func (j *Journal) makeRoom(need int64, n int) error {
 	return nil
 }
 
-// Turn lets the next record begin a new segment, so that Release can remove what is in the present one.
-func (j *Journal) Turn() { j.turned.Store(true) }
+// Turn makes the next record begin a new segment, so that Release can remove the present one.
+func (j *Journal) Turn() { j.rotate.Store(true) }
 
-// write brings a group to disk, with one write and one sync.
+// write writes a group to disk, with one write and one sync.
 func (j *Journal) write(first belfry.Position, payloads [][]byte) error {
-	j.headers, j.bufs = j.headers[:0], j.bufs[:0] // their memory is used again
+	j.headers, j.bufs = j.headers[:0], j.bufs[:0] // reuse their memory
 	for i, p := range payloads {
 		j.headers = appendRecordHeader(j.headers, first+belfry.Position(i), p)
 	}
-	for i, p := range payloads { // headers has stopped moving
+	for i, p := range payloads { // headers is not reallocated any more
 		j.bufs = append(j.bufs, j.headers[i*recordHeaderSize:(i+1)*recordHeaderSize], p)
 	}
 	_, err := j.o.Write(j.file, j.bufs, j.active.end)
@@ -307,14 +311,14 @@ func (j *Journal) write(first belfry.Position, payloads [][]byte) error {
 	return j.checkActive()
 }
 
-// seal ends the active segment: what was allocated and not used goes back. All its records are durable already, so
-// nothing that fails here is worse than some space wasted.
+// seal ends the active segment and frees unused allocated space. All its records are durable already, so a failure here
+// only wastes space.
 func (j *Journal) seal() {
 	j.endSegment("seal segment")
 }
 
-// abandon ends the active segment after a failure and tries at once to begin the next, whose fence says that the failed
-// records do not count. Until that has worked, cutting them off is all that stands between them and a restart.
+// abandon ends the active segment after a failure and tries at once to begin the next, whose fence invalidates the
+// failed records. Until that succeeds, only truncating them prevents their replay after a restart.
 func (j *Journal) abandon() {
 	j.o.Log.Warn("journal segment abandoned after a failed write", "segment", j.active.path, "last", j.active.last)
 	j.endSegment("cut failed append")
@@ -342,8 +346,8 @@ func (j *Journal) endSegment(what string) {
 	j.file, j.active = nil, nil
 }
 
-// Close seals the segment being written. Everything acknowledged was durable before: it waits for an Append that is under
-// way, whose records it would cut off, and later ones are refused.
+// Close seals the active segment. Everything acknowledged is durable already: Close waits for an Append in progress,
+// whose records it would truncate, and later ones return an error.
 func (j *Journal) Close() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -360,7 +364,7 @@ func (j *Journal) Close() error {
 // Release removes the segments all of whose records are at or before pos, oldest first. It keeps the newest one, unless
 // the disk is short of space: then see Shrink.
 func (j *Journal) Release(pos belfry.Position) error {
-	if j.short.Load() {
+	if j.lowSpace.Load() {
 		return j.Shrink(pos)
 	}
 	return j.remove(pos)
@@ -371,16 +375,16 @@ func (j *Journal) remove(pos belfry.Position) error {
 		return fmt.Errorf("release journal segments: %w", err)
 	}
 	for {
-		s := j.oldest(pos)
+		s := j.claimOldest(pos)
 		if s == nil {
 			return nil
 		}
 		err := os.Remove(s.path)
 		if errors.Is(err, os.ErrNotExist) {
-			err = nil // another Release was quicker
+			err = nil // another Release removed it
 		}
 		j.mu.Lock()
-		s.going = err == nil
+		s.removing = err == nil
 		if err == nil && j.segments[0] == s {
 			j.segments = j.segments[1:]
 		}
@@ -391,13 +395,14 @@ func (j *Journal) remove(pos belfry.Position) error {
 	}
 }
 
-// oldest is the oldest segment if pos covers it and a newer one exists, else nil. From then on it counts as going.
-func (j *Journal) oldest(pos belfry.Position) *segment {
+// claimOldest returns the oldest segment if pos covers it and a newer one exists, else nil. It marks it as being
+// removed.
+func (j *Journal) claimOldest(pos belfry.Position) *segment {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.segments) < 2 || j.segments[0].last > pos {
 		return nil
 	}
-	j.segments[0].going = true
+	j.segments[0].removing = true
 	return j.segments[0]
 }

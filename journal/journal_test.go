@@ -108,7 +108,7 @@ func TestAppendReplay(t *testing.T) {
 	}
 }
 
-// TestCrash opens a journal whose segment was not sealed: the zeros behind the records are no damage and are given back.
+// TestCrash opens a journal whose segment was not sealed: the zeros after the records are no damage and are freed.
 func TestCrash(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir, Options{SegmentSize: 3 << 20})
@@ -217,7 +217,7 @@ func TestRelease(t *testing.T) {
 	f(at(4, 2), 1) // never the active one
 	want(t, replay(t, j, 0), entry{at(4, 1), "6"}, entry{at(4, 2), "7"})
 	j.Close()
-	// Nor the newest one of an idle journal: its number keeps positions from coming back even if After is lost.
+	// Nor the newest one of an idle journal: its number prevents reuse of positions even if After is lost.
 	j = open(t, dir, Options{})
 	f(at(9, 9), 1)
 	if d := j.Damaged(); len(d) > 0 {
@@ -228,7 +228,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReplayError: what f returns comes back as it is, and ends the replay.
+// TestReplayError: an error of f ends the replay and is returned unchanged.
 func TestReplayError(t *testing.T) {
 	j := open(t, t.TempDir(), Options{})
 	appendAll(t, j, "a", "b", "c")
@@ -245,7 +245,7 @@ func TestReplayError(t *testing.T) {
 	}
 }
 
-// TestTogether has readers and a releaser beside the appender; the race detector watches.
+// TestTogether appends, replays and releases concurrently, for the race detector.
 func TestTogether(t *testing.T) {
 	o := fast()
 	o.SegmentSize = 2000

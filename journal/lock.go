@@ -13,37 +13,37 @@ import (
 )
 
 var (
-	// ErrLocked says that another process serves from the folder.
+	// ErrLocked means that another process serves from the folder.
 	ErrLocked = errors.New("folder is in use")
-	// ErrLockLost says that the lock file was removed or replaced while the folder was locked.
+	// ErrLockLost means that the lock file was removed or replaced while the folder was locked.
 	ErrLockLost = errors.New("the lock of the folder is lost")
-	// ErrLockTaken says, beside ErrLockLost, that another process may have taken the folder since.
+	// ErrLockTaken means, in addition to ErrLockLost, that another process may have locked the folder since.
 	ErrLockTaken = errors.New("another process may be serving the folder")
 )
 
-// Lock is a data folder that is taken for this process.
+// Lock is the lock of this process on a data folder.
 type Lock struct {
 	dir    string
 	path   string
-	folder *os.File // held open so that its number is not given to another folder
-	inDir  fileID
+	folder *os.File // held open so that its inode number is not reused
+	dirID  fileID
 
 	mu   sync.Mutex
 	file *os.File
 	id   fileID
 }
 
-// LockDir takes the folder for this process until Unlock is called or the process ends, however it ends. A second taker
-// gets an error that wraps ErrLocked and names the first.
+// LockDir locks the folder for this process until Unlock is called or the process ends, however it ends. If it is locked
+// already, the error wraps ErrLocked and names the holder.
 func LockDir(dir string) (*Lock, error) {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
 	l := &Lock{dir: dir, path: filepath.Join(dir, "lock"), folder: folder}
-	l.inDir, err = idOfFile(folder)
+	l.dirID, err = idOfFile(folder)
 	if err == nil {
-		err = l.take(os.O_RDWR | os.O_CREATE)
+		err = l.acquire(os.O_RDWR | os.O_CREATE)
 	}
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
@@ -51,8 +51,8 @@ func LockDir(dir string) (*Lock, error) {
 	return l, nil
 }
 
-// take opens and locks the file.
-func (l *Lock) take(mode int) error {
+// acquire opens and locks the file.
+func (l *Lock) acquire(mode int) error {
 	f, err := os.OpenFile(l.path, mode|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", l.dir, err)
@@ -72,7 +72,7 @@ func (l *Lock) take(mode int) error {
 	return nil
 }
 
-// Check tells whether the lock is still what keeps others out; the error wraps ErrLockLost. It costs one system call.
+// Check returns an error that wraps ErrLockLost unless the lock still excludes others. It costs one system call.
 func (l *Lock) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,8 +91,8 @@ func (l *Lock) check() error {
 	return nil
 }
 
-// Renew is Check, and makes a missing lock file again. That is safe as long as the folder is the same one: whoever else
-// had taken the folder meanwhile would have left a lock file.
+// Renew is Check, and creates a missing lock file again. That is safe as long as the folder is the same one: another
+// process that had locked the folder meanwhile would have left a lock file.
 func (l *Lock) Renew() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,11 +100,11 @@ func (l *Lock) Renew() error {
 	if lost == nil {
 		return nil
 	}
-	if id, err := idOfPath(l.dir); err != nil || id != l.inDir {
+	if id, err := idOfPath(l.dir); err != nil || id != l.dirID {
 		return fmt.Errorf("%w: %s is not the folder any more that was locked", ErrLockLost, l.dir)
 	}
 	old := l.file
-	if err := l.take(os.O_RDWR | os.O_CREATE | os.O_EXCL); err != nil {
+	if err := l.acquire(os.O_RDWR | os.O_CREATE | os.O_EXCL); err != nil {
 		if errors.Is(err, os.ErrExist) || errors.Is(err, ErrLocked) {
 			return lost
 		}
@@ -113,19 +113,19 @@ func (l *Lock) Renew() error {
 	return old.Close()
 }
 
-// Unlock gives the folder back. The file stays: removing it would let two processes each lock a file of that name.
+// Unlock releases the folder. The file stays: if it were removed, two processes could each lock a file of that name.
 func (l *Lock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(l.file.Truncate(0), l.file.Close(), l.folder.Close())
 }
 
-// fileID tells files apart, whatever their names.
+// fileID identifies a file, whatever its name.
 type fileID struct{ device, number uint64 }
 
 func statOfPath(path string) (fileID, error) {
 	var s unix.Stat_t
-	if err := again(func() error { return unix.Stat(path, &s) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Stat(path, &s) }); err != nil {
 		return fileID{}, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
 	return fileID{uint64(s.Dev), uint64(s.Ino)}, nil
@@ -133,7 +133,7 @@ func statOfPath(path string) (fileID, error) {
 
 func idOfFile(f *os.File) (fileID, error) {
 	var s unix.Stat_t
-	if err := again(func() error { return unix.Fstat(int(f.Fd()), &s) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Fstat(int(f.Fd()), &s) }); err != nil {
 		return fileID{}, &os.PathError{Op: "fstat", Path: f.Name(), Err: err}
 	}
 	return fileID{uint64(s.Dev), uint64(s.Ino)}, nil
@@ -147,7 +147,7 @@ func writePID(f *os.File) error {
 // holder names the process that has the lock.
 func holder(path string) string {
 	text, err := os.ReadFile(path)
-	if pid, bad := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && bad == nil {
+	if pid, parseErr := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && parseErr == nil {
 		return fmt.Sprintf("process %d", pid)
 	}
 	return "another process"
@@ -156,8 +156,8 @@ func holder(path string) string {
 // DataFormat is the format of the whole data folder that this program reads and writes.
 const DataFormat = 1
 
-// Format gives the format number of a data folder and writes it down if the folder does not say. A newer format than
-// DataFormat is an error: this program would misread it.
+// Format returns the format number of a data folder and writes it if the folder has none. A newer format than DataFormat
+// is an error: this program would misread it.
 func Format(dir string) (int, error) {
 	n, err := ReadFormat(dir)
 	if n != 0 || err != nil {
@@ -169,7 +169,7 @@ func Format(dir string) (int, error) {
 	return DataFormat, nil
 }
 
-// ReadFormat is Format for those who only look: 0 when the folder does not say.
+// ReadFormat is Format without writing: it returns 0 if the folder has no format number.
 func ReadFormat(dir string) (int, error) {
 	path := formatPath(dir)
 	text, err := os.ReadFile(path)

@@ -56,7 +56,7 @@ func TestFormat(t *testing.T) {
 	f("0", 0, "should hold a number")
 }
 
-// A file has one identity, however it is asked for.
+// A file has the same id by path and by descriptor.
 func TestFileID(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	f, err := os.Create(path)

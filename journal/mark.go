@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The file "end" beside the segments holds the position of the last record that was acknowledged, the mark. Without it
-// nobody could tell a newest segment that has lost its end from one that a crash left with a torn record.
+// The file "end" beside the segments has the position of the last acknowledged record, the mark. Without it, a newest
+// segment that has lost its end could not be distinguished from one that a crash left with a torn record.
 //
 //	magic 8 │ format version 4 │ position 8 │ instance 32 │ note 8 │ CRC32C of these 4
 //
 // It is overwritten in place after every sync and before the append is acknowledged, and is never synced itself. The page
 // cache survives the end of the process. After a power loss the mark may be older than the records, but never newer, as they
 // were on disk before it was written. So a journal that ends before its mark has lost acknowledged records; one that
-// ends behind it has not. The mark carries the id of the instance, so that a file copied from elsewhere is not believed.
+// ends after it has not. The mark has the id of the instance, so that a file copied from elsewhere is ignored.
 //
-// The note is a number of the journal's owner, see SetNote.
+// The note is a number set by the journal's owner, see SetNote.
 const (
 	markName    = "end"
 	markMagic   = "BELFRYE\x00"
@@ -32,27 +32,27 @@ const (
 	markSize    = 64
 )
 
-// mark is the file as Open found it, and the way to write it.
+// mark is the content of the file as Open found it, and the open file.
 type mark struct {
-	pos      belfry.Position // as Open found it; 0 when it is not known
+	pos      belfry.Position // as Open found it; 0 if unknown
 	note     uint64          // as Open found it
-	known    bool            // the file can be used
-	problem  error           // why a file that is there was ignored
+	known    bool            // the file is valid
+	problem  error           // why an existing file was ignored
 	instance string
-	file     *os.File // nil when it could not be made; the next append tries again
+	file     *os.File // nil if it could not be created; the next append tries again
 	failing  bool     // the last attempt to write it failed
-	bad      bool     // what Open found could not be used, and has not been replaced yet
+	unusable bool     // the file that Open found was invalid and has not been replaced yet
 	buf      []byte
 }
 
-// ErrBadMark says that the note of the end is a file whose content cannot be used. The next append replaces it.
+// ErrBadMark means that the content of the file "end" is invalid. The next append replaces it.
 var ErrBadMark = errors.New("its content cannot be used")
 
 func markPath(dir string) string { return filepath.Join(dir, markName) }
 
-// readMark reads the mark of a folder. A file that cannot be used only takes away the knowledge of the end, so it is no error.
+// readMark reads the mark of a folder. An invalid file only means that the end is unknown, so it is not an error.
 func readMark(dir string) (m mark) {
-	m.instance, _ = ReadInstance(dir) // whoever opens the folder has looked at that file
+	m.instance, _ = ReadInstance(dir) // the caller has checked that file
 	f, err := openMark(markPath(dir), os.O_RDONLY)
 	if err == nil {
 		defer f.Close()
@@ -65,12 +65,12 @@ func readMark(dir string) (m mark) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		m.problem = err
 	}
-	m.bad = m.problem != nil
+	m.unusable = m.problem != nil
 	return m
 }
 
-// openMark opens the file and refuses everything else that may be in its place: a link could lead out of the folder, and
-// reading a pipe could block.
+// openMark opens the file and rejects everything else of that name: a link could lead out of the folder, and reading a
+// pipe could block.
 func openMark(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	info, statErr := os.Lstat(path)
@@ -113,7 +113,7 @@ func parseMark(b []byte, instance string) (pos belfry.Position, note uint64, err
 	return belfry.Position(binary.LittleEndian.Uint64(b[12:])), binary.LittleEndian.Uint64(b[52:]), nil
 }
 
-// badMark is an ErrBadMark that says what is wrong.
+// badMark is an ErrBadMark with a reason.
 type badMark string
 
 func (b badMark) Error() string { return string(b) }
@@ -130,23 +130,23 @@ func appendMark(dst []byte, pos belfry.Position, instance string, note uint64) [
 	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
 }
 
-// appendInstance takes zeros for a folder that has no id.
+// appendInstance writes zeros for a folder without an id.
 func appendInstance(dst []byte, id string) []byte {
 	var b [32]byte
 	copy(b[:], id)
 	return append(dst, b[:]...)
 }
 
-// in is the last index of a segment that was acknowledged, as far as the mark tells.
-func (m *mark) in(number uint64) uint32 {
+// indexIn returns the last acknowledged index of a segment, as far as the mark shows.
+func (m *mark) indexIn(number uint64) uint32 {
 	if m.pos.Epoch() != number {
 		return 0
 	}
 	return m.pos.Index()
 }
 
-// prepareMark opens the file before the first record of a segment is written; the folder is synced afterwards. A file that
-// says nothing gets its final size here, so that a full disk cannot get in the way later. If it fails, every append
+// prepareMark opens the file before the first record of a segment is written; the folder is synced afterwards. A new or
+// invalid file gets its final size here, so that a full disk cannot prevent writing it later. If it fails, every append
 // tries again.
 func (j *Journal) prepareMark() {
 	m := &j.mark
@@ -168,7 +168,7 @@ func (j *Journal) prepareMark() {
 	j.writeMark(0)
 }
 
-// writeMark notes that the records up to pos are acknowledged. A mark that cannot be written takes nothing from them.
+// writeMark writes that the records up to pos are acknowledged. A failure does not affect the records.
 func (j *Journal) writeMark(pos belfry.Position) {
 	m := &j.mark
 	if m.file == nil {
@@ -177,13 +177,13 @@ func (j *Journal) writeMark(pos belfry.Position) {
 	if m.file == nil {
 		return
 	}
-	m.buf = appendMark(m.buf[:0], pos, m.instance, j.owners.Load())
+	m.buf = appendMark(m.buf[:0], pos, m.instance, j.note.Load())
 	if _, err := m.file.WriteAt(m.buf, 0); err != nil {
 		j.markFailed(err)
 		return
 	}
-	if m.failing || m.bad {
-		m.failing, m.bad = false, false
+	if m.failing || m.unusable {
+		m.failing, m.unusable = false, false
 		j.o.Marked(nil)
 	}
 }
@@ -204,15 +204,15 @@ func (m *mark) close() error {
 	return m.file.Close()
 }
 
-// Acknowledged is the last position that was acknowledged, as Open found it noted; 0 when that is not known. Records up to
-// there that are not in the journal are on the list of damage.
+// Acknowledged returns the last acknowledged position that Open found in the mark; 0 if unknown. Records up to it that
+// are not in the journal are on the list of damage.
 func (j *Journal) Acknowledged() belfry.Position { return j.mark.pos }
 
-// MarkProblem says why the note of the end was not used although it is there; nil when it was used, or is not there.
+// MarkProblem returns why the mark was not used although it exists; nil if it was used or does not exist.
 func (j *Journal) MarkProblem() error { return j.mark.problem }
 
-// SetNote gives a number that is noted together with the end of every later append, before that is acknowledged.
-func (j *Journal) SetNote(n uint64) { j.owners.Store(n) }
+// SetNote sets a number that is written with the mark of every later append, before that is acknowledged.
+func (j *Journal) SetNote(n uint64) { j.note.Store(n) }
 
-// ReadNote reads the number that was noted with the last append to a folder; 0 when it is not known.
+// ReadNote reads the number that was written with the last append to a folder; 0 if unknown.
 func ReadNote(dir string) uint64 { return readMark(dir).note }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// copyWith puts the small journal into a folder of its own, with some files changed: nil leaves one out.
+// copyWith copies the small journal to a new folder, with some files changed; nil omits one.
 func (s small) copyWith(t *testing.T, changed map[string][]byte) string {
 	t.Helper()
 	dir := memoryDir(t)
@@ -34,8 +34,8 @@ func (s small) copyWith(t *testing.T, changed map[string][]byte) string {
 	return dir
 }
 
-// TestLostEnd looks at the words in which a lost end is told: again at every start, and under the same position, until the
-// journal has gone on behind it.
+// TestLostEnd checks the text that reports a lost end: at every start, with the same position, until the journal has
+// continued after it.
 func TestLostEnd(t *testing.T) {
 	s := smallJournal(t)
 	first, second := segmentName(1), segmentName(2)
@@ -58,7 +58,7 @@ func TestLostEnd(t *testing.T) {
 			must(t, j.Close())
 			for _, d := range open(t, dir, fast()).Damaged() {
 				if d.From == want.From {
-					t.Errorf("told again: %+v", d)
+					t.Errorf("reported again: %+v", d)
 				}
 			}
 		})
@@ -81,7 +81,7 @@ func TestLostEnd(t *testing.T) {
 		Damage{second, 0, 1, at(2, 6), false, "segment is missing"})
 }
 
-// TestCrashBehindMark: what an append wrote that nobody has acknowledged is torn, or counts, and is never a loss.
+// TestCrashBehindMark: records of an unacknowledged append are torn or valid, and never a loss.
 func TestCrashBehindMark(t *testing.T) {
 	s := smallJournal(t)
 	end := int(s.ends[at(2, 6)])
@@ -103,7 +103,7 @@ func TestCrashBehindMark(t *testing.T) {
 	}
 }
 
-// TestUnusableMark: a mark that is missing, old, damaged or from elsewhere costs nothing, and is replaced.
+// TestUnusableMark: a mark that is missing, old, damaged or from elsewhere causes no loss, and is replaced.
 func TestUnusableMark(t *testing.T) {
 	s := smallJournal(t)
 	f := func(data []byte, used bool) {
@@ -137,7 +137,7 @@ func TestUnusableMark(t *testing.T) {
 	f(append(bytes.Clone(s.mark), 0), false)
 }
 
-// TestCutWithoutMark: a file that ends inside a record was not left by a crash, as segments are allocated beforehand.
+// TestCutWithoutMark: a crash does not leave a file that ends inside a record, as segments are allocated in advance.
 func TestCutWithoutMark(t *testing.T) {
 	s := smallJournal(t)
 	second := segmentName(2)
@@ -151,7 +151,7 @@ func TestCutWithoutMark(t *testing.T) {
 	}
 }
 
-// TestMarkInTheWay: what is no file is neither read nor followed, and the mark is written with the first append after it has gone.
+// TestMarkInTheWay: anything but a file is neither read nor followed, and the mark is written with the first append after it is removed.
 func TestMarkInTheWay(t *testing.T) {
 	for want, put := range map[string]func(path string) error{
 		"a folder":        func(path string) error { return os.Mkdir(path, 0o700) },
@@ -162,21 +162,21 @@ func TestMarkInTheWay(t *testing.T) {
 			dir := t.TempDir()
 			path := markPath(dir)
 			must(t, put(path))
-			var told []error
+			var reported []error
 			o := fast()
-			o.Marked = func(err error) { told = append(told, err) }
+			o.Marked = func(err error) { reported = append(reported, err) }
 			j := open(t, dir, o)
 			first := appendAll(t, j, "a")
-			if len(told) != 2 || told[0] == nil || told[1] == nil || told[0].Error() != "it is "+want+", not a file" || told[1].Error() != told[0].Error() {
-				t.Fatalf("told %v", told)
+			if len(reported) != 2 || reported[0] == nil || reported[1] == nil || reported[0].Error() != "it is "+want+", not a file" || reported[1].Error() != reported[0].Error() {
+				t.Fatalf("reported %v", reported)
 			}
 			if err := j.MarkProblem(); err == nil || errors.Is(err, ErrBadMark) {
 				t.Errorf("%v", err)
 			}
 			must(t, os.Remove(path))
 			appendAll(t, j, "b")
-			if got := readMark(dir); got.pos != first+1 || len(told) != 3 || told[2] != nil {
-				t.Errorf("%+v, told %v", got, told)
+			if got := readMark(dir); got.pos != first+1 || len(reported) != 3 || reported[2] != nil {
+				t.Errorf("%+v, reported %v", got, reported)
 			}
 			if _, err := os.Lstat(path + ".aside"); err == nil {
 				t.Error("the link was followed")
@@ -186,7 +186,7 @@ func TestMarkInTheWay(t *testing.T) {
 	}
 }
 
-// TestMarkNotWritable: an append does not need the mark, and the log says once that there is none.
+// TestMarkNotWritable: an append does not need the mark, and the problem is logged once.
 func TestMarkNotWritable(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, markName), 0o700))
@@ -196,7 +196,7 @@ func TestMarkNotWritable(t *testing.T) {
 		appendAll(t, j, "a")
 	}
 	if n := strings.Count(log.String(), "cannot be noted"); n != 1 {
-		t.Errorf("told %d times:\n%s", n, log.String())
+		t.Errorf("reported %d times:\n%s", n, log.String())
 	}
 	must(t, j.Close())
 	if j = open(t, dir, fast()); len(replay(t, j, 0)) != 4 || len(j.Damaged()) != 0 || j.MarkProblem() == nil {
@@ -204,7 +204,7 @@ func TestMarkNotWritable(t *testing.T) {
 	}
 }
 
-// TestNote: the owner's number is noted with an append and survives an Open. It is not known of a mark of another format.
+// TestNote: the owner's number is written with an append and survives an Open. It is unknown in a mark of another format.
 func TestNote(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir, fast())

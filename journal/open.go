@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens the journal in a folder, which it makes if need be. It reads what is there, cuts a torn end off the newest
-// segment and notes every damage; damage inside the files is no error. A format that is newer than this program is one,
+// Open opens the journal in a folder, which it creates if necessary. It reads the segments, truncates a torn end of the
+// newest one and records all damage; damage inside the files is not an error. A format newer than this program is one,
 // and so is a disk that cannot be read.
 func Open(dir string, o Options) (*Journal, error) {
-	spares := o.Sync == nil && o.Write == nil && o.Allocate == nil // whoever brings these counts the calls
+	spares := o.Sync == nil && o.Write == nil && o.Allocate == nil // tests that replace these count the calls
 	o.fill()
-	j := &Journal{dir: dir, o: o, last: o.After, spares: spares, checkAgain: checkAgain}
+	j := &Journal{dir: dir, o: o, last: o.After, spares: spares, guardInterval: guardInterval}
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
@@ -30,7 +30,7 @@ func Open(dir string, o Options) (*Journal, error) {
 		return nil, fmt.Errorf("open journal %s: %w", dir, err)
 	}
 	for _, d := range j.damaged {
-		j.tell(d)
+		j.logDamage(d)
 	}
 	if err := j.mark.problem; err != nil {
 		j.o.Log.Warn("the note of the journal's end is not used", "file", markPath(dir), "err", err)
@@ -39,7 +39,8 @@ func Open(dir string, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// Read opens a journal to look at it: nothing is cut off or removed, and Append is refused. It needs no Close.
+// Read opens a journal for reading only: nothing is truncated or removed, and Append returns an error. It needs no
+// Close.
 func Read(dir string) (*Journal, error) {
 	j := &Journal{dir: dir, reading: true, closed: true}
 	j.o.fill()
@@ -63,7 +64,7 @@ func (j *Journal) openDir() (err error) {
 	}
 	if err == nil {
 		j.mark = readMark(j.dir)
-		j.owners.Store(j.mark.note)
+		j.note.Store(j.mark.note)
 		err = j.examine()
 	}
 	if err != nil {
@@ -89,8 +90,8 @@ func (j *Journal) Damaged() []Damage {
 	return slices.Clone(j.damaged)
 }
 
-// tell logs damage: a torn end is what a crash leaves, everything else means that something acknowledged may be lost.
-func (j *Journal) tell(d Damage) {
+// logDamage logs damage: a torn end is normal after a crash, anything else means that acknowledged records may be lost.
+func (j *Journal) logDamage(d Damage) {
 	if d.Torn || d.From == 0 {
 		j.o.Log.Warn("journal end cut or damage repaired", "damage", d.String())
 	} else {
@@ -98,7 +99,7 @@ func (j *Journal) tell(d Damage) {
 	}
 }
 
-// list finds the segments and removes files that never became one.
+// list finds the segments and removes unfinished files.
 func (j *Journal) list() error {
 	entries, err := os.ReadDir(j.dir)
 	if err != nil {
@@ -131,8 +132,7 @@ func (j *Journal) list() error {
 	return nil
 }
 
-// examine goes through the segments from the newest to the oldest, because the fence that holds for a segment stands in
-// a newer one.
+// examine reads the segments from the newest to the oldest, because the fence of a segment is in a newer one.
 func (j *Journal) examine() error {
 	fence := belfry.Position(math.MaxUint64)
 	for i, s := range slices.Backward(j.segments) {
@@ -144,7 +144,7 @@ func (j *Journal) examine() error {
 		j.reached, j.begins, j.first = max(j.reached, j.last), 0, s.number
 		if h.ok {
 			s.fence, s.fenced = h.fence, true
-			j.last = max(j.last, h.fence) // the segment that had it may have been released
+			j.last = max(j.last, h.fence) // its segment may have been released
 			j.reached, j.begins = max(j.reached, h.fence), h.fence
 			damaged = append(j.missingBefore(h.fence), damaged...)
 			fence = min(fence, h.fence)
@@ -155,7 +155,7 @@ func (j *Journal) examine() error {
 	return nil
 }
 
-// checkMark notes when the segments that the mark points into are gone: the newest one is never released.
+// checkMark records damage if the segment of the mark is missing: the newest one is never released.
 func (j *Journal) checkMark() {
 	m := j.mark.pos
 	if n := len(j.segments); m <= j.o.After || n > 0 && j.segments[n-1].number >= m.Epoch() {
@@ -166,7 +166,7 @@ func (j *Journal) checkMark() {
 	j.next = max(j.next, m.Epoch()+1)
 }
 
-// lastOf is the last position of a segment that counts; 0 if it has none.
+// lastOf returns the last valid position of a segment; 0 if it has none.
 func lastOf(s *segment) belfry.Position {
 	if s.old || s.index() == 0 {
 		return 0
@@ -174,7 +174,7 @@ func lastOf(s *segment) belfry.Position {
 	return s.last
 }
 
-// examineSegment reads one segment, sets what is known about it and shortens it if it is the newest.
+// examineSegment reads one segment, sets its fields and truncates it if it is the newest.
 func (j *Journal) examineSegment(s *segment, newest bool, fence belfry.Position) (h header, damaged []Damage, err error) {
 	mode := os.O_RDWR
 	if j.reading {
@@ -187,19 +187,19 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence belfry.Position)
 	defer f.Close()
 	h, err = readHeader(f, s)
 	if err != nil || s.old {
-		s.last |= math.MaxUint32 // unread: as far as it could go
+		s.last |= math.MaxUint32 // unread: the highest possible
 		return h, nil, err
 	}
 	if !h.intact {
 		damaged = append(damaged, Damage{Segment: filepath.Base(s.path), Reason: "segment header is damaged"})
 	}
-	sc := j.scan(f, s, s.size, limit(fence, s.number))
-	sc.newest, sc.acked, sc.marked = newest, j.mark.in(s.number), j.mark.pos != 0
+	sc := j.scan(f, s, s.size, lastIndex(fence, s.number))
+	sc.newest, sc.acked, sc.ackedKnown = newest, j.mark.indexIn(s.number), j.mark.pos != 0
 	if err := sc.run(func(pos belfry.Position, _ []byte) error { s.last = pos; return nil }); err != nil {
 		return h, nil, err
 	}
 	s.end = min(sc.end, s.size)
-	if newest && (!h.ok || s.size < headerSize) && s.index() == 0 && sc.acked == 0 { // a segment has its header before it has its name, so this is no trace of a crash
+	if newest && (!h.ok || s.size < headerSize) && s.index() == 0 && sc.acked == 0 { // a segment is renamed after its header is written, so a crash does not leave this
 		damaged = append(damaged, Damage{Segment: filepath.Base(s.path), From: s.last + 1, Reason: "all of the segment is damaged"})
 	}
 	for _, d := range sc.damaged {
@@ -207,21 +207,21 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence belfry.Position)
 			damaged = append(damaged, d)
 		}
 	}
-	// What is left of a lost end stays for whoever can read it; the fence of the next segment keeps it from coming back.
+	// The rest of a lost end stays for a manual recovery; the fence of the next segment prevents its replay.
 	if newest && h.ok && s.end < s.size && !j.reading && !lostEnd(damaged) {
 		j.cut(f, s)
 	}
 	return h, damaged, nil
 }
 
-// lostEnd tells whether the last damage found in a segment is a loss; its records may go on behind it.
+// lostEnd reports whether the last damage in a segment is a loss; there may be records after it.
 func lostEnd(damaged []Damage) bool {
 	n := len(damaged)
 	return n > 0 && damaged[n-1].From != 0 && !damaged[n-1].Torn
 }
 
-// limit is the last index in a segment that counts under a fence.
-func limit(fence belfry.Position, number uint64) uint32 {
+// lastIndex returns the last valid index in a segment under a fence.
+func lastIndex(fence belfry.Position, number uint64) uint32 {
 	switch n := fence.Epoch(); {
 	case n > number:
 		return math.MaxUint32
@@ -248,7 +248,7 @@ func (j *Journal) scan(r io.ReaderAt, s *segment, size int64, limit uint32) *sca
 	return &scanner{r: r, number: s.number, size: size, limit: limit, name: filepath.Base(s.path)}
 }
 
-// cut shortens the newest segment to its good records: torn bytes go, and so does what was allocated for more.
+// cut truncates the newest segment after its valid records: torn bytes and unused allocated space go.
 func (j *Journal) cut(f *os.File, s *segment) {
 	err := f.Truncate(s.end)
 	if err == nil {
@@ -260,8 +260,8 @@ func (j *Journal) cut(f *os.File, s *segment) {
 	}
 }
 
-// missingBefore notes when the segment that a fence points into is gone although it was not released: Release goes from
-// the oldest on, and never beyond what has arrived everywhere.
+// missingBefore returns the damage if the segment of a fence is missing although it was not released: Release starts
+// with the oldest, and never goes beyond what is in all stores.
 func (j *Journal) missingBefore(fence belfry.Position) []Damage {
 	number := fence.Epoch()
 	if uint32(fence) == 0 || fence <= j.o.After ||
@@ -269,7 +269,7 @@ func (j *Journal) missingBefore(fence belfry.Position) []Damage {
 		return nil
 	}
 	if j.o.After == 0 && j.segments[0].number > number {
-		return nil // the caller does not know what has arrived: it may well have been released
+		return nil // the caller does not know what is in all stores: it may have been released
 	}
 	return []Damage{{Segment: segmentName(number), From: belfry.PositionOf(number, 1), To: fence, Reason: "segment is missing"}}
 }

@@ -11,10 +11,10 @@ import (
 
 // Replay calls f for every record with a position above after (and above Options.After), in order, up to the last one
 // that was durable when Replay was called. The payload is valid only during f. An error of f ends the replay and is
-// returned as it is. Memory is bounded by the largest record.
+// returned unchanged. Memory is bounded by the largest record.
 //
-// It may be called before the first Append, beside Append, and more than once. Segments that a Release has removed
-// meanwhile are left out.
+// It may be called before the first Append, concurrently with Append, and more than once. Segments that a Release has
+// removed meanwhile are skipped.
 func (j *Journal) Replay(after belfry.Position, f func(pos belfry.Position, payload []byte) error) error {
 	after = max(after, j.o.After)
 	for _, s := range j.snapshot() {
@@ -54,18 +54,18 @@ func (j *Journal) replaySegment(s *segment, after belfry.Position, f func(belfry
 		}
 		return f(pos, payload)
 	})
-	j.note(sc.damaged)
+	j.addDamage(sc.damaged)
 	return err
 }
 
 func (j *Journal) released(number uint64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return !slices.ContainsFunc(j.segments, func(s *segment) bool { return s.number == number && !s.going })
+	return !slices.ContainsFunc(j.segments, func(s *segment) bool { return s.number == number && !s.removing })
 }
 
-// note adds damage that was not there when the journal was opened.
-func (j *Journal) note(found []Damage) {
+// addDamage adds damage that was not found when the journal was opened.
+func (j *Journal) addDamage(found []Damage) {
 	for _, d := range found {
 		if d.To != 0 && d.To <= j.o.After {
 			continue
@@ -78,7 +78,7 @@ func (j *Journal) note(found []Damage) {
 		}
 		j.mu.Unlock()
 		if fresh {
-			j.tell(d)
+			j.logDamage(d)
 		}
 	}
 }

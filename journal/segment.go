@@ -17,11 +17,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A segment begins with its header, twice, because without the fence failed records would come back:
+// A segment begins with two copies of its header, because without the fence failed records would be replayed:
 //
 //	magic 8 │ format version 4 │ segment number 8 │ fence 8 │ CRC32C of these 4
 //
-// This layout stays in all versions, so that an old program recognises a newer file. A record is
+// This layout is the same in all versions, so that an old program recognises a newer file. A record is
 //
 //	marker 4 │ length 4 │ position 8 │ CRC32C of the payload 4 │ CRC32C of these 20 bytes 4 │ payload
 //
@@ -33,22 +33,22 @@ const (
 	recordHeaderSize = 24
 	suffix           = ".journal"
 	tempSuffix       = ".journal.tmp"
-	maxSegment       = math.MaxUint32 // what fits into a position
+	maxSegment       = math.MaxUint32 // the upper half of a position
 )
 
 const magic = "BELFRYJ\x00"
 
 // marker begins every record. Its bytes never occur in UTF-8, so no text in a payload looks like the start of a record
-// to a scan that has lost its way.
+// during a resync.
 const marker = "\xff\xfe\xf5\xc0"
 
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) } // the library keeps one table
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) } // the library caches the table
 
 func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli()) }
 
 func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, suffix) }
 
-// parseName tells whether a file name is that of a segment.
+// parseName returns the number of a segment from its file name; ok is false for other files.
 func parseName(name string) (number uint64, ok bool) {
 	digits, found := strings.CutSuffix(name, suffix)
 	if !found || len(digits) != 16 {
@@ -70,15 +70,14 @@ func appendHeader(dst []byte, number uint64, fence belfry.Position) []byte {
 	return dst
 }
 
-// header is what the beginning of a segment says.
+// header is the header of a segment.
 type header struct {
 	fence  belfry.Position
-	ok     bool // at least one copy is whole
-	intact bool // both are
+	ok     bool // at least one copy is valid
+	intact bool // both are valid
 }
 
-// parseHeader reads the header of the segment with that number. The error is about a format we do not know; damage is
-// none.
+// parseHeader reads the header of the segment with that number. An unknown format is an error; damage is not.
 func parseHeader(data []byte, number uint64) (h header, err error) {
 	copies := 0
 	for ; len(data) >= headerCopySize; data = data[headerCopySize:] {
@@ -91,7 +90,7 @@ func parseHeader(data []byte, number uint64) (h header, err error) {
 		}
 		fence := belfry.Position(binary.LittleEndian.Uint64(c[20:]))
 		if binary.LittleEndian.Uint64(c[12:]) != number || fence.Epoch() >= number {
-			continue // a file under a wrong name
+			continue // a renamed file
 		}
 		h.fence, h.ok = fence, true
 		copies++
@@ -125,7 +124,7 @@ func parseRecordHeader(b []byte) (h recordHeader, ok bool) {
 	return h, h.length <= MaxRecord && uint32(h.pos) > 0 && uint32(h.pos) < math.MaxUint32
 }
 
-// begin creates the next segment and makes it the active one. What fails leaves nothing behind.
+// begin creates the next segment and makes it the active one. After a failure no file is left.
 func (j *Journal) begin(size int64) error {
 	if j.next > maxSegment {
 		return errors.New("all segment numbers are used")
@@ -151,11 +150,11 @@ func (j *Journal) begin(size int64) error {
 	return nil
 }
 
-// create makes the file of a segment. It gets its name when its header is durable, so a segment without a header is
-// damage and never the trace of a crash.
+// create creates the file of a segment. It is renamed to its final name when its header is durable, so a segment without
+// a header is damage and never the result of a crash.
 func (j *Journal) create(s *segment) (*os.File, error) {
 	temp := strings.TrimSuffix(s.path, suffix) + tempSuffix
-	mode, spare := os.O_RDWR|os.O_CREATE|os.O_TRUNC, j.takeSpare(temp, s.size)
+	mode, spare := os.O_RDWR|os.O_CREATE|os.O_TRUNC, j.useSpare(temp, s.size)
 	if spare {
 		mode = os.O_RDWR
 	}
@@ -166,11 +165,11 @@ func (j *Journal) create(s *segment) (*os.File, error) {
 	if err := errors.Join(j.prepare(f, s, spare), f.Close()); err != nil {
 		return nil, errors.Join(err, os.Remove(temp))
 	}
-	j.next++ // from here on a file of that name may exist, whatever goes wrong
+	j.next++ // from here on a file of that name may exist, even after a failure
 	if err := os.Rename(temp, s.path); err != nil {
 		return nil, errors.Join(err, os.Remove(temp))
 	}
-	f, err = os.OpenFile(s.path, os.O_RDWR|unix.O_NOFOLLOW, 0) // opened again for the sake of its name in errors
+	f, err = os.OpenFile(s.path, os.O_RDWR|unix.O_NOFOLLOW, 0) // opened again so that errors show its name
 	if err == nil {
 		err = j.o.SyncDir(j.dir)
 	}
@@ -180,7 +179,7 @@ func (j *Journal) create(s *segment) (*os.File, error) {
 	return f, nil
 }
 
-// prepare allocates the file, unless it has been a spare, and writes its header.
+// prepare allocates the file, unless it is a spare, and writes its header.
 func (j *Journal) prepare(f *os.File, s *segment, spare bool) (err error) {
 	if !spare {
 		err = j.o.Allocate(f, s.size)

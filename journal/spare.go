@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A spare is the file of the segment to come, made in the background while the present one fills: allocated and written
-// with zeros. Blocks that have been written before need no entry in the file system's own journal when they are
-// written again, so a sync waits for this file alone and not for what others have just written; and a new segment
-// begins at once.
+// A spare is the file of the next segment, created in the background while the present one fills: allocated and written
+// with zeros. Overwriting blocks needs no entry in the file system's own journal, so a sync waits for this file only and
+// not for what others have just written; and a new segment begins at once.
 const spareName = "spare" + tempSuffix
 
-// makeSpare prepares a spare. Whatever fails, the next segment is then made when it is needed.
+// makeSpare creates a spare in the background. If that fails, the next segment is created when it is needed.
 func (j *Journal) makeSpare() {
 	if !j.spares || j.spare != nil {
 		return
@@ -48,7 +47,7 @@ func writeSpare(path string, size int64) (err error) {
 		if _, err := f.WriteAt(zeros[:min(int64(len(zeros)), size-off)], off); err != nil {
 			return err
 		}
-		if off%(4<<20) == 0 { // little by little, so that those who wait for the disk get their turn
+		if off%(4<<20) == 0 { // in small steps, so that others do not wait long for the disk
 			if err := syncData(f); err != nil {
 				return err
 			}
@@ -57,8 +56,8 @@ func writeSpare(path string, size int64) (err error) {
 	return syncData(f)
 }
 
-// takeSpare gives the spare the name under which a segment is prepared, if there is one of that size.
-func (j *Journal) takeSpare(temp string, size int64) bool {
+// useSpare renames the spare to the given name, if there is one of that size. It reports whether it did.
+func (j *Journal) useSpare(temp string, size int64) bool {
 	if j.spare == nil || size != j.o.SegmentSize {
 		return false
 	}
@@ -67,7 +66,7 @@ func (j *Journal) takeSpare(temp string, size int64) bool {
 	return ready && os.Rename(filepath.Join(j.dir, spareName), temp) == nil
 }
 
-// dropSpare waits for a spare that is being made and removes it.
+// dropSpare waits for a spare that is being created and removes it.
 func (j *Journal) dropSpare() error {
 	if j.spare == nil {
 		return nil

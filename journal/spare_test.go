@@ -9,7 +9,7 @@ import (
 	"belfry"
 )
 
-// Segments that began as spares hold what was written, and no spare is left behind, neither by Close nor by a crash.
+// Segments that were spares have what was written, and no spare is left after Close or a crash.
 func TestSpares(t *testing.T) {
 	dir := t.TempDir()
 	j, err := Open(dir, Options{SegmentSize: 16 << 10})

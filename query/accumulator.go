@@ -9,12 +9,12 @@ import (
 	"belfry/catalog"
 )
 
-// accumulator is what one function has seen of one group. Each function uses the fields it needs.
+// accumulator is the state of one function for one group. Each function uses the fields it needs.
 type accumulator struct {
 	n        int64 // values, or rows for COUNT(*)
-	sum      total
-	whole    int128  // the sum of integers
-	mean, m2 float64 // m2 is the sum of the squared distances from the mean
+	sum      floatSum
+	intSum   int128  // the sum of integers
+	mean, m2 float64 // m2 is the sum of squared differences from the mean
 
 	value belfry.Value
 	when  [2]int64 // timestamp and id of the row with value
@@ -23,14 +23,14 @@ type accumulator struct {
 	distinct map[belfry.Value]struct{}
 }
 
-// maxSquared is above all numbers whose squares can be summed up. Of larger ones there is no STDDEV.
+// maxSquared is above all numbers whose squares can be summed. STDDEV has no result for larger ones.
 const maxSquared = 1e150
 
-// add takes a row in and returns how many bytes more it needs for it.
+// add adds a row and returns how many more bytes it needs for it.
 func (a *accumulator) add(c *Call, r Row) int {
 	var v belfry.Value
 	if c.Column != (Column{}) {
-		if v = c.Column.of(r); v.Type == belfry.AbsentValue {
+		if v = c.Column.value(r); v.Type == belfry.AbsentValue {
 			return 0
 		}
 		v.Num += 0 // -0 becomes 0
@@ -47,7 +47,7 @@ func (a *accumulator) result(c *Call) belfry.Value { return functions[c.Func].re
 
 func (a *accumulator) addNumber(c *Call, v belfry.Value, _ Row) int {
 	if c.Column.Type == catalog.Integer {
-		a.whole.add(v.Int)
+		a.intSum.add(v.Int)
 	} else {
 		a.sum.add(asFloat(v))
 	}
@@ -69,14 +69,15 @@ func (a *accumulator) addSquare(_ *Call, v belfry.Value, _ Row) int {
 
 func (a *accumulator) keepNumber(_ *Call, v belfry.Value, _ Row) int {
 	a.numbers = append(a.numbers, asFloat(v))
-	return 12 // with the room that append keeps
+	return 12 // with the spare capacity of append
 }
 
-// keepByTime keeps the value when its row is before all others or, for last, after them. A row without a timestamp is neither.
+// keepByTime keeps the value if its row is before all others or, for last, after them. A row without a timestamp is
+// neither.
 func (a *accumulator) keepByTime(v belfry.Value, r Row, last bool) int {
-	at := r.Value(timestamp)
-	when := [2]int64{at.Int, r.Value("id").Int}
-	if at.Type == belfry.AbsentValue {
+	t := r.Value(timestamp)
+	when := [2]int64{t.Int, r.Value("id").Int}
+	if t.Type == belfry.AbsentValue {
 		when[0] = math.MaxInt64
 		if last {
 			when[0] = math.MinInt64
@@ -88,8 +89,8 @@ func (a *accumulator) keepByTime(v belfry.Value, r Row, last bool) int {
 	return 0
 }
 
-// different keeps a value that it has not seen.
-func (a *accumulator) different(v belfry.Value) int {
+// addDistinct adds a value that is new.
+func (a *accumulator) addDistinct(v belfry.Value) int {
 	if _, known := a.distinct[v]; known {
 		return 0
 	}
@@ -100,10 +101,11 @@ func (a *accumulator) different(v belfry.Value) int {
 	return 80 + len(v.Text)
 }
 
-// total is the sum of all numbers.
-func (a *accumulator) total() float64 { return a.sum.float() + a.whole.float() }
+// total returns the sum of all numbers.
+func (a *accumulator) total() float64 { return a.sum.float() + a.intSum.float() }
 
-// number returns a computed number. It is absent without values, and where it is not finite: no answer could show it.
+// number returns a computed number. It is absent without values and if it is not finite, because no answer could show
+// it.
 func (a *accumulator) number(f float64) belfry.Value {
 	if a.n == 0 || math.IsNaN(f) || math.IsInf(f, 0) {
 		return belfry.Value{}
@@ -111,16 +113,16 @@ func (a *accumulator) number(f float64) belfry.Value {
 	return belfry.Value{Type: belfry.NumberValue, Num: f + 0}
 }
 
-func theValue(a *accumulator, _ *Call) belfry.Value { return a.value }
+func keptValue(a *accumulator, _ *Call) belfry.Value { return a.value }
 
 func intValue(n int64) belfry.Value { return belfry.Value{Type: belfry.IntValue, Int: n} }
 
-// total is a sum of numbers, as exact as if it were rounded once, after all of them.
-type total struct {
-	sum, low float64 // low holds what the sum has lost by rounding
+// floatSum is a sum of numbers, as exact as if it were rounded once at the end.
+type floatSum struct {
+	sum, low float64 // low is the accumulated rounding error
 }
 
-func (t *total) add(f float64) {
+func (t *floatSum) add(f float64) {
 	s := t.sum + f
 	if math.Abs(t.sum) >= math.Abs(f) {
 		t.low += t.sum - s + f
@@ -130,9 +132,9 @@ func (t *total) add(f float64) {
 	t.sum = s
 }
 
-func (t total) float() float64 { return t.sum + t.low }
+func (t floatSum) float() float64 { return t.sum + t.low }
 
-// int128 is a sum of integers, which no number of them can exceed.
+// int128 is a sum of integers that cannot overflow.
 type int128 struct {
 	high int64
 	low  uint64
@@ -144,7 +146,7 @@ func (s *int128) add(n int64) {
 	s.high += n>>63 + int64(carry)
 }
 
-// float rounds the sum to a floating number, by its size: what is below zero would lose its last digits.
+// float rounds the sum to a float by its magnitude: a negative one would lose its last digits otherwise.
 func (s int128) float() float64 {
 	if s.high >= 0 {
 		return math.Ldexp(float64(s.high), 64) + float64(s.low)
@@ -154,18 +156,18 @@ func (s int128) float() float64 {
 	return -(math.Ldexp(float64(high), 64) + float64(low))
 }
 
-// percentile interpolates between the two numbers nearest to the place.
+// percentile interpolates between the two nearest numbers.
 func percentile(numbers []float64, percent float64) float64 {
 	if len(numbers) == 0 {
 		return math.NaN()
 	}
 	slices.Sort(numbers)
-	place := float64(len(numbers)-1) * percent / 100
-	low := int(place)
+	rank := float64(len(numbers)-1) * percent / 100
+	low := int(rank)
 	high := min(low+1, len(numbers)-1)
-	a, b, part := numbers[low], numbers[high], place-float64(low)
+	a, b, part := numbers[low], numbers[high], rank-float64(low)
 	if between := b - a; !math.IsInf(between, 0) {
 		return a + between*part
 	}
-	return a*(1-part) + b*part // neighbours from both ends of what there is
+	return a*(1-part) + b*part // the difference of the two overflows
 }

@@ -2,7 +2,7 @@ package query
 
 import "testing"
 
-// The distance between neighbours may be more than a number can hold; what lies between them is not.
+// The difference between neighbours may overflow; a number between them does not.
 func TestPercentileOfExtremes(t *testing.T) {
 	f := func(percent, want float64, numbers ...float64) {
 		t.Helper()

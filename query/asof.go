@@ -2,7 +2,7 @@ package query
 
 import "belfry"
 
-// asOf takes the moment after the name of a collection.
+// asOf parses AS OF after the name of a collection.
 func (p *parser) asOf(s *Select) error {
 	if err := p.advance(); err != nil { // AS
 		return err
@@ -15,7 +15,7 @@ func (p *parser) asOf(s *Select) error {
 	return err
 }
 
-// asOf finds the moment of which a query of the present asks instead.
+// asOf resolves the time of AS OF.
 func (k *checker) asOf() error {
 	if k.AsOf == nil {
 		return nil
@@ -25,7 +25,7 @@ func (k *checker) asOf() error {
 		if c.Historical {
 			hint = "; " + c.Name + " keeps what was: ask for a span, for example with timestamp='[NOW-1DAY TO NOW]'"
 		}
-		return k.errorf(k.AsOf.Pos, "AS OF is for objectstatus alone%s", hint)
+		return k.errorf(k.AsOf.Pos, "AS OF is only for objectstatus%s", hint)
 	}
 	if k.AsOf.Kind != StringLiteral {
 		return k.errorf(k.AsOf.Pos, "AS OF takes a time in single quotes, got %s; %s", k.AsOf, timeForms)

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Select is a query as it was written. String prints it so that Parse gives an equal one again, positions aside.
+// Select is a query as written. String prints it so that Parse returns an equal one, positions aside.
 type Select struct {
 	Star     bool // SELECT *
 	Distinct bool // SELECT DISTINCT
 	Items    []Item
 	From     Name
-	AsOf     *Literal // the moment of FROM … AS OF; nil when absent
-	Where    Expr     // nil when absent
+	AsOf     *Literal // the time of FROM … AS OF; nil if absent
+	Where    Expr     // nil if absent
 	Group    []Term
-	Having   Expr // nil when absent
+	Having   Expr // nil if absent
 	Order    []Key
 	Limit    Count
 	Offset   Count
 
-	text  string // what was parsed, for the places in error messages
-	terms int    // how many conditions and fields it has
+	text  string // the parsed text, for positions in error messages
+	terms int    // number of conditions and fields
 }
 
 // Pos is a byte offset in the text.
@@ -38,14 +38,14 @@ type Term struct {
 	Func     Name // empty for a plain field
 	Distinct bool // COUNT(DISTINCT field)
 	Field    Name
-	Arg      *Literal // what follows the field: 95 in PERCENTILE(i1, 95); nil when nothing does
-	End      Pos      // of a function, where its text ends
+	Arg      *Literal // the second argument: 95 in PERCENTILE(i1, 95); nil if there is none
+	End      Pos      // end of a function's text
 }
 
-// Item is one selected thing.
+// Item is one selected field or function.
 type Item struct {
 	Term
-	As Name // empty without AS
+	As Name // empty if there is no AS
 }
 
 // Key is a term of ORDER BY.
@@ -110,7 +110,7 @@ type BetweenExpr struct {
 	Low, High Literal
 }
 
-// Literal is a value as it was written. What it means depends on the field it is compared with.
+// Literal is a value as written. Its meaning depends on the field it is compared with.
 type Literal struct {
 	Kind LiteralKind
 	Text string // of a string, without the quotes
@@ -168,7 +168,7 @@ func (n Name) String() string {
 	return n.Text
 }
 
-// String writes the term as it stands in a query.
+// String writes the term as in a query.
 func (t Term) String() string {
 	if t.Func.Text == "" {
 		return t.Field.String()
@@ -188,7 +188,7 @@ func (t Term) String() string {
 	return s + ")"
 }
 
-// label is the name of an item in the answer: what follows AS, or else its own text.
+// label returns the name of an item in the answer: the name after AS, or else its own text.
 func (s *Select) label(i Item) string {
 	switch {
 	case i.As.Text != "":
@@ -293,7 +293,7 @@ func (e *NotExpr) write(b *strings.Builder) {
 	writeInner(b, e.Of, true)
 }
 
-// writeInner writes a condition that stands inside another, in parentheses when it is a list and they are wanted.
+// writeInner writes a condition inside another, in parentheses if it is a list and they are needed.
 func writeInner(b *strings.Builder, e Expr, parens bool) {
 	switch e.(type) {
 	case *AndExpr, *OrExpr:

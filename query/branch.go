@@ -15,7 +15,7 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 		w.table = t
 		where := conjunction(w.where...)
 		if where != nil {
-			where = narrow(where, t)
+			where = simplify(where, t)
 		}
 		if where == Always(false) || w.items != nil && !t.Has(belfry.ItemColumn) {
 			continue
@@ -31,7 +31,7 @@ func (w *writer) branches(tables []Table, needed []stored) []string {
 	return list
 }
 
-// source returns the table or, of a collection with a key, its rows that are the latest of their key. All rows of a key have the same
+// source returns the table or, for a collection with a key, its latest row of each key. All rows of a key have the same
 // timestamp.
 func (w *writer) source(t Table) string {
 	if len(w.plan.Collection.Key) == 0 || w.summaries {
@@ -43,7 +43,7 @@ func (w *writer) source(t Table) string {
 			key = append(key, w.name(c))
 		}
 	}
-	where := w.within()
+	where := w.baseConditions()
 	if w.plan.LastID != 0 {
 		where = append(where, w.name("id")+" <= "+strconv.FormatUint(uint64(w.plan.LastID), 10))
 	}
@@ -63,8 +63,8 @@ func (w *writer) selected(t Table, needed []stored) string {
 	})
 }
 
-// within returns the conditions on the customer and, where the table goes beyond it, on the span.
-func (w *writer) within() []string {
+// baseConditions returns the conditions on the customer and, if the table exceeds it, on the span.
+func (w *writer) baseConditions() []string {
 	all := []string{w.name("customer") + " = " + w.customer()}
 	if w.plan.From > w.table.From {
 		all = append(all, w.name(timestamp)+" >= "+strconv.FormatInt(int64(w.plan.From), 10))
@@ -75,9 +75,9 @@ func (w *writer) within() []string {
 	return all
 }
 
-// conditions are the customer, the span, the items, and what else the plan asks for.
+// conditions writes all conditions: customer, span, items, and those of the plan.
 func (w *writer) conditions(where Pred) string {
-	all := w.within()
+	all := w.baseConditions()
 	if len(w.items) > 0 {
 		all = append(all, w.name(belfry.ItemColumn)+" IN ("+w.ids(w.items)+")")
 	}
@@ -86,7 +86,7 @@ func (w *writer) conditions(where Pred) string {
 			continue
 		}
 		text := w.pred(p)
-		if searches(p) && w.dialect.SlowCondition != nil {
+		if isTextSearch(p) && w.dialect.SlowCondition != nil {
 			text = w.dialect.SlowCondition(text)
 		}
 		all = append(all, text)
@@ -94,29 +94,30 @@ func (w *writer) conditions(where Pred) string {
 	return strings.Join(all, " AND ")
 }
 
-// narrow replaces what is known about a table: a column that it lacks is absent in all its rows.
-func narrow(p Pred, t Table) Pred {
+// simplify replaces conditions whose result is known for a table: a column that the table lacks is absent in all its
+// rows.
+func simplify(p Pred, t Table) Pred {
 	switch p := p.(type) {
 	case And:
-		of := narrowAll(p, t)
+		of := simplifyAll(p, t)
 		if slices.Contains(of, Pred(Always(false))) {
 			return Always(false)
 		}
 		return allOf(of...)
 	case Or:
-		return disjunction(narrowAll(p, t))
+		return disjunction(simplifyAll(p, t))
 	case Not:
-		of := narrow(p.Of, t)
+		of := simplify(p.Of, t)
 		if a, ok := of.(Always); ok {
 			return !a
 		}
 		return Not{of}
 	case Compare, Like, Match:
-		if c, _ := testedColumn(p); !t.holds(c) {
+		if c, _ := testedColumn(p); !t.canHave(c) {
 			return Always(false)
 		}
 	case Null:
-		if !t.holds(p.Column) {
+		if !t.canHave(p.Column) {
 			return Always(!p.Not)
 		}
 	case Inside:
@@ -127,19 +128,19 @@ func narrow(p Pred, t Table) Pred {
 	return p
 }
 
-func narrowAll(of []Pred, t Table) []Pred {
+func simplifyAll(of []Pred, t Table) []Pred {
 	list := make([]Pred, len(of))
 	for i, p := range of {
-		list[i] = narrow(p, t)
+		list[i] = simplify(p, t)
 	}
 	return list
 }
 
-// holds tells whether the table can have a value of the column. For a split text its separator may be missing.
-func (t Table) holds(c Column) bool { return t.Has(c.stored()[0].name) }
+// canHave reports whether the table can have a value of the column. For a split text its separator may be missing.
+func (t Table) canHave(c Column) bool { return t.Has(c.stored()[0].name) }
 
-// pred writes a condition on the rows of one table. It may be NULL where it is false: a NOT, which alone could tell
-// the difference, makes false of it.
+// pred writes a condition on the rows of one table. It may be NULL instead of false; only NOT would see the difference,
+// so it converts NULL to false.
 func (w *writer) pred(p Pred) string {
 	switch p := p.(type) {
 	case And:
@@ -172,7 +173,7 @@ func (w *writer) pred(p Pred) string {
 	return "FALSE"
 }
 
-// value is the placeholder of a value. An id must be told its type, or it would be compared as a number of another.
+// value returns the placeholder of a value. An id needs a cast, or it would be compared as another numeric type.
 func (w *writer) value(v belfry.Value) string {
 	param := w.arg(argument(v))
 	if v.Type == belfry.IDValue {
@@ -189,8 +190,8 @@ func (w *writer) preds(of []Pred, by string) string {
 	return "(" + strings.Join(texts, by) + ")"
 }
 
-// test applies a condition to a column. The names of items are not in the rows: there it asks for the items to which
-// the condition applies.
+// test applies a condition to a column. Names of items are not in the rows, so there it selects the items that meet the
+// condition.
 func (w *writer) test(c Column, is func(expression string) string) string {
 	switch c.From {
 	case Grouped:
@@ -216,34 +217,34 @@ func (w *writer) test(c Column, is func(expression string) string) string {
 	return is(w.name(c.Name))
 }
 
-// searches reports whether a condition looks into texts, which is slow.
-func searches(p Pred) bool {
+// isTextSearch reports whether a condition looks into texts, which is slow.
+func isTextSearch(p Pred) bool {
 	return anyOf(p, func(p Pred) bool {
 		switch p.(type) {
 		case Like, Match:
 			c, _ := testedColumn(p)
-			return c.From != FromItem // those are looked up among the items
+			return c.From != FromItem // looked up in the table of items
 		}
 		return false
 	})
 }
 
 // Conditions on the names of items are looked up in the table of items. Written into the branch of each table they would be looked
-// up once for each, and an engine sets memory aside for every look-up: a year has hundreds of tables. So they are applied once, to
-// what the branches give:
+// up once for each, and an engine reserves memory for every lookup: a year has hundreds of tables. So they are applied once, to
+// the union of the branches:
 //
 //	(SELECT * FROM (branches) AS q WHERE …) AS q
 //
-// Everything else stays in the branches, where the engine uses it to skip what it need not read.
+// Everything else stays in the branches, where the engine uses it to skip data.
 
-// lift takes these conditions out of the branches.
+// lift moves these conditions out of the branches.
 func (w *writer) lift(tables []Table) {
 	if len(tables) < 2 {
 		return
 	}
 	w.where, w.lifted = slices.Clone(w.where), nil
 	w.where = slices.DeleteFunc(w.where, func(p Pred) bool {
-		if !asksItems(p) {
+		if !needsItems(p) {
 			return false
 		}
 		w.lifted = append(w.lifted, p)
@@ -251,8 +252,8 @@ func (w *writer) lift(tables []Table) {
 	})
 }
 
-// asksItems reports whether a condition, or a part of it, is looked up in the table of items.
-func asksItems(p Pred) bool {
+// needsItems reports whether a condition, or a part of it, is looked up in the table of items.
+func needsItems(p Pred) bool {
 	return anyOf(p, func(p Pred) bool {
 		c, ok := testedColumn(p)
 		if _, inside := p.(Inside); inside {
@@ -270,7 +271,7 @@ func (w *writer) liftedNeeds(needed []stored) []stored {
 				needed = append(needed, s)
 			}
 		}
-		return false // to see all of them
+		return false // continue with the next
 	}
 	for _, p := range w.lifted {
 		add(Column{From: ItemNumber})
@@ -279,7 +280,7 @@ func (w *writer) liftedNeeds(needed []stored) []stored {
 	return needed
 }
 
-// union is what the branches give, as the table q. They have the needed columns.
+// union writes the union of the branches as the table q, which has the needed columns.
 func (w *writer) union(branches []string, needed []stored) string {
 	rows := "(\n" + strings.Join(branches, "\nUNION ALL\n") + "\n) AS q"
 	if len(w.lifted) == 0 {

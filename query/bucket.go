@@ -16,34 +16,34 @@ const (
 	day    = 24 * 60 * 60 * second
 	week   = 7 * day
 
-	// Monday is four days after the Thursday on which time begins.
+	// The Unix epoch was a Thursday; Monday is four days later.
 	monday = 4 * day
 
-	longestBucket = 366 * day
+	maxBucket = 366 * day
 )
 
-// errBucket is what TIMEBUCKET says about a length that is none.
+// errBucket is the error for an invalid length in TIMEBUCKET.
 var errBucket = errors.New("a length is a whole number followed by s, m, h, d or w, such as '30s', '5m', '1h', '1d' or '1w', and at most '366d'")
 
-// parseBucket reads the length of the parts of a time. Weeks begin on Monday; all else is counted from midnight.
+// parseBucket reads the length of a bucket. Weeks begin on Monday; all others are counted from midnight.
 func parseBucket(text string) (Bucket, error) {
 	b := Bucket{}
 	if weeks, ok := strings.CutSuffix(text, "w"); ok {
 		n, err := strconv.ParseInt(weeks, 10, 64)
-		if err != nil || weeks[0] < '1' || weeks[0] > '9' || n > longestBucket/week {
+		if err != nil || weeks[0] < '1' || weeks[0] > '9' || n > maxBucket/week {
 			return b, errBucket
 		}
 		return Bucket{Length: n * week, Origin: monday}, nil
 	}
 	d, err := catalog.ParseDuration(text)
 	b.Length = d.Std().Microseconds()
-	if err != nil || b.Length > longestBucket {
+	if err != nil || b.Length > maxBucket {
 		return b, errBucket
 	}
 	return b, nil
 }
 
-// length writes what parseBucket reads.
+// length writes the form that parseBucket reads.
 func (b Bucket) length() string {
 	units := []struct {
 		length int64
@@ -60,39 +60,39 @@ func (b Bucket) length() string {
 	return strconv.FormatInt(b.Length, 10)
 }
 
-// inZone puts the wall into a zone. The moments that matter lie between from and to.
+// inZone returns the bucket in wall-clock time of a zone, with its offsets between from and to.
 func (b Bucket) inZone(zone *time.Location, from, to belfry.Time) Bucket {
 	if zone == nil || zone == time.UTC {
 		return b
 	}
 	b.Zone = zone.String()
-	at := (from - belfry.Time(b.Length+2*day)).Std().In(zone) // the first part may begin before the first moment
+	t := (from - belfry.Time(b.Length+2*day)).Std().In(zone) // the first bucket may begin before from
 	end := to.Std()
 	for {
-		_, ahead := at.Zone()
-		o := Offset{belfry.At(at), int64(ahead) * second}
+		_, ahead := t.Zone()
+		o := Offset{belfry.At(t), int64(ahead) * second}
 		if n := len(b.Offsets); n == 0 || b.Offsets[n-1].Ahead != o.Ahead {
 			b.Offsets = append(b.Offsets, o)
 		}
-		if at = change(at); at.IsZero() || at.After(end) {
+		if t = nextOffsetChange(t); t.IsZero() || t.After(end) {
 			return b
 		}
 	}
 }
 
-// change is when the zone of a moment next changes its clock, or may; zero when it never does again. On the last day of a
-// leap year ZoneBounds gives the beginning of that day, where a zone goes by a rule: whoever followed it would never get
-// on. So we go on by the hour there.
-func change(at time.Time) time.Time {
-	_, next := at.ZoneBounds()
-	if next.IsZero() || next.After(at) {
+// nextOffsetChange returns when the zone of t may next change its offset; zero if it never does. On the last day of a
+// leap year ZoneBounds returns the beginning of that day for zones that follow a rule, which would never advance, so
+// there we step by an hour.
+func nextOffsetChange(t time.Time) time.Time {
+	_, next := t.ZoneBounds()
+	if next.IsZero() || next.After(t) {
 		return next
 	}
-	return at.Add(time.Hour)
+	return t.Add(time.Hour)
 }
 
-// wall finds by how much the clock of the zone is ahead at a moment: the place in Offsets.
-func (b Bucket) wall(t int64) int {
+// offsetIndex returns the index in Offsets of the offset at time t.
+func (b Bucket) offsetIndex(t int64) int {
 	i, found := slices.BinarySearchFunc(b.Offsets, t, func(o Offset, t int64) int { return int(min(1, max(-1, int64(o.From)-t))) })
 	if found {
 		return i
@@ -100,13 +100,13 @@ func (b Bucket) wall(t int64) int {
 	return max(0, i-1)
 }
 
-// start is where the part begins in which the moment lies. On a day on which the clock changes, a part that has begun
-// before the change goes on after it.
+// start returns the beginning of the bucket that contains t. On a day on which the clock changes, a bucket that began
+// before the change continues after it.
 func (b Bucket) start(t int64) int64 {
 	if len(b.Offsets) == 0 {
 		return t - (t+b.shift())%b.Length
 	}
-	i := b.wall(t)
+	i := b.offsetIndex(t)
 	w := t + b.Offsets[i].Ahead
 	w -= (w + b.shift()) % b.Length
 	for i > 0 && w-b.Offsets[i].Ahead < int64(b.Offsets[i].From) {
@@ -115,14 +115,14 @@ func (b Bucket) start(t int64) int64 {
 	return w - b.Offsets[i].Ahead
 }
 
-// shift is added to a moment before it is divided, a whole number of parts after Origin: so the remainder counts from
-// there, and is positive for all moments since the year 1.
+// shift is added to a time before the division. It is a whole number of buckets after Origin, so the remainder counts
+// from there and is positive for all times since the year 1.
 func (b Bucket) shift() int64 {
-	const ages = 2000 * 366 * day
-	return (ages/b.Length+1)*b.Length - b.Origin
+	const twoThousandYears = 2000 * 366 * day
+	return (twoThousandYears/b.Length+1)*b.Length - b.Origin
 }
 
-// sql writes start for an engine; t is an expression without side effects, a moment in microseconds.
+// sql writes start for an engine; t is an expression for a time in microseconds.
 func (b Bucket) sql(t string) string {
 	floor := func(w string) string {
 		return w + " - (" + w + " + " + strconv.FormatInt(b.shift(), 10) + ") % " + strconv.FormatInt(b.Length, 10)
@@ -147,11 +147,11 @@ func (b Bucket) sql(t string) string {
 	return s.String()
 }
 
-// segment writes where a part begins whose wall time is w, for moments that have the i-th offset: by that offset or,
-// when that would be before it came, by an earlier one, tried from the j-th on.
+// segment writes the beginning of the bucket with wall-clock time w, for times with the i-th offset. It uses that offset
+// or, if the beginning would be before the offset applied, an earlier one, trying from the j-th on.
 func (b Bucket) segment(i, j int, w string) string {
 	start := w + " - " + strconv.FormatInt(b.Offsets[j].Ahead, 10)
-	if j == 0 || int64(b.Offsets[i].From-b.Offsets[j].From) > b.Length+2*day { // no part reaches farther back
+	if j == 0 || int64(b.Offsets[i].From-b.Offsets[j].From) > b.Length+2*day { // no bucket reaches further back
 		return start
 	}
 	return "CASE WHEN " + start + " >= " + strconv.FormatInt(int64(b.Offsets[j].From), 10) + " THEN " + start +

@@ -56,7 +56,7 @@ func TestBucketStart(t *testing.T) {
 	f("4h", "Europe/Paris", "2026-03-29T01:30:00Z", "2026-03-28T23:00:00Z")
 	f("1w", "Europe/Paris", "2026-03-29T12:00:00Z", "2026-03-22T23:00:00Z")
 
-	// In autumn it goes from 3 to 2 at 1:00 UTC: a day of 25 hours, and an hour that comes twice.
+	// In autumn it goes from 3 to 2 at 1:00 UTC: a day of 25 hours, and an hour that occurs twice.
 	f("1d", "Europe/Paris", "2026-10-25T00:30:00Z", "2026-10-24T22:00:00Z")
 	f("1d", "Europe/Paris", "2026-10-25T22:59:59Z", "2026-10-24T22:00:00Z")
 	f("1d", "Europe/Paris", "2026-10-25T23:00:00Z", "2026-10-25T23:00:00Z")
@@ -70,7 +70,7 @@ func TestBucketStart(t *testing.T) {
 	f("1d", "Australia/Lord_Howe", "2026-10-03T16:00:00Z", "2026-10-03T13:30:00Z") // half an hour of change
 }
 
-// TestBucketsNeverOverlap walks over the changes of a year: parts follow one another, and each begins with its own start.
+// TestBucketsNeverOverlap walks over the offset changes of a year: buckets are adjacent, and each begins at its own start.
 func TestBucketsNeverOverlap(t *testing.T) {
 	f := func(length, zone string) {
 		t.Helper()
@@ -107,7 +107,7 @@ func TestBucketLength(t *testing.T) {
 	}
 }
 
-// TestOffsetsAreFew: however wide the span, a plan holds no more offsets than a lifetime has.
+// TestOffsetsAreFew: the number of offsets in a plan is bounded, however long the span.
 func TestOffsetsAreFew(t *testing.T) {
 	b := bucketIn(t, "1d", "Europe/Paris", "1970-01-01T00:00:00Z", "2036-01-01T00:00:00Z")
 	if n, size := len(b.Offsets), len(b.sql("t")); n < 100 || n > 150 || size > 100_000 {
@@ -115,7 +115,7 @@ func TestOffsetsAreFew(t *testing.T) {
 	}
 }
 
-// TestBucketOfLeapYears: beyond the years of which a zone has a list it goes by a rule, also over the end of a leap year.
+// TestBucketOfLeapYears: after the listed years a zone follows a rule, also over the end of a leap year.
 func TestBucketOfLeapYears(t *testing.T) {
 	f := func(zone, from, to string, want ...string) {
 		t.Helper()

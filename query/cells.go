@@ -12,29 +12,29 @@ import (
 type Cells interface {
 	Len() int
 	Null(i int) bool
-	// Word gives a cell of a fixed size: of a floating number the bits, of every other type the integer. ok is false for a text.
+	// Word returns a cell of fixed size: the bits of a float, the integer of every other type. ok is false for a text.
 	Word(i int) (w uint64, isFloat, ok bool)
-	// Text gives a cell that is a text; ok is false for every other type.
+	// Text returns a text cell; ok is false for every other type.
 	Text(i int) (s string, ok bool)
 }
 
-// Row reads one row of the engine's result into a value for each column.
+// Row reads one row of the engine's result into row, a value for each output.
 func (s *Statement) Row(cells Cells, row []belfry.Value) error {
-	at := 0
+	cell := 0
 	for i, out := range s.Columns {
 		width := out.Width()
-		if at+width > cells.Len() || i >= len(row) {
+		if cell+width > cells.Len() || i >= len(row) {
 			return fmt.Errorf("read row: %d columns for %d outputs", cells.Len(), len(s.Columns))
 		}
-		v, ok := readCell(out.Type(), cells, at)
+		v, ok := readCell(out.Type(), cells, cell)
 		if width == 2 && ok && v.Type == belfry.AbsentValue {
-			v, ok = readCell(catalog.Text, cells, at+1)
+			v, ok = readCell(catalog.Text, cells, cell+1)
 		}
 		if !ok {
 			return fmt.Errorf("read row: %s: the engine gave another type than %s", out.Name, out.Type())
 		}
 		row[i] = v
-		at += width
+		cell += width
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func readCell(t catalog.Type, cells Cells, i int) (v belfry.Value, ok bool) {
 	return wordValue(t, w), ok && isFloat == (storage(t) == StoredNumber)
 }
 
-// wordValue is a value of a type that is no text, as Word gives it.
+// wordValue returns the value of a cell returned by Cells.Word.
 func wordValue(t catalog.Type, w uint64) belfry.Value {
 	if storage(t) == StoredNumber {
 		return belfry.Value{Type: belfry.NumberValue, Num: math.Float64frombits(w)}
@@ -60,7 +60,7 @@ func wordValue(t catalog.Type, w uint64) belfry.Value {
 	return belfry.Value{Type: valueTypes(t), Int: int64(w)}
 }
 
-// valueTypes are the types of values that are stored as integers.
+// valueTypes returns the value type of a type that is stored as an integer.
 func valueTypes(t catalog.Type) belfry.ValueType {
 	switch t {
 	case catalog.Bool:

@@ -11,17 +11,17 @@ import (
 	"belfry/catalog"
 )
 
-// Options are what a query needs to know beside its text.
+// Options are the parameters of a query beside its text.
 type Options struct {
 	Customer belfry.CustomerID
-	Views    []string // the sub-trees to which the query is limited; none: the whole customer
+	Views    []string // sub-trees the query is limited to; none: the whole customer
 	Now      belfry.Time
 	Location *time.Location // of times without a zone and of rounding to days; nil is UTC
-	Rows     int            // how many rows are wanted; 0 when the client did not say
-	Filter   string         // a Lucene query that rows must match beside WHERE, the parameter fq; empty when not given
-	From, To belfry.Time    // the span given beside the text, both ends inclusive; 0 when not given
+	Rows     int            // number of rows wanted; 0 if not given
+	Filter   string         // Lucene query that rows must match in addition to WHERE, the parameter fq; empty if not given
+	From, To belfry.Time    // span given as parameters, both ends inclusive; 0 if not given
 
-	// Pages says that the answer is asked for in pages of Rows rows. A span without an end then ends at Now.
+	// Pages is set if the answer is read in pages of Rows rows. A span without an end then ends at Now.
 	Pages bool
 }
 
@@ -34,8 +34,8 @@ func ParseRows(text string) (int, error) {
 	return n, nil
 }
 
-// Check resolves the names of a query against the catalog, gives its values their types and applies the rules about
-// spans, order and limits. What it returns needs no further checking.
+// Check resolves the names of a query against the catalog, converts its values to their types and applies the rules
+// about spans, order and limits. Its result needs no further checking.
 func Check(s *Select, c *catalog.Catalog, o Options) (*Plan, error) {
 	if o.Customer == 0 {
 		return nil, errors.New("check query: a plan needs a customer")
@@ -70,13 +70,13 @@ type checker struct {
 	clock   clock
 	options Options
 	plan    *Plan
-	matches int            // conditions of words so far
-	source  string         // what text it is, when it is not the query itself
-	byAs    map[string]int // items by the names that AS gave them, in folded; made by itemNamed
+	matches int            // number of word searches so far
+	source  string         // name of the text, if it is not the query itself
+	byAs    map[string]int // items by their names after AS, case-folded; built by itemNamed
 
-	groups   bool // conditions are on groups: those of HAVING
-	periodAt Pos  // where a period is asked for
-	spanless bool // a number of rows is given, and no span
+	groups    bool // conditions are on groups: those of HAVING
+	periodPos Pos  // position of the condition on period
+	noSpan    bool // a number of rows is given, but no span
 }
 
 func (k *checker) errorf(pos Pos, format string, args ...any) error {
@@ -103,7 +103,7 @@ func (k *checker) column(n Name) (Column, error) {
 	return columnOf(k.plan.Collection, ref.Field, ref.N, ref.Canonical), nil
 }
 
-// columnOf makes the column of a field; n is the number in a family.
+// columnOf returns the column of a field; n is its number in a numbered family.
 func columnOf(c *catalog.Collection, f catalog.Field, n int, name string) Column {
 	col := Column{Name: name, Type: f.Type, N: n}
 	switch {
@@ -128,7 +128,7 @@ func (k *checker) outputs() error {
 		}
 	}
 	if k.Star {
-		k.plan.Star, k.plan.Outputs = true, everything(k.plan.Collection)
+		k.plan.Star, k.plan.Outputs = true, starOutputs(k.plan.Collection)
 		return nil
 	}
 	seen := map[string]bool{}
@@ -136,7 +136,7 @@ func (k *checker) outputs() error {
 		out := Output{Name: k.label(item)}
 		var err error
 		if k.plan.Grouping != nil {
-			out.Column, err = k.ofGroup(item.Term)
+			out.Column, err = k.groupColumn(item.Term)
 		} else {
 			out.Column, err = k.column(item.Field)
 		}
@@ -152,8 +152,8 @@ func (k *checker) outputs() error {
 	return nil
 }
 
-// everything is what * stands for: all fields, except parts of a text that is among them whole.
-func everything(c *catalog.Collection) []Output {
+// starOutputs returns the outputs of SELECT *: all fields, except parts of a text that is itself among them.
+func starOutputs(c *catalog.Collection) []Output {
 	var outs []Output
 	for _, f := range c.Fields {
 		if f.Split != "" {
@@ -180,7 +180,7 @@ func (k *checker) where() (err error) {
 	return err
 }
 
-// pred turns a condition as it was written into one on columns.
+// pred converts a written condition into one on columns.
 func (k *checker) pred(e Expr) (Pred, error) {
 	switch e := e.(type) {
 	case *AndExpr:
@@ -240,7 +240,7 @@ func (k *checker) null(e *NullExpr) (Pred, error) {
 	return And{Null{number, false}, Null{text, false}}, nil
 }
 
-// in asks for equality with one of the values. NOT IN is a comparison too, and so false for what is absent.
+// in tests equality with one of the values. NOT IN is a comparison too, and so false for an absent value.
 func (k *checker) in(e *InExpr) (Pred, error) {
 	op := Equal
 	if e.Not {

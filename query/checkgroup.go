@@ -9,10 +9,10 @@ import (
 	"belfry/catalog"
 )
 
-// MaxCalls is how many keys and functions the groups of a query may have.
+// MaxCalls limits the number of keys and functions of a query with groups.
 const MaxCalls = 1000
 
-// keys finds what makes the groups: the terms of GROUP BY, or all that SELECT DISTINCT lists.
+// keys resolves the keys of the groups: the terms of GROUP BY, or all items of SELECT DISTINCT.
 func (k *checker) keys() error {
 	g := &Grouping{}
 	k.plan.Grouping = g
@@ -32,7 +32,7 @@ func (k *checker) keys() error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(g.Keys, c.same) {
+		if !slices.ContainsFunc(g.Keys, c.equal) {
 			g.Keys = append(g.Keys, c)
 		}
 		if len(g.Keys) > MaxCalls {
@@ -52,7 +52,7 @@ func (k *checker) starPos() Pos {
 	return 0
 }
 
-// key is a field or TIMEBUCKET, or the name that an item has been given with AS.
+// key resolves a key: a field, TIMEBUCKET, or the name of an item given with AS.
 func (k *checker) key(t Term) (Call, error) {
 	if i := k.named(t); i >= 0 {
 		of := k.Items[i].Term
@@ -77,7 +77,7 @@ func (k *checker) key(t Term) (Call, error) {
 	return c, nil
 }
 
-// named finds the item that has been given the name with AS; -1 when there is none.
+// named returns the index of the item with the given name after AS; -1 if there is none.
 func (k *checker) named(t Term) int {
 	if t.Func.Text != "" {
 		return -1
@@ -88,7 +88,7 @@ func (k *checker) named(t Term) int {
 	return -1
 }
 
-// operand resolves what stands at the left of a condition.
+// operand resolves the left side of a condition.
 func (k *checker) operand(t Term) (Column, error) {
 	if k.groups {
 		return k.byName(t)
@@ -100,7 +100,7 @@ func (k *checker) operand(t Term) (Column, error) {
 	return k.column(t.Field)
 }
 
-// byName resolves a term of HAVING or ORDER BY, where names given with AS come before fields.
+// byName resolves a term of HAVING or ORDER BY, where names given with AS precede fields.
 func (k *checker) byName(t Term) (Column, error) {
 	if i := k.named(t); i >= 0 {
 		return k.plan.Outputs[i].Column, nil
@@ -117,23 +117,23 @@ func (k *checker) byName(t Term) (Column, error) {
 			return Column{}, k.errorf(t.pos(), "neither a field nor a name after AS is called %s%s", shorten(t.Field.String()), near)
 		}
 	}
-	return k.ofGroup(t)
+	return k.groupColumn(t)
 }
 
-// ofGroup finds the value of a group that the term stands for, and has it made when it is a new function.
-func (k *checker) ofGroup(t Term) (Column, error) {
+// groupColumn returns the column of the group for the term, and adds a call to the grouping if it is a new function.
+func (k *checker) groupColumn(t Term) (Column, error) {
 	g := k.plan.Grouping
 	c, err := k.call(t)
 	if err != nil {
 		return Column{}, err
 	}
-	if i := slices.IndexFunc(g.Keys, c.same); i >= 0 {
+	if i := slices.IndexFunc(g.Keys, c.equal); i >= 0 {
 		return g.column(i), nil
 	}
 	if c.isKey() {
-		return Column{}, k.ungrouped(t, c)
+		return Column{}, k.ungroupedError(t, c)
 	}
-	i := slices.IndexFunc(g.Calls, c.same)
+	i := slices.IndexFunc(g.Calls, c.equal)
 	if i < 0 {
 		i, g.Calls = len(g.Calls), append(g.Calls, c)
 	}
@@ -143,8 +143,8 @@ func (k *checker) ofGroup(t Term) (Column, error) {
 	return g.column(len(g.Keys) + i), nil
 }
 
-// ungrouped is the error that a field may differ between the rows of a group.
-func (k *checker) ungrouped(t Term, c Call) error {
+// ungroupedError returns the error for a field that may differ between the rows of a group.
+func (k *checker) ungroupedError(t Term, c Call) error {
 	text := shorten(t.String())
 	if k.Distinct {
 		return k.errorf(t.pos(), "%s is not among what SELECT DISTINCT lists; add it there", text)
@@ -159,7 +159,7 @@ func (k *checker) ungrouped(t Term, c Call) error {
 	return k.errorf(t.pos(), "%s is not in GROUP BY; add it there%s", text, instead)
 }
 
-// call resolves a field, or a function with what it is applied to.
+// call resolves a field, or a function and its arguments.
 func (k *checker) call(t Term) (c Call, err error) {
 	c.Func = t.Func.function()
 	if t.Distinct {
@@ -177,20 +177,20 @@ func (k *checker) call(t Term) (c Call, err error) {
 			return c, err
 		}
 	}
-	if f.Takes != AnyValue && c.Column.Type == catalog.Value { // an indicator, whose text is the field stringN
+	if f.Takes != AnyValue && c.Column.Type == catalog.Value { // an indicator; its text is the field stringN
 		c.Column, _ = parts(c.Column)
 	}
-	return c, k.computable(c, t)
+	return c, k.checkNumeric(c, t)
 }
 
-// computable refuses to compute with what is no number.
-func (k *checker) computable(c Call, t Term) error {
+// checkNumeric returns an error if a function of numbers is applied to another type.
+func (k *checker) checkNumeric(c Call, t Term) error {
 	if functions[c.Func].Takes != Numbers || c.Column.Type == catalog.Number || c.Column.Type == catalog.Integer {
 		return nil
 	}
 	any := namesOf(func(f *Function) bool { return f.Takes == AnyValue || f.Takes == AnyField })
 	return k.errorf(t.Field.Pos, "%s takes a number, and %s is of type %s; %s take any field",
-		c.Func, shorten(t.Field.String()), c.Column.Type, and(any))
+		c.Func, shorten(t.Field.String()), c.Column.Type, andList(any))
 }
 
 // percent reads the second argument of PERCENTILE.
@@ -214,7 +214,7 @@ func (k *checker) bucket(c *Call, t Term) (err error) {
 	return nil
 }
 
-// having checks the condition on groups. As the span is known by now, the zones of buckets are, too.
+// having checks the condition on groups. The span is known by now, and so are the zone offsets of buckets.
 func (k *checker) having() error {
 	if k.plan.Grouping == nil {
 		return nil
@@ -230,8 +230,8 @@ func (k *checker) having() error {
 	return err
 }
 
-// zones gives buckets the offsets of the zone in which the query counts its days. Where nothing bounds the moments, it
-// is from 1970 to two years from now, so that the statement stays short.
+// zones sets the offsets of the query's zone in the buckets. If the times have no bounds, they cover 1970 to two years
+// from now, so that the statement stays short.
 func (k *checker) zones() {
 	for i := range k.plan.Grouping.Keys {
 		c := &k.plan.Grouping.Keys[i]
@@ -242,7 +242,7 @@ func (k *checker) zones() {
 		if k.plan.Collection.Historical && isTimestamp(c.Column) {
 			from, to = max(from, k.plan.From), k.plan.To
 		}
-		to = min(to, max(from, k.options.Now)+belfry.Time(2*longestBucket))
+		to = min(to, max(from, k.options.Now)+belfry.Time(2*maxBucket))
 		c.Bucket = c.Bucket.inZone(k.options.Location, from, to)
 	}
 }

@@ -117,7 +117,7 @@ func (p *parser) limit(s *Select) (err error) {
 	return err
 }
 
-func (p *parser) count(w string, most int) (c Count, err error) {
+func (p *parser) count(w string, limit int) (c Count, err error) {
 	if c.Given, err = p.accept(w); err != nil || !c.Given {
 		return
 	}
@@ -125,8 +125,8 @@ func (p *parser) count(w string, most int) (c Count, err error) {
 	if p.tok.kind != tokNumber || digits(p.tok.text) != len(p.tok.text) {
 		return c, p.expected("a number of rows after " + w)
 	}
-	if c.N, err = strconv.Atoi(p.tok.text); err != nil || c.N > most {
-		return c, p.errorf("%s takes a number from 0 to %d, found %s", w, most, p.tok.found())
+	if c.N, err = strconv.Atoi(p.tok.text); err != nil || c.N > limit {
+		return c, p.errorf("%s takes a number from 0 to %d, found %s", w, limit, p.tok.found())
 	}
 	return c, p.advance()
 }
@@ -144,7 +144,7 @@ func (p *parser) end(s *Select) error {
 	return p.expected(s.continuations()...)
 }
 
-// continuations are the keywords that may still follow what has been read.
+// continuations returns the keywords that may follow what has been read.
 func (s *Select) continuations() []string {
 	switch {
 	case s.Offset.Given:

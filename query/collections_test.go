@@ -8,7 +8,7 @@ import (
 	"belfry/query/querytest"
 )
 
-// TestGoldenOfEveryCollection: each collection has a golden query that gives rows.
+// TestGoldenOfEveryCollection: each collection has a golden query that returns rows.
 func TestGoldenOfEveryCollection(t *testing.T) {
 	cat := load(t)
 	all, err := querytest.All(os.DirFS("testdata"))

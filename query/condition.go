@@ -2,7 +2,7 @@ package query
 
 import "strings"
 
-// condition takes a field with what is asked of it.
+// condition parses one comparison, or _query_.
 func (p *parser) condition() (Expr, error) {
 	if err := p.term(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (p *parser) between(field Term, not bool) (Expr, error) {
 	return e, err
 }
 
-// literal takes a value. A word in double quotes is a string here, as many people write it so.
+// literal parses a value. A name in double quotes is a string here, because many people write strings that way.
 func (p *parser) literal() (Literal, error) {
 	lit := Literal{Pos: Pos(p.tok.pos), Text: p.tok.text}
 	switch {

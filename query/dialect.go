@@ -7,30 +7,30 @@ import (
 	"belfry/catalog"
 )
 
-// Dialect is what engines differ in.
+// Dialect describes how an engine's SQL differs from others.
 type Dialect struct {
-	Reuse bool   // one argument may stand behind several placeholders
+	Reuse bool   // several placeholders may refer to one argument
 	Items string // how the SQL refers to the dimension table item(id, customer, kind, place, resource, view, object, class, ip, host)
 
-	Quote func(name string) string             // a column name as an identifier
-	Param func(n int) string                   // the placeholder of the n-th argument, from 1
-	Cast  func(e string, t Storage) string     // an expression made to be of the type
-	Part  func(text, sep string, n int) string // the n-th part of a text, from 1; NULL when empty or not there
+	Quote func(name string) string             // quotes a column name
+	Param func(n int) string                   // placeholder of the n-th argument, from 1
+	Cast  func(e string, t Storage) string     // converts an expression to the type
+	Part  func(text, sep string, n int) string // the n-th part of a text, from 1; NULL if empty or missing
 
-	// Like and Match test a text. They write no part of the pattern or of the words: what they look for goes through arg,
-	// which gives its placeholder.
+	// Like and Match test a text. They write no part of the pattern or of the words: those are passed to arg, which
+	// returns a placeholder.
 	Like  func(text string, arg func(string) string, pattern string) string
 	Match func(text string, arg func(string) string, m Match) string
 
-	Finite   func(e string) string               // a number, or NULL when it is not finite
-	Quantile func(e string, part float64) string // an aggregate: the number below which the part lies, interpolated
-	Pair     func(time, id string) string        // one value of two, ordered by the first and then by the second
-	AtMin    func(e, by string) string           // an aggregate: the value, where present, in the row where by is smallest
+	Finite   func(e string) string               // a number, or NULL if it is not finite
+	Quantile func(e string, part float64) string // aggregate: interpolated quantile
+	Pair     func(time, id string) string        // one value from two, ordered by the first and then by the second
+	AtMin    func(e, by string) string           // aggregate: the value, if present, in the row with the smallest by
 	AtMax    func(e, by string) string
 
-	// SlowCondition writes a condition that takes long so that the engine can be stopped while it applies it; nil: as it is.
+	// SlowCondition rewrites a slow condition so that the engine can be interrupted while evaluating it; nil: unchanged.
 	SlowCondition func(condition string) string
-	// GroupKey writes a key of groups that have so many functions; nil: as it is.
+	// GroupKey rewrites a key of groups with the given number of functions; nil: unchanged.
 	GroupKey func(e string, t Storage, calls int) string
 }
 
@@ -39,13 +39,13 @@ type Storage uint8
 
 // The types of stored columns.
 const (
-	StoredNumber Storage = iota // floating numbers of 64 bits
-	StoredInt                   // integers of 64 bits: integers, times, booleans, statuses
+	StoredNumber Storage = iota // 64-bit floats
+	StoredInt                   // 64-bit integers: integers, times, booleans, statuses
 	StoredText                  // texts
-	StoredID                    // unsigned integers of 64 bits: rows and items
+	StoredID                    // unsigned 64-bit integers: rows and items
 )
 
-// Statement is a plan written for an engine. All that a client wrote is in Args.
+// Statement is a plan written for an engine. All text of a client is in Args.
 //
 // Each output is one column of the result, in the order of Columns, except that an output of type value is two: its
 // number, then its text, at least one of them NULL. Row reads them.
@@ -55,8 +55,8 @@ type Statement struct {
 	Columns []Output
 }
 
-// Part is the n-th part of a text, from 1, split at the separator (a tab when there is none); empty when there are not
-// so many. It is what Dialect.Part writes for an engine.
+// Part returns the n-th part of a text, from 1, split at the separator (a tab if empty); "" if there are fewer. It is
+// the Go form of Dialect.Part.
 func Part(text, sep string, n int) string {
 	if sep == "" {
 		sep = "\t"
@@ -72,7 +72,7 @@ func Part(text, sep string, n int) string {
 	return part
 }
 
-// storage is how the values of a type are stored; of type value, its number.
+// storage returns how values of a type are stored; for type value, its number.
 func storage(t catalog.Type) Storage {
 	switch t {
 	case catalog.Number, catalog.Value:
@@ -85,7 +85,7 @@ func storage(t catalog.Type) Storage {
 	return StoredInt
 }
 
-// argument is a value as it is handed to an engine.
+// argument converts a value to an argument for an engine.
 func argument(v belfry.Value) any {
 	switch v.Type {
 	case belfry.NumberValue:

@@ -13,14 +13,14 @@ import (
 	"belfry/catalog"
 )
 
-// Row is one row to be judged.
+// Row is one input row of Eval.
 type Row interface {
-	// Value gives a field by its canonical name. For an indicator iN it is a number or a text.
+	// Value returns a field by its canonical name. For an indicator iN it is a number or a text.
 	Value(field string) belfry.Value
 }
 
 // Eval runs the plan over rows, which must all be of the plan's customer and collection. It reads each row while it is
-// being offered and keeps no more of them than the answer and its offset need, so rows may be made in passing.
+// yielded and keeps no more of them than answer and offset need, so rows may be reused by the caller.
 func (e *Evaluator) Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	rows = p.Within.mask(p.latestOfKey(rows))
 	if p.Period != "" {
@@ -35,7 +35,7 @@ func (e *Evaluator) Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	t := newTop(p, p.Offset+p.Limit+1)
 	for r := range rows {
 		if e.matches(p, r) {
-			e.spend(t.offer(r))
+			e.countWork(t.offer(r))
 		}
 		if e.err != nil {
 			return nil, e.err
@@ -44,13 +44,13 @@ func (e *Evaluator) Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	return t.rows(), nil
 }
 
-// Matches tells whether the row is one that the plan asks for.
+// Matches reports whether the row meets the conditions of the plan.
 func (p *Plan) Matches(r Row) bool {
 	var e Evaluator
 	return e.matches(p, r)
 }
 
-// inSpan tells whether the row lies in the time that the plan asks for.
+// inSpan reports whether the row is in the time span of the plan.
 func (p *Plan) inSpan(r Row) bool {
 	if !p.Collection.Historical {
 		return true
@@ -59,12 +59,12 @@ func (p *Plan) inSpan(r Row) bool {
 	return t >= p.From && t <= p.To
 }
 
-// of reads the column from a row. What a row cannot have, an empty text or a number that is none, is absent.
-func (c Column) of(r Row) belfry.Value {
+// value reads the column from a row. Values that a row cannot have, an empty text or NaN, are absent.
+func (c Column) value(r Row) belfry.Value {
 	var v belfry.Value
 	switch c.From {
 	case Grouped:
-		return r.(groupRow).of(c)
+		return r.(groupRow).value(c)
 	case Constant:
 		return periodValue(r)
 	default:
@@ -79,7 +79,7 @@ func (c Column) of(r Row) belfry.Value {
 	return v
 }
 
-// field is the field of a row in which the column is found.
+// field returns the field of a row that contains the column.
 func (c Column) field() string {
 	if c.From == TextOf {
 		return belfry.IndicatorColumn(c.N)
@@ -113,20 +113,20 @@ func asFloat(v belfry.Value) float64 {
 	return float64(v.Int)
 }
 
-// top keeps the first rows in the order of the plan, as a heap with the last of them on top.
+// top keeps the first rows in the order of the plan, in a heap with the last of them on top.
 type top struct {
-	plan  *Plan
-	limit int
-	kept  []kept
-	keys  []belfry.Value // of the row on offer
+	plan    *Plan
+	limit   int
+	entries []topEntry
+	keys    []belfry.Value // of the row being offered
 
-	bytes int // that the kept rows take, as far as they can be counted
+	bytes int // approximate size of the entries
 
-	numbered [][]Output // by output, what a numbered field of SELECT * may stand for
+	numbered [][]Output // by output, the fields of a numbered family in SELECT *
 }
 
-func newTop(p *Plan, most int) *top {
-	t := &top{plan: p, limit: most, numbered: make([][]Output, len(p.Outputs))}
+func newTop(p *Plan, limit int) *top {
+	t := &top{plan: p, limit: limit, numbered: make([][]Output, len(p.Outputs))}
 	for i, out := range p.Outputs {
 		if out.Every {
 			t.numbered[i] = p.numbered(out)
@@ -135,15 +135,15 @@ func newTop(p *Plan, most int) *top {
 	return t
 }
 
-// kept is a row that may be part of the answer.
-type kept struct {
+// topEntry is a row that may be part of the answer.
+type topEntry struct {
 	keys   []belfry.Value
 	values []belfry.Value   // by output
 	every  [][]belfry.Value // by output, for numbered fields of SELECT *: the values from 1 on
 }
 
-// bytes is about how much memory the row takes.
-func (k kept) bytes() int {
+// bytes returns the approximate memory of the row.
+func (k topEntry) bytes() int {
 	n := 100 + valueBytes(k.keys) + valueBytes(k.values)
 	for _, list := range k.every {
 		n += valueBytes(list)
@@ -158,13 +158,15 @@ func valueBytes(list []belfry.Value) (n int) {
 	return n
 }
 
-func (t *top) Len() int           { return len(t.kept) }
-func (t *top) Less(i, j int) bool { return t.plan.compareKeys(t.kept[i].keys, t.kept[j].keys) > 0 }
-func (t *top) Swap(i, j int)      { t.kept[i], t.kept[j] = t.kept[j], t.kept[i] }
-func (t *top) Push(x any)         { t.kept = append(t.kept, x.(kept)) }
-func (t *top) Pop() any           { panic("query: rows are replaced, never taken out") }
+func (t *top) Len() int { return len(t.entries) }
+func (t *top) Less(i, j int) bool {
+	return t.plan.compareKeys(t.entries[i].keys, t.entries[j].keys) > 0
+}
+func (t *top) Swap(i, j int) { t.entries[i], t.entries[j] = t.entries[j], t.entries[i] }
+func (t *top) Push(x any)    { t.entries = append(t.entries, x.(topEntry)) }
+func (t *top) Pop() any      { panic("query: rows are replaced, never removed") }
 
-// compareKeys orders rows by the values of the columns in p.Order; what is absent comes last in both directions.
+// compareKeys orders rows by the columns of p.Order; absent values come last in both directions.
 func (p *Plan) compareKeys(a, b []belfry.Value) int {
 	for i, o := range p.Order {
 		if c := o.compare(a[i], b[i]); c != 0 {
@@ -193,24 +195,24 @@ func (o Order) compare(a, b belfry.Value) int {
 
 // excludes reports whether a row with this first key cannot be kept, whatever its other keys are.
 func (t *top) excludes(first belfry.Value) bool {
-	return len(t.kept) == t.limit && t.plan.Order[0].compare(first, t.kept[0].keys[0]) > 0
+	return len(t.entries) == t.limit && t.plan.Order[0].compare(first, t.entries[0].keys[0]) > 0
 }
 
 // offer keeps the row if it is among the first. It returns how many values it has read.
 func (t *top) offer(r Row) (work int) {
 	t.keys = t.keys[:0]
 	for _, o := range t.plan.Order {
-		t.keys = append(t.keys, o.Column.of(r))
+		t.keys = append(t.keys, o.Column.value(r))
 	}
 	switch {
-	case len(t.kept) < t.limit:
+	case len(t.entries) < t.limit:
 		k := t.read(r)
 		t.bytes += k.bytes()
 		heap.Push(t, k)
-	case t.plan.compareKeys(t.keys, t.kept[0].keys) < 0:
-		t.bytes -= t.kept[0].bytes()
-		t.kept[0] = t.read(r)
-		t.bytes += t.kept[0].bytes()
+	case t.plan.compareKeys(t.keys, t.entries[0].keys) < 0:
+		t.bytes -= t.entries[0].bytes()
+		t.entries[0] = t.read(r)
+		t.bytes += t.entries[0].bytes()
 		heap.Fix(t, 0)
 	default:
 		return len(t.keys)
@@ -222,19 +224,19 @@ func (t *top) offer(r Row) (work int) {
 	return work
 }
 
-func (t *top) read(r Row) kept {
+func (t *top) read(r Row) topEntry {
 	outs := t.plan.Outputs
-	k := kept{keys: slices.Clone(t.keys), values: make([]belfry.Value, len(outs))}
+	k := topEntry{keys: slices.Clone(t.keys), values: make([]belfry.Value, len(outs))}
 	for i, out := range outs {
 		if !out.Every {
-			k.values[i] = out.Column.of(r)
+			k.values[i] = out.Column.value(r)
 			continue
 		}
 		if k.every == nil {
 			k.every = make([][]belfry.Value, len(outs))
 		}
 		for n, one := range t.numbered[i] {
-			v := one.Column.of(r)
+			v := one.Column.value(r)
 			if v.Type == belfry.AbsentValue {
 				continue
 			}
@@ -247,25 +249,25 @@ func (t *top) read(r Row) kept {
 	return k
 }
 
-// rows puts what was kept in order and cuts off the offset, and what is beyond the limit.
+// rows sorts the entries and removes the offset and the rows beyond the limit.
 func (t *top) rows() Rows {
-	slices.SortFunc(t.kept, func(a, b kept) int { return t.plan.compareKeys(a.keys, b.keys) })
-	n := len(t.kept)
-	answer := t.kept[min(t.plan.Offset, n):min(t.plan.Offset+t.plan.Limit+1, n)]
-	m := &memory{}
+	slices.SortFunc(t.entries, func(a, b topEntry) int { return t.plan.compareKeys(a.keys, b.keys) })
+	n := len(t.entries)
+	answer := t.entries[min(t.plan.Offset, n):min(t.plan.Offset+t.plan.Limit+1, n)]
+	m := &memoryRows{}
 	for i, out := range t.plan.Outputs {
 		if !out.Every {
-			m.add(answer, out, func(k kept) belfry.Value { return k.values[i] })
+			m.add(answer, out, func(k topEntry) belfry.Value { return k.values[i] })
 			continue
 		}
 		for n, one := range t.numbered[i] {
-			nth := func(k kept) belfry.Value {
+			nth := func(k topEntry) belfry.Value {
 				if n < len(k.every[i]) {
 					return k.every[i][n]
 				}
 				return belfry.Value{}
 			}
-			if slices.ContainsFunc(answer, func(k kept) bool { return nth(k).Type != belfry.AbsentValue }) {
+			if slices.ContainsFunc(answer, func(k topEntry) bool { return nth(k).Type != belfry.AbsentValue }) {
 				m.add(answer, one, nth)
 			}
 		}
@@ -273,15 +275,15 @@ func (t *top) rows() Rows {
 	return m
 }
 
-// memory is an answer that is all there.
-type memory struct {
+// memoryRows is an answer in memory.
+type memoryRows struct {
 	columns []Output
 	data    [][]belfry.Value
-	at      int
+	next    int
 }
 
 // add appends a column.
-func (m *memory) add(answer []kept, out Output, value func(kept) belfry.Value) {
+func (m *memoryRows) add(answer []topEntry, out Output, value func(topEntry) belfry.Value) {
 	if m.data == nil {
 		m.data = make([][]belfry.Value, len(answer))
 	}
@@ -291,14 +293,14 @@ func (m *memory) add(answer []kept, out Output, value func(kept) belfry.Value) {
 	}
 }
 
-func (m *memory) Columns() []Output { return m.columns }
+func (m *memoryRows) Columns() []Output { return m.columns }
 
-func (m *memory) Next() ([]belfry.Value, error) {
-	if m.at == len(m.data) {
+func (m *memoryRows) Next() ([]belfry.Value, error) {
+	if m.next == len(m.data) {
 		return nil, io.EOF
 	}
-	m.at++
-	return m.data[m.at-1], nil
+	m.next++
+	return m.data[m.next-1], nil
 }
 
-func (m *memory) Close() error { return nil }
+func (m *memoryRows) Close() error { return nil }

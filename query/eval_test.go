@@ -22,8 +22,8 @@ func TestEvalKeepsFewRows(t *testing.T) {
 	top := &top{plan: p, limit: p.Offset + p.Limit + 1, numbered: make([][]Output, 1)}
 	for n := range int64(10_000) {
 		top.offer(oneRow{"id": {Type: belfry.IDValue, Int: n}})
-		if len(top.kept) > 9 {
-			t.Fatalf("%d rows are kept", len(top.kept))
+		if len(top.entries) > 9 {
+			t.Fatalf("%d rows are kept", len(top.entries))
 		}
 	}
 	rows := top.rows()
@@ -35,7 +35,7 @@ func TestEvalKeepsFewRows(t *testing.T) {
 	}
 }
 
-// TestAbsent: what cannot be stored is absent, however a source hands it out.
+// TestAbsent: a value that cannot be stored is absent, whatever the source returns.
 func TestAbsent(t *testing.T) {
 	f := func(c Column, v belfry.Value, absent bool) {
 		t.Helper()
@@ -43,7 +43,7 @@ func TestAbsent(t *testing.T) {
 		if c.From == TextOf {
 			field = "i1"
 		}
-		if got := c.of(oneRow{field: v}); (got.Type == belfry.AbsentValue) != absent {
+		if got := c.value(oneRow{field: v}); (got.Type == belfry.AbsentValue) != absent {
 			t.Errorf("%+v of %+v is %+v", c, v, got)
 		}
 	}
@@ -86,7 +86,7 @@ func TestOrderOfValues(t *testing.T) {
 	}
 }
 
-// TestGroupsAreBounded offers more groups, and more values of one group, than there is memory for.
+// TestGroupsAreBounded adds more groups, and more values to one group, than the memory limit allows.
 func TestGroupsAreBounded(t *testing.T) {
 	number := Column{Name: "i1", Type: catalog.Number}
 	f := func(g Grouping) {
@@ -106,7 +106,7 @@ func TestGroupsAreBounded(t *testing.T) {
 	f(Grouping{Calls: []Call{{Func: FuncCountDistinct, Column: number}}})
 }
 
-// TestLatestIsBounded: of the most recent rows no more are kept than are wanted, and no more than there is memory for.
+// TestLatestIsBounded: no more of the most recent rows are kept than needed, and no more than the memory limit allows.
 func TestLatestIsBounded(t *testing.T) {
 	long := belfry.Value{Type: belfry.TextValue, Text: strings.Repeat("x", 1<<20)}
 	f := func(latest, rows int, want error) {

@@ -9,13 +9,13 @@ import (
 	"belfry"
 )
 
-// maxGroupMemory bounds what Eval keeps of groups, in bytes as far as they can be counted.
+// maxGroupMemory limits the approximate memory of groups in Eval, in bytes.
 const maxGroupMemory = 256 << 20
 
 var errGroupMemory = belfry.Errorf(belfry.BadQuery, "the groups of this query need more than %d MB of memory; narrow its conditions, "+
 	"or group by fields with fewer values", maxGroupMemory>>20)
 
-// groups makes groups of the rows, and of the groups the answer.
+// groups groups the rows and returns the answer.
 func (e *Evaluator) groups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	gs := &groups{plan: p, by: map[string]*group{}, memory: maxGroupMemory}
 	if len(p.Grouping.Keys) == 0 {
@@ -31,7 +31,7 @@ func (e *Evaluator) groups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	perRow := len(p.Grouping.Keys) + len(p.Grouping.Calls)
 	for r := range rows {
 		gs.add(r)
-		e.spend(perRow)
+		e.countWork(perRow)
 		if gs.memory < 0 {
 			return nil, errGroupMemory
 		}
@@ -42,8 +42,8 @@ func (e *Evaluator) groups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	t := newTop(p, p.Offset+p.Limit+1)
 	for _, g := range gs.by {
 		row := g.row(p.Grouping)
-		if e.spend(perRow); p.Having == nil || e.holds(p.Having, row) {
-			e.spend(t.offer(row))
+		if e.countWork(perRow); p.Having == nil || e.holds(p.Having, row) {
+			e.countWork(t.offer(row))
 		}
 		if e.err != nil {
 			return nil, e.err
@@ -56,9 +56,9 @@ func (e *Evaluator) groups(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 type groups struct {
 	plan   *Plan
 	by     map[string]*group
-	memory int // what is left
+	memory int // remaining bytes
 
-	keys []belfry.Value // of the row at hand
+	keys []belfry.Value // of the current row
 	code []byte
 }
 
@@ -70,14 +70,14 @@ type group struct {
 // groupRow is a group as a row, its values in the order of Grouping: keys, then calls.
 type groupRow []belfry.Value
 
-// Value implements Row. A group has no fields; Column.of reads its values by their place.
+// Value implements Row. A group has no fields; Column.value reads its values by index.
 func (groupRow) Value(string) belfry.Value { return belfry.Value{} }
 
 func (gs *groups) add(r Row) {
 	gs.keys = gs.keys[:0]
 	for i := range gs.plan.Grouping.Keys {
 		key := &gs.plan.Grouping.Keys[i]
-		v := key.Column.of(r)
+		v := key.Column.value(r)
 		if start := functions[key.Func].key; start != nil && v.Type != belfry.AbsentValue {
 			v.Int = start(key, v.Int)
 		}
@@ -89,7 +89,7 @@ func (gs *groups) add(r Row) {
 	}
 }
 
-// find gives the group with these keys.
+// find returns the group with these keys, and creates it if it is new.
 func (gs *groups) find(keys []belfry.Value) *group {
 	gs.code = appendCode(gs.code[:0], keys)
 	g := gs.by[string(gs.code)]
@@ -101,7 +101,7 @@ func (gs *groups) find(keys []belfry.Value) *group {
 	return g
 }
 
-// appendCode writes the values so that two lists of them have the same text only when they are the same.
+// appendCode encodes the values so that two lists have the same encoding only if they are equal.
 func appendCode(code []byte, keys []belfry.Value) []byte {
 	for _, v := range keys {
 		code = append(code, byte(v.Type))
@@ -119,7 +119,7 @@ func appendCode(code []byte, keys []belfry.Value) []byte {
 	return code
 }
 
-// row gives the values of the group.
+// row returns the values of the group.
 func (g *group) row(of *Grouping) groupRow {
 	row := slices.Grow(groupRow(g.keys), len(g.values))
 	for i := range of.Calls {
@@ -128,8 +128,8 @@ func (g *group) row(of *Grouping) groupRow {
 	return row
 }
 
-// of reads a column of a group.
-func (row groupRow) of(c Column) belfry.Value {
+// value reads a column of a group.
+func (row groupRow) value(c Column) belfry.Value {
 	v := row[c.N]
 	if isText := v.Type == belfry.TextValue; c.Of == numberPart && isText || c.Of == textPart && !isText {
 		return belfry.Value{}

@@ -6,9 +6,9 @@ import (
 	"belfry"
 )
 
-// Evaluator runs plans over rows, in the goroutine of its caller. A query may have thousands of conditions, so that even
-// one row can take long: Pause is called after a bounded amount of work, also in the middle of a row. There the caller
-// can let others run; an error ends the evaluation and becomes its result. Pause may be nil.
+// Evaluator runs plans over rows, in the goroutine of its caller. A query may have thousands of conditions, so even one
+// row can take long: Pause is called after a bounded amount of work, also in the middle of a row. The caller can let
+// others run there; an error from Pause ends the evaluation and becomes its result. Pause may be nil.
 type Evaluator struct {
 	Pause func() error
 
@@ -25,8 +25,8 @@ func Eval(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	return e.Eval(p, rows)
 }
 
-// spend counts work. It tells whether the evaluation goes on.
-func (e *Evaluator) spend(work int) bool {
+// countWork adds to the work and calls Pause when due. It reports whether the evaluation continues.
+func (e *Evaluator) countWork(work int) bool {
 	if e.work += work; e.work < pauseAfter {
 		return e.err == nil
 	}
@@ -37,16 +37,16 @@ func (e *Evaluator) spend(work int) bool {
 	return e.err == nil
 }
 
-// matches tells whether the row is one that the plan asks for. After an error none is.
+// matches reports whether the row meets the conditions of the plan. After an error it is false.
 func (e *Evaluator) matches(p *Plan, r Row) bool {
-	if !e.spend(1) || !p.inSpan(r) {
+	if !e.countWork(1) || !p.inSpan(r) {
 		return false
 	}
 	matches := p.Where == nil || e.holds(p.Where, r)
 	return matches && e.err == nil
 }
 
-// matching gives the rows that the plan asks for. It ends at an error.
+// matching iterates over the rows that meet the conditions of the plan. It stops at an error.
 func (e *Evaluator) matching(p *Plan, rows iter.Seq[Row]) iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		for r := range rows {
@@ -57,7 +57,7 @@ func (e *Evaluator) matching(p *Plan, rows iter.Seq[Row]) iter.Seq[Row] {
 	}
 }
 
-// holds tells whether a condition is true of a row. After an error its answer means nothing.
+// holds reports whether a condition is true of a row. After an error the result is meaningless.
 func (e *Evaluator) holds(p Pred, r Row) bool {
 	switch p := p.(type) {
 	case And:
@@ -77,22 +77,22 @@ func (e *Evaluator) holds(p Pred, r Row) bool {
 	case Not:
 		return !e.holds(p.Of, r)
 	case Compare:
-		e.spend(1)
-		v := p.Column.of(r)
+		e.countWork(1)
+		v := p.Column.value(r)
 		return v.Type != belfry.AbsentValue && p.Op.holds(compareValues(v, p.Value))
 	case Like:
-		v := p.Column.of(r)
-		e.spend(1 + len(v.Text)/textPerWork)
+		v := p.Column.value(r)
+		e.countWork(1 + len(v.Text)/textPerWork)
 		return v.Type == belfry.TextValue && matchPattern(p.Pattern, v.Text)
 	case Match:
-		v := p.Column.of(r)
-		e.spend(1 + len(v.Text)/textPerWork)
+		v := p.Column.value(r)
+		e.countWork(1 + len(v.Text)/textPerWork)
 		return v.Type == belfry.TextValue && p.Matches(v.Text)
 	case Null:
-		e.spend(1)
-		return (p.Column.of(r).Type == belfry.AbsentValue) != p.Not
+		e.countWork(1)
+		return (p.Column.value(r).Type == belfry.AbsentValue) != p.Not
 	case Inside:
-		e.spend(1)
+		e.countWork(1)
 		return p.holds(r)
 	}
 	return bool(p.(Always))
@@ -101,7 +101,7 @@ func (e *Evaluator) holds(p Pred, r Row) bool {
 // textPerWork is how many bytes of a text are searched in about the time of one condition.
 const textPerWork = 64
 
-// holds tells whether a condition is true of a row.
+// holds reports whether a condition is true of a row.
 func holds(p Pred, r Row) bool {
 	var e Evaluator
 	return e.holds(p, r)

@@ -11,7 +11,7 @@ import (
 )
 
 // Resolve looks up the items that the outermost AND of the plan names by resource, view, object or class, so that an
-// engine can pick rows by number, and the places to which the plan is limited. Where stays as it is.
+// engine can select rows by item id, and the places the plan is limited to. Where is not changed.
 func (p *Plan) Resolve(ctx context.Context, n Names) (err error) {
 	if p.Within != nil {
 		p.Within.Places, p.Within.Tops = n.Places(p.Scope())
@@ -25,12 +25,12 @@ func (p *Plan) Resolve(ctx context.Context, n Names) (err error) {
 	return err
 }
 
-// itemMatch finds what the outermost AND says about the names of the item. rest is what it says beside.
+// itemMatch extracts the conditions of the outermost AND on the item's names. rest has the other conditions.
 func (p *Plan) itemMatch() (m ItemMatch, named bool, rest []Pred) {
 	for _, c := range conjuncts(p.Where) {
 		cmp, ok := c.(Compare)
 		if ok && cmp.Column.From == FromItem && cmp.Op == Equal {
-			if name := m.name(cmp.Column.Of); name != nil && *name == nil {
+			if name := m.field(cmp.Column.Of); name != nil && *name == nil {
 				*name, named = &cmp.Value.Text, true
 				continue
 			}
@@ -40,7 +40,7 @@ func (p *Plan) itemMatch() (m ItemMatch, named bool, rest []Pred) {
 	return m, named, rest
 }
 
-// Wanted is the text that a field must have for the plan to find a row, as far as its outermost AND says so.
+// Wanted returns the text that the outermost AND requires a field to equal, if it does.
 func (p *Plan) Wanted(field string) (text string, ok bool) {
 	for _, c := range conjuncts(p.Where) {
 		cmp, is := c.(Compare)
@@ -51,8 +51,9 @@ func (p *Plan) Wanted(field string) (text string, ok bool) {
 	return "", false
 }
 
-// name is the place of one of the names, by the column of the item; nil for what is no name: address and host.
-func (m *ItemMatch) name(column string) **string {
+// field returns a pointer to the name in m for a column of the item; nil for columns that are no names: address and
+// host.
+func (m *ItemMatch) field(column string) **string {
 	switch column {
 	case "resource":
 		return &m.Resource
@@ -66,8 +67,8 @@ func (m *ItemMatch) name(column string) **string {
 	return nil
 }
 
-// Expand gives the outputs with each numbered field of SELECT * replaced by the fields for which has holds. For an
-// indicator it is asked for its number column iN and for its text column sN.
+// Expand returns the outputs with each numbered field of SELECT * replaced by the fields for which has is true. For an
+// indicator it is called with the number column iN and the text column sN.
 func (p *Plan) Expand(has func(column string) bool) []Output {
 	var outs []Output
 	for _, out := range p.Outputs {
@@ -84,7 +85,7 @@ func (p *Plan) Expand(has func(column string) bool) []Output {
 	return outs
 }
 
-// numbered lists the outputs for which a numbered field of SELECT * may stand.
+// numbered lists the outputs of a numbered field of SELECT *.
 func (p *Plan) numbered(out Output) []Output {
 	i := slices.IndexFunc(p.Collection.Fields, func(f catalog.Field) bool { return familyName(f) == out.Name })
 	if i < 0 {
@@ -99,7 +100,7 @@ func (p *Plan) numbered(out Output) []Output {
 	return outs
 }
 
-// familyName is how an output names a numbered field as a whole: i#_min.
+// familyName returns the name of a numbered field as a whole: i#_min.
 func familyName(f catalog.Field) string { return f.Name + "#" + f.Suffix }
 
 // String prints the whole plan.
@@ -117,7 +118,7 @@ func (p *Plan) Explain() string {
 // Line is one part of an explanation.
 type Line struct{ Part, Text string }
 
-// Lines tells the plan part by part.
+// Lines describes the plan part by part.
 func (p *Plan) Lines() (list []Line) {
 	line := func(what, format string, args ...any) {
 		list = append(list, Line{what, fmt.Sprintf(format, args...)})

@@ -9,7 +9,7 @@ import (
 	"belfry/catalog"
 )
 
-// Func is a function of the query language, and its place in the table of functions.
+// Func is a function of the query language: its index in the table of functions.
 type Func uint8
 
 // The functions.
@@ -17,7 +17,7 @@ const (
 	FuncNone          Func = iota // the field itself
 	FuncCount                     // COUNT(*), or of a field the rows that have it
 	FuncCountDistinct             // COUNT(DISTINCT f); of an indicator, numbers and texts
-	FuncSum                       // a floating number also for integers, so that it cannot overflow
+	FuncSum                       // a float even for integers, so that it cannot overflow
 	FuncMin
 	FuncMax
 	FuncMean
@@ -29,8 +29,8 @@ const (
 	FuncBucket // TIMEBUCKET
 )
 
-// functions describes every function once, for all that is done with it. To add a function, add its constant and its entry;
-// TestFunctionsAreTested then asks for a golden query and a line in docs/guide/query.md.
+// functions describes every function in one place. To add a function, add its constant and its entry;
+// TestFunctionsAreTested then requires a golden query and a line in docs/guide/query.md.
 var functions = [...]Function{
 	FuncNone: {Key: true, Takes: AnyValue},
 	FuncCount: {
@@ -42,7 +42,7 @@ var functions = [...]Function{
 	},
 	FuncCountDistinct: {
 		Names: []string{"COUNT"}, Distinct: true, Takes: AnyValue, Gives: catalog.Integer,
-		add:         func(a *accumulator, _ *Call, v belfry.Value, _ Row) int { return a.different(v) },
+		add:         func(a *accumulator, _ *Call, v belfry.Value, _ Row) int { return a.addDistinct(v) },
 		result:      func(a *accumulator, _ *Call) belfry.Value { return intValue(int64(len(a.distinct))) },
 		sql:         func(w *writer, c Call) string { return countEach("DISTINCT ", w.expressions(c.Column)) },
 		itemPartial: itemAggregate("COUNT(DISTINCT "),
@@ -100,7 +100,7 @@ var functions = [...]Function{
 	},
 }
 
-// minOrMax is MIN or MAX, whose value compares with all others as sign says.
+// minOrMax returns MIN or MAX; sign is how its value compares with all others.
 func minOrMax(name string, sign, column int) Function {
 	return Function{
 		Names: []string{name}, Takes: AnyField, summary: []int{column},
@@ -110,7 +110,7 @@ func minOrMax(name string, sign, column int) Function {
 			}
 			return 0
 		},
-		result: theValue,
+		result: keptValue,
 		sql:    func(w *writer, c Call) string { return name + "(" + w.operand(c, column) + ")" },
 		partial: func(w *writer, c Call) partial {
 			return partial{[]string{name + "(" + w.operand(c, column) + ")"}, func(p ...string) string { return name + "(" + p[0] + ")" }}
@@ -119,59 +119,60 @@ func minOrMax(name string, sign, column int) Function {
 	}
 }
 
-// firstOrLast is FIRST or LAST; fn finds the time of its row, and at returns the engine's function for the value at that time.
+// firstOrLast returns FIRST or LAST; fn finds the time of its row, and at returns the engine's function for the value at
+// that time.
 func firstOrLast(name, fn string, last bool, at func(d *Dialect) func(e, by string) string) Function {
 	return Function{
 		Names: []string{name}, Takes: AnyField, byTime: true,
 		add:    func(a *accumulator, _ *Call, v belfry.Value, r Row) int { return a.keepByTime(v, r, last) },
-		result: theValue,
-		sql:    func(w *writer, c Call) string { return at(w.dialect)(w.expressions(c.Column)[0], w.when()) },
+		result: keptValue,
+		sql:    func(w *writer, c Call) string { return at(w.dialect)(w.expressions(c.Column)[0], w.timeAndID()) },
 		partial: func(w *writer, c Call) partial {
 			e := w.expressions(c.Column)[0]
-			present := fn + "(CASE WHEN " + e + " IS NOT NULL THEN " + w.when() + " END)"
-			return partial{[]string{at(w.dialect)(e, w.when()), present}, func(p ...string) string { return at(w.dialect)(p[0], p[1]) }}
+			present := fn + "(CASE WHEN " + e + " IS NOT NULL THEN " + w.timeAndID() + " END)"
+			return partial{[]string{at(w.dialect)(e, w.timeAndID()), present}, func(p ...string) string { return at(w.dialect)(p[0], p[1]) }}
 		},
 		itemPartial: func(w *writer, name string) partial {
-			return partial{[]string{fn + "(" + w.when() + ")"}, func(p ...string) string { return at(w.dialect)(name, p[0]) }}
+			return partial{[]string{fn + "(" + w.timeAndID() + ")"}, func(p ...string) string { return at(w.dialect)(name, p[0]) }}
 		},
 	}
 }
 
 // Function describes a function of the query language.
 type Function struct {
-	// What a query writes.
+	// Syntax.
 	Names    []string // the first is how a plan prints it
 	Rows     bool     // may be called with * instead of a field
-	Distinct bool     // DISTINCT stands before the field
-	Second   string   // what the second argument is; empty: there is none
-	Examples []string // second arguments
+	Distinct bool     // DISTINCT precedes the field
+	Second   string   // description of the second argument; empty: none
+	Examples []string // of the second argument
 
-	// What it is applied to, and what it gives.
-	Key   bool // it makes a key of groups; all others make one value of the rows of a group
+	// Operand and result.
+	Key   bool // usable as a key of groups; all others are aggregates
 	Takes Operand
 	Gives catalog.Type // empty: the type of the field
 
-	distinct   Func                                    // what it is with DISTINCT before the field; none: not allowed
+	distinct   Func                                    // the function with DISTINCT before the field; none: not allowed
 	second     func(k *checker, c *Call, t Term) error // reads the second argument
 	secondText func(c Call) string                     // writes it
 
-	// Eval. add takes in a value of a row and returns how many bytes more it needs; nil: the number of values says it all.
+	// Eval. add adds a value and returns how many more bytes it needs; nil: the number of values is enough.
 	add    func(a *accumulator, c *Call, v belfry.Value, r Row) int
 	result func(a *accumulator, c *Call) belfry.Value
-	key    func(c *Call, v int64) int64 // of a key: the value by which rows are grouped; nil: the field itself
+	key    func(c *Call, v int64) int64 // value by which rows are grouped; nil: the field itself
 
 	// SQL over the rows q and the items d, or over summaries.
 	sql     func(w *writer, c Call) string
 	keySQL  func(c Call, e string) string
-	byTime  bool  // it reads timestamp and id, too
-	summary []int // the columns of a summary it can be computed from; nil: it needs the rows
+	byTime  bool  // also reads timestamp and id
+	summary []int // columns of a summary it can be computed from; nil: needs the rows
 
-	// The function in two steps, see partial.go; nil: it has to see all rows of a group. itemPartial is of a name of the item.
+	// The function in two steps, see partial.go; nil: it needs all rows of a group. itemPartial is for a name of the item.
 	partial     func(w *writer, c Call) partial
 	itemPartial func(w *writer, name string) partial
 }
 
-// Operand says which fields a function takes.
+// Operand is the kind of fields that a function accepts.
 type Operand uint8
 
 // The operands.
@@ -182,10 +183,10 @@ const (
 	Times
 )
 
-// Functions returns all functions, for tests and documents.
+// Functions returns all functions, for tests and documentation.
 func Functions() []Function { return slices.Clone(functions[1:]) }
 
-// Description returns what the table says about f.
+// Description returns the entry of f.
 func (f Func) Description() Function { return functions[f] }
 
 // String returns the name of f in a query.
@@ -196,7 +197,7 @@ func (f Func) String() string {
 	return functions[f].Names[0]
 }
 
-// function returns what a name before a parenthesis stands for; FuncNone when there is no such function.
+// function returns the function of that name, FuncNone if there is none.
 func (n Name) function() Func {
 	name := strings.ToUpper(n.Text)
 	return Func(max(0, slices.IndexFunc(functions[:], func(f Function) bool { return slices.Contains(f.Names, name) })))
@@ -219,8 +220,8 @@ func functionNames() []string {
 	return slices.Sorted(slices.Values(namesOf(func(*Function) bool { return true })))
 }
 
-// and joins words as a sentence does.
-func and(words []string) string {
+// andList joins words: a, b and c.
+func andList(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")

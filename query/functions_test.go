@@ -15,7 +15,7 @@ import (
 	"belfry/store/duck/dialect"
 )
 
-// calls writes every function in each way in which a query can, of a field that it takes.
+// calls writes every function in each valid way, with a field that it accepts.
 func calls() map[query.Func][]string {
 	all := map[query.Func][]string{}
 	for i, f := range query.Functions() {
@@ -39,7 +39,7 @@ func calls() map[query.Func][]string {
 	return all
 }
 
-// used adds the functions of a plan.
+// used adds the functions of a plan to the set.
 func used(seen map[query.Func]bool, p *query.Plan) {
 	if p.Grouping != nil {
 		for _, c := range slices.Concat(p.Grouping.Keys, p.Grouping.Calls) {

@@ -33,7 +33,7 @@ func load(t testing.TB) *catalog.Catalog {
 	return c
 }
 
-// tables are two files of a collection: an early one with few columns, and a later one with all that the data have.
+// tables are two files of a collection: an early one with few columns, and a later one with all columns of the data.
 func tables(c *catalog.Collection) []query.Table {
 	early := query.Table{Ref: "f1.rows", Columns: map[string]bool{}}
 	late := query.Table{Ref: "f2.rows", Columns: map[string]bool{}}
@@ -120,7 +120,7 @@ func golden(t *testing.T, file string, cat *catalog.Catalog, data map[string][]q
 	return len(cases)
 }
 
-// answer takes one query all the way.
+// answer runs one query from text to rows.
 func answer(t *testing.T, c *querytest.Case, cat *catalog.Catalog, data map[string][]querytest.Row) map[string]string {
 	got := map[string]string{"options": c.Parts["options"]}
 	plan, err := c.Plan(cat)
@@ -154,7 +154,7 @@ func answer(t *testing.T, c *querytest.Case, cat *catalog.Catalog, data map[stri
 	return got
 }
 
-// wordRanges are the characters of words in a regular expression, which are too many to read.
+// wordRanges is the long character class of words in a regular expression.
 var wordRanges = regexp.MustCompile(`(\[\^?0-9A-Z_a-z)[^\]]{500,}\]`)
 
 func arguments(args []any) string {

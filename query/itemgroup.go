@@ -11,40 +11,40 @@ import (
 	"belfry/catalog"
 )
 
-// An engine that groups by names has to read its table of all items, and to compare texts. Where the names of items are
-// unique, grouping by the numbers of items gives the same groups, and we have the names at hand:
+// An engine that groups by names has to read its table of all items and to compare texts. If the names of items are
+// unique, grouping by item id results in the same groups, and the names are in memory here:
 //
-//	engine   SELECT item, functions … GROUP BY item          every function, as none has to be put together of parts
+//	engine   SELECT item, functions … GROUP BY item          every function, as none is merged from parts
 //	here     names of items, HAVING, ORDER BY, LIMIT
 //
-// Whether the names are unique is known once the numbers are there. If two items have the same, the engine is asked again, for
-// the whole plan.
+// Whether the names are unique is known once the ids have been read. If two items have the same name, the engine runs the
+// whole plan instead.
 
-// maxItemGroups is how many groups an answer may have that is made so. Of many the engine finds the order faster.
+// maxItemGroups limits the groups of an answer made this way. For more groups the engine sorts faster.
 const maxItemGroups = 1000
 
-// Columnar are rows that are all in memory and can be read by column.
+// Columnar are rows in memory that can be read by column.
 type Columnar interface {
 	Rows
-	// Words gives the values of an output as Cells.Word does, and which of them are absent; ok is false for a text.
+	// Words returns the values of an output as Cells.Word does, and which of them are absent; ok is false for a text.
 	Words(output int) (words []uint64, null []bool, ok bool)
-	// At gives a row by its place, from 0. The slice is valid until the next call.
+	// At returns a row by its index. The slice is valid until the next call.
 	At(row int) ([]belfry.Value, error)
 }
 
-// groupsOfItems answers a plan with groups by the numbers of items; nil when that cannot be.
+// groupsOfItems answers a plan with groups by item id; nil if that is not possible.
 func (l WithNames) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
-	if !p.ofItems() {
+	if !p.groupsByItem() {
 		return nil, nil
 	}
-	if unique, err := l.Labels.NamesUnique(ctx, p.Customer, p.Grouping.fields(), nil); err != nil || !unique {
+	if unique, err := l.Labels.NamesUnique(ctx, p.Customer, p.Grouping.itemFields(), nil); err != nil || !unique {
 		return nil, err
 	}
-	q := p.byNumber()
+	q := p.byItem()
 	q.TopGroups = l.topGroups(p)
 	rows, err := l.Source.Select(ctx, q)
 	if e, ok := errors.AsType[*belfry.Error](err); ok && e.Code == belfry.BadQuery && ctx.Err() == nil {
-		return nil, nil // it may be about the number of groups, of which the plan itself wants a few
+		return nil, nil // perhaps too many groups; the plan itself returns only a few
 	}
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (l WithNames) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 	g := newItemGroups(ctx, p, l.Labels)
 	held, ok := rows.(Columnar)
 	if ok {
-		g.countAll(held)
+		g.addItems(held)
 	} else if err = g.read(rows); err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func (l WithNames) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 	return g.top.rows(), nil
 }
 
-// ofItems tells whether the groups follow from the items of rows, and the answer has few of them.
-func (p *Plan) ofItems() bool {
+// groupsByItem reports whether the keys of the groups are names of items, and the answer has few groups.
+func (p *Plan) groupsByItem() bool {
 	g := p.Grouping
 	if g == nil || len(g.Keys) == 0 || p.Offset+p.Limit > maxItemGroups {
 		return false
@@ -78,8 +78,8 @@ func (p *Plan) ofItems() bool {
 		!slices.ContainsFunc(g.Calls, func(c Call) bool { return c.Column.From == FromItem })
 }
 
-// fields are what the keys take from the items.
-func (g *Grouping) fields() []string {
+// itemFields returns the fields of the items that are keys.
+func (g *Grouping) itemFields() []string {
 	fields := make([]string, len(g.Keys))
 	for i, key := range g.Keys {
 		fields[i] = key.Column.Of
@@ -87,15 +87,15 @@ func (g *Grouping) fields() []string {
 	return fields
 }
 
-// byNumberColumn is the result of the n-th function, from 0, in the groups of byNumber.
-func (p *Plan) byNumberColumn(n int) Column {
+// byItemColumn returns the column of the n-th function, from 0, in the groups of byItem.
+func (p *Plan) byItemColumn(n int) Column {
 	c := p.Grouping.column(len(p.Grouping.Keys) + n)
 	c.N = 1 + n
 	return c
 }
 
-// byNumber is the plan for a group of each item: its number, then the results of the functions; all groups, in any order.
-func (p *Plan) byNumber() *Plan {
+// byItem returns the plan with one group per item: its id, then the results of the functions; all groups, in any order.
+func (p *Plan) byItem() *Plan {
 	q := *p
 	number := Column{Name: belfry.ItemColumn, Type: catalog.ID, From: ItemNumber}
 	q.Grouping = &Grouping{Keys: []Call{{Column: number}}, Calls: p.Grouping.Calls}
@@ -108,26 +108,26 @@ func (p *Plan) byNumber() *Plan {
 	return &q
 }
 
-// itemGroups makes groups of items into the groups of a plan.
+// itemGroups turns groups of items into the groups of a plan.
 type itemGroups struct {
-	ctx    context.Context // of the query
-	plan   *Plan
-	labels Labels
-	fields []string
-	top    *top
-	row    groupRow
-	items  []belfry.ID
-	none   int // groups of rows without an item
+	ctx         context.Context // of the query
+	plan        *Plan
+	labels      Labels
+	fields      []string
+	top         *top
+	row         groupRow
+	items       []belfry.ID
+	withoutItem int // groups of rows without an item
 }
 
 func newItemGroups(ctx context.Context, p *Plan, labels Labels) *itemGroups {
 	return &itemGroups{
-		ctx: ctx, plan: p, labels: labels, fields: p.Grouping.fields(), row: make(groupRow, p.Grouping.width()),
+		ctx: ctx, plan: p, labels: labels, fields: p.Grouping.itemFields(), row: make(groupRow, p.Grouping.width()),
 		top: &top{plan: p, limit: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))},
 	}
 }
 
-// read takes in groups one by one.
+// read adds groups one by one.
 func (g *itemGroups) read(rows Rows) error {
 	for {
 		row, err := rows.Next()
@@ -137,24 +137,24 @@ func (g *itemGroups) read(rows Rows) error {
 		if err != nil {
 			return err
 		}
-		g.count(uint64(row[0].Int), row[0].Type == belfry.AbsentValue)
+		g.addItem(uint64(row[0].Int), row[0].Type == belfry.AbsentValue)
 		if err := g.offer(row); err != nil {
 			return err
 		}
 	}
 }
 
-// countAll takes note of the items of all groups.
-func (g *itemGroups) countAll(rows Columnar) {
+// addItems adds the items of all groups.
+func (g *itemGroups) addItems(rows Columnar) {
 	numbers, null, _ := rows.Words(0)
 	for i := range numbers {
-		g.count(numbers[i], null[i])
+		g.addItem(numbers[i], null[i])
 	}
 }
 
-// scan takes in groups by column. Most of them are not among the first, which one column tells.
+// scan adds groups by column. Most are not among the first, which the first order column alone decides.
 func (g *itemGroups) scan(rows Columnar) error {
-	const step = 1024 // whoever knows the names is not held up for long
+	const step = 1024 // bounds how long the names are locked
 	numbers, _, _ := rows.Words(0)
 	for from := 0; from < len(numbers); from += step {
 		to := min(from+step, len(numbers))
@@ -178,7 +178,8 @@ func (g *itemGroups) scan(rows Columnar) error {
 	return nil
 }
 
-// first gives what some of the groups come by first, a name or a result; nil when that is not quickly found.
+// first returns a function for the first order key of the groups from..to, a name or a result; nil if it is not quick to
+// find.
 func (g *itemGroups) first(rows Columnar, from, to int) (func(i int) belfry.Value, error) {
 	n, keys := g.plan.Order[0].Column.N, len(g.fields)
 	if n < keys {
@@ -198,34 +199,34 @@ func (g *itemGroups) first(rows Columnar, from, to int) (func(i int) belfry.Valu
 	}, nil
 }
 
-// names are those of the items of some groups.
+// names returns the names of the items of the groups from..to.
 func (g *itemGroups) names(rows Columnar, field string, from, to int) ([]string, error) {
 	numbers, null, _ := rows.Words(0)
 	items, names := make([]belfry.ID, to-from), make([]string, to-from)
 	for i := range items {
-		if !null[from+i] { // where it is, there may stand anything
+		if !null[from+i] { // the number of a null is undefined
 			items[i] = belfry.ID(numbers[from+i])
 		}
 	}
 	err := g.labels.Names(g.ctx, g.plan.Customer, field, items, names)
 	for i, id := range items {
-		if field == "view" && g.plan.Within.top(id) {
+		if field == "view" && g.plan.Within.isTop(id) {
 			names[i] = belfry.Main
 		}
 	}
 	return names, err
 }
 
-// count takes note of the item of a group.
-func (g *itemGroups) count(number uint64, null bool) {
+// addItem adds the item of a group.
+func (g *itemGroups) addItem(number uint64, null bool) {
 	if null {
-		g.none++
+		g.withoutItem++
 		return
 	}
 	g.items = append(g.items, belfry.ID(number))
 }
 
-// offer takes in the group of an item.
+// offer adds the group of an item.
 func (g *itemGroups) offer(row []belfry.Value) (err error) {
 	var l Label
 	if row[0].Type != belfry.AbsentValue {
@@ -243,38 +244,39 @@ func (g *itemGroups) offer(row []belfry.Value) (err error) {
 	return nil
 }
 
-// namesUnique reports whether each group is one of the plan, and not a part of one. Rows without an item have no names; each
-// item must have some.
+// namesUnique reports whether each group is a whole group of the plan. Rows without an item have no names; each item
+// must have some.
 func (g *itemGroups) namesUnique() (bool, error) {
-	if g.none > 1 || len(g.items) == 0 {
-		return g.none <= 1, nil
+	if g.withoutItem > 1 || len(g.items) == 0 {
+		return g.withoutItem <= 1, nil
 	}
 	return g.labels.NamesUnique(g.ctx, g.plan.Customer, g.fields, g.items)
 }
 
-// TopGroups says which groups of items the answer needs. An engine may leave out the others: of a hundred thousand groups the
-// client often wants ten.
+// TopGroups is the set of groups that the answer needs. An engine may omit the others: of a hundred thousand groups the
+// client often needs ten.
 type TopGroups struct {
-	Limit int // groups that are wanted
+	Limit int // number of groups needed
 
-	// By is their order: wanted are the first, and all that are equal to the last of these. Without a column they are ordered
+	// By is their order: the first Limit are needed, and all equal to the last of these. Without a column they are ordered
 	// by name, and Items are those with the first names: their groups are enough if there are Limit of them.
 	By    Order
 	Items []belfry.ID
 }
 
-// spare is how many items are looked at for each that is wanted, where they are ordered by name: some may have no rows.
-const spare = 4
+// candidatesPerGroup is how many items are considered for each group needed, if they are ordered by name: some may have
+// no rows.
+const candidatesPerGroup = 4
 
-// topGroups finds out which groups of items a plan needs; nil: all of them. What HAVING leaves is not known beforehand.
+// topGroups returns which groups of items a plan needs; nil: all of them. The effect of HAVING is not known beforehand.
 func (l WithNames) topGroups(p *Plan) *TopGroups {
-	fields, first := p.Grouping.fields(), p.Order[0]
+	fields, first := p.Grouping.itemFields(), p.Order[0]
 	if p.Having != nil || !l.Labels.AllNamesUnique(p.Customer, p.Collection, fields) {
 		return nil
 	}
 	f := &TopGroups{Limit: p.Offset + p.Limit + 1}
 	if n := first.Column.N - len(fields); n >= 0 {
-		f.By = Order{p.byNumberColumn(n), first.Desc}
+		f.By = Order{p.byItemColumn(n), first.Desc}
 		if t := f.By.Column.Type; t != catalog.Number && t != catalog.Integer {
 			return nil
 		}
@@ -283,14 +285,14 @@ func (l WithNames) topGroups(p *Plan) *TopGroups {
 	if fields[first.Column.N] != "object" || first.Desc {
 		return nil
 	}
-	f.Items = l.Labels.FirstByName(p.Customer, spare*f.Limit)
+	f.Items = l.Labels.FirstByName(p.Customer, candidatesPerGroup*f.Limit)
 	if len(f.Items) < f.Limit {
 		return nil
 	}
 	return f
 }
 
-// topGroups writes which of the groups g are delivered.
+// topGroups writes the condition on the groups g that are needed.
 func (w *writer) topGroups(f *TopGroups) string {
 	if f.Items != nil {
 		among := "g." + w.groupName(0, false) + " IN (" + w.ids(f.Items) + ")"
@@ -300,8 +302,8 @@ func (w *writer) topGroups(f *TopGroups) string {
 	if f.By.Desc {
 		least, within, desc = "MIN", " >= ", " DESC"
 	}
-	most := strconv.Itoa(f.Limit)
-	first := "SELECT " + key + " AS k FROM g ORDER BY 1" + desc + " NULLS LAST LIMIT " + most
-	last := "SELECT CASE WHEN COUNT(k) = " + most + " THEN " + least + "(k) END AS k FROM (" + first + ") AS g" // absent: every group is wanted
+	limit := strconv.Itoa(f.Limit)
+	first := "SELECT " + key + " AS k FROM g ORDER BY 1" + desc + " NULLS LAST LIMIT " + limit
+	last := "SELECT CASE WHEN COUNT(k) = " + limit + " THEN " + least + "(k) END AS k FROM (" + first + ") AS g" // absent: every group is needed
 	return "\nCROSS JOIN (" + last + ") AS f\nWHERE COALESCE(" + key + within + "f.k, f.k IS NULL)"
 }

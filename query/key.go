@@ -8,7 +8,7 @@ import (
 	"belfry"
 )
 
-// latestOfKey returns, of a collection with a key, the rows that are the latest of their key. It reads the rows twice.
+// latestOfKey returns the latest row of each key, for a collection with a key. It reads the rows twice.
 func (p *Plan) latestOfKey(rows iter.Seq[Row]) iter.Seq[Row] {
 	columns := p.Collection.KeyColumns()
 	if len(columns) == 0 {
@@ -34,7 +34,7 @@ func (p *Plan) latestOfKey(rows iter.Seq[Row]) iter.Seq[Row] {
 	}
 }
 
-// appendKey appends the values of the columns to dst, so that different values have different bytes.
+// appendKey encodes the values of the columns so that different values have different bytes.
 func appendKey(dst []byte, r Row, columns []string) []byte {
 	for _, c := range columns {
 		v := r.Value(c)

@@ -9,14 +9,14 @@ import (
 	"belfry/catalog"
 )
 
-// A query of the past that gives a number of rows and no span of time reads that many rows: the most recent ones that
-// meet its conditions. Groups, order and limit then apply to these as they always do. In pages the number is how many rows a
-// page has, so all rows are read.
+// A query of a historical collection with a number of rows and without a time span reads that many rows: the most recent
+// ones that meet its conditions. Groups, order and limit then apply to these as usual. In pages the number is the size of a
+// page, so all rows are read.
 
-// latest takes the number of rows to read from the parameter rows or, without it, from LIMIT. Where the rows come newest
-// first anyhow, the limit says it all.
+// latest sets the number of rows to read, from the parameter rows or else from LIMIT. If the rows come newest first
+// anyway, the limit is enough.
 func (k *checker) latest() error {
-	if !k.spanless || k.options.Pages || k.plan.newestFirst() {
+	if !k.noSpan || k.options.Pages || k.plan.newestFirst() {
 		return nil
 	}
 	k.plan.Latest = k.Limit.N
@@ -34,17 +34,17 @@ var (
 	idColumn   = Column{Name: "id", Type: catalog.ID}
 )
 
-// newestFirst is the order in which rows are recent.
+// newestFirst returns the order from the most recent row on.
 func newestFirst() []Order { return []Order{{timeColumn, true}, {idColumn, true}} }
 
 func (p *Plan) newestFirst() bool { return p.Grouping == nil && slices.Equal(p.Order, newestFirst()) }
 
-// Recent tells whether the most recent rows have to be found before the plan can be answered. The plan that finds them does
-// not need that.
+// Recent reports whether the most recent rows must be found before the plan can be answered. This is false for the plan
+// that finds them.
 func (p *Plan) Recent() bool { return p.Latest > 0 && !p.newestFirst() }
 
-// Newest is the plan for the places of the rows that a plan with Latest reads, timestamp and id, the newest first. From it an
-// engine learns how far back it has to read. It keeps Latest, which says that all its rows come in one answer.
+// Newest returns the plan for the timestamps and ids of the rows that a plan with Latest reads, newest first. An engine
+// learns from it how far back it has to read. It keeps Latest, which means that all its rows come in one answer.
 func (p *Plan) Newest() *Plan {
 	q := *p
 	q.Outputs, q.Star = []Output{{Name: timestamp, Column: timeColumn}, {Name: "id", Column: idColumn}}, false
@@ -54,8 +54,8 @@ func (p *Plan) Newest() *Plan {
 	return &q
 }
 
-// Among is a plan with Latest that finds the rows to read by their places: they are not before the oldest of them, and
-// their ids go up to newest. Rows that were stored later have greater ids.
+// Among returns the plan that reads the rows found by Newest: they are not before the oldest of them, and their ids are
+// at most newest. Rows stored later have greater ids.
 func (p *Plan) Among(oldest Place, newest belfry.RowID) *Plan {
 	q := *p
 	q.Latest, q.From = 0, max(p.From, oldest.Time)
@@ -69,9 +69,9 @@ func (p *Plan) Among(oldest Place, newest belfry.RowID) *Plan {
 	return &q
 }
 
-// latestOf writes which of the rows are read.
+// latestOf selects the most recent rows.
 func (w *writer) latestOf(rows string) string {
-	return fmt.Sprintf("(SELECT * FROM %s\nORDER BY %s DESC, %s DESC\nLIMIT %d) AS q", rows, w.of("q", timestamp), w.of("q", "id"), w.plan.Latest)
+	return fmt.Sprintf("(SELECT * FROM %s\nORDER BY %s DESC, %s DESC\nLIMIT %d) AS q", rows, w.qualified("q", timestamp), w.qualified("q", "id"), w.plan.Latest)
 }
 
 func (p *Plan) explainLatest(line func(what, format string, args ...any)) {
@@ -80,34 +80,34 @@ func (p *Plan) explainLatest(line func(what, format string, args ...any)) {
 	}
 }
 
-// latestRows is the answer to a plan without groups. Of the rows to read it keeps what they are ordered by beside the outputs.
+// latestRows answers a plan without groups. It keeps the order keys of the rows to read beside their outputs.
 func (e *Evaluator) latestRows(p *Plan, rows iter.Seq[Row]) (Rows, error) {
 	q := p.Marked()
 	q.Order = newestFirst()
 	t := newTop(q, p.Latest)
 	for r := range e.matching(p, rows) {
-		e.spend(t.offer(r))
+		e.countWork(t.offer(r))
 	}
 	if e.err != nil {
 		return nil, e.err
 	}
-	for i, k := range t.kept {
-		t.kept[i].values, t.kept[i].keys = k.values[:len(p.Outputs)], k.values[len(p.Outputs):]
+	for i, k := range t.entries {
+		t.entries[i].values, t.entries[i].keys = k.values[:len(p.Outputs)], k.values[len(p.Outputs):]
 	}
 	t.plan = p
 	return t.rows(), nil
 }
 
-// latest keeps of the rows, which all match, those of which the groups are made.
+// latest returns the most recent of the rows, which all match, for grouping.
 func (e *Evaluator) latest(p *Plan, rows iter.Seq[Row]) (iter.Seq[Row], error) {
-	fields := p.Grouping.read()
+	fields := p.Grouping.rowFields()
 	q := &Plan{Order: newestFirst(), Limit: p.Latest - 1}
 	for _, name := range fields {
 		q.Outputs = append(q.Outputs, Output{Name: name, Column: Column{Name: name}})
 	}
 	t := &top{plan: q, limit: p.Latest}
 	for r := range rows {
-		e.spend(t.offer(r))
+		e.countWork(t.offer(r))
 		if e.err != nil {
 			return nil, e.err
 		}
@@ -116,17 +116,17 @@ func (e *Evaluator) latest(p *Plan, rows iter.Seq[Row]) (iter.Seq[Row], error) {
 		}
 	}
 	return func(yield func(Row) bool) {
-		for _, k := range t.kept {
-			if !yield(keptRow{fields, k.values}) {
+		for _, k := range t.entries {
+			if !yield(fieldsRow{fields, k.values}) {
 				return
 			}
 		}
 	}, e.err
 }
 
-// read lists the fields of rows that the groups are made of.
-func (g *Grouping) read() []string {
-	fields := []string{timestamp, "id"} // by which FIRST and LAST go
+// rowFields lists the fields of rows that the groups need.
+func (g *Grouping) rowFields() []string {
+	fields := []string{timestamp, "id"} // for FIRST and LAST
 	for i := range g.width() {
 		if name := g.call(i).Column.field(); name != "" && !slices.Contains(fields, name) {
 			fields = append(fields, name)
@@ -135,14 +135,14 @@ func (g *Grouping) read() []string {
 	return fields
 }
 
-// keptRow is what is kept of a row: the values of some fields.
-type keptRow struct {
+// fieldsRow holds the values of some fields of a row.
+type fieldsRow struct {
 	fields []string
 	values []belfry.Value
 }
 
 // Value implements Row.
-func (r keptRow) Value(field string) belfry.Value {
+func (r fieldsRow) Value(field string) belfry.Value {
 	if i := slices.Index(r.fields, field); i >= 0 {
 		return r.values[i]
 	}

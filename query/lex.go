@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of the text of a query. The parser visits each token once and the tree cannot grow beyond these, so its work
+// Limits of the text of a query. The parser visits each token once and the tree cannot exceed these limits, so its work
 // is linear in the length of the text.
 const (
 	MaxText  = 1 << 20
@@ -23,16 +23,16 @@ const (
 	tokString       // in single quotes
 	tokNumber       // digits, with point and exponent
 	tokSymbol       // punctuation and operators
-	tokUnknown      // what no rule takes; the parser reports it where it stands
+	tokUnknown      // matched by no rule; the parser reports its position
 )
 
-// token is a piece of the text. For strings and quoted names, text is what the quotes hold.
+// token is a part of the text. For strings and quoted names, text is the content of the quotes.
 type token struct {
 	kind kind
 	text string
 	pos  int // byte offset where it starts
 	end  int
-	dbl  bool // a tokName in double quotes, which stands for a string at the right of a comparison
+	dbl  bool // a tokName in double quotes, which is a string on the right side of a comparison
 }
 
 // found describes the token in an error message.
@@ -48,32 +48,32 @@ func (t token) found() string {
 	return fmt.Sprintf("%q", shorten(t.text))
 }
 
-// shorten keeps messages readable when the text is not.
+// shorten limits the length of a text in a message.
 func shorten(s string) string {
-	const most = 60
-	if len(s) <= most {
+	const limit = 60
+	if len(s) <= limit {
 		return s
 	}
-	cut := most
+	cut := limit
 	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
 	return s[:cut] + "…"
 }
 
-// lexer cuts the text into tokens, one at a time.
+// lexer splits the text into tokens, one at a time.
 type lexer struct {
 	text  string
-	at    int
-	steps int // bytes looked at, for the test that the work is linear
+	pos   int
+	steps int // bytes read, for the test that the work is linear
 }
 
 func (l *lexer) next() (token, error) {
-	for l.at < len(l.text) && isBlank(l.text[l.at]) {
-		l.at++
+	for l.pos < len(l.text) && isBlank(l.text[l.pos]) {
+		l.pos++
 	}
 	l.steps++
-	start := l.at
+	start := l.pos
 	if start == len(l.text) {
 		return token{kind: tokEOF, pos: start, end: start}, nil
 	}
@@ -91,36 +91,36 @@ func (l *lexer) next() (token, error) {
 }
 
 func (l *lexer) peek(n int) byte {
-	if l.at+n < len(l.text) {
-		return l.text[l.at+n]
+	if l.pos+n < len(l.text) {
+		return l.text[l.pos+n]
 	}
 	return 0
 }
 
 func (l *lexer) token(k kind, start int) token {
-	l.steps += l.at - start
-	return token{kind: k, text: l.text[start:l.at], pos: start, end: l.at}
+	l.steps += l.pos - start
+	return token{kind: k, text: l.text[start:l.pos], pos: start, end: l.pos}
 }
 
 func (l *lexer) run(k kind, in func(byte) bool) token {
-	start := l.at
-	for l.at < len(l.text) && in(l.text[l.at]) {
-		l.at++
+	start := l.pos
+	for l.pos < len(l.text) && in(l.text[l.pos]) {
+		l.pos++
 	}
 	return l.token(k, start)
 }
 
-// number takes digits, a point and an exponent, and any letters that follow, so that 12abc is one wrong token and not
-// two right ones.
+// number reads digits, a point and an exponent, and any letters that follow, so that 12abc is one invalid token and not
+// two valid ones.
 func (l *lexer) number() token {
-	start := l.at
-	for l.at < len(l.text) {
-		c := l.text[l.at]
-		sign := (c == '+' || c == '-') && (l.text[l.at-1] == 'e' || l.text[l.at-1] == 'E') && isDigit(l.peek(1))
+	start := l.pos
+	for l.pos < len(l.text) {
+		c := l.text[l.pos]
+		sign := (c == '+' || c == '-') && (l.text[l.pos-1] == 'e' || l.text[l.pos-1] == 'E') && isDigit(l.peek(1))
 		if !isWord(c) && c != '.' && !sign {
 			break
 		}
-		l.at++
+		l.pos++
 	}
 	t := l.token(tokNumber, start)
 	if !isNumber(t.text) {
@@ -129,18 +129,18 @@ func (l *lexer) number() token {
 	return t
 }
 
-// quoted takes a text between quotes; a doubled quote stands for one.
+// quoted reads a text in quotes; a doubled quote is one quote.
 func (l *lexer) quoted(k kind, quote byte) (token, error) {
-	start := l.at
+	start := l.pos
 	var b strings.Builder
 	for {
-		l.at++
-		part := strings.IndexByte(l.text[l.at:], quote)
+		l.pos++
+		part := strings.IndexByte(l.text[l.pos:], quote)
 		if part < 0 {
 			return token{}, badQuery(l.text, start, "this %c is never closed; a %c inside is written twice", quote, quote)
 		}
-		b.WriteString(l.text[l.at : l.at+part])
-		l.at += part + 1
+		b.WriteString(l.text[l.pos : l.pos+part])
+		l.pos += part + 1
 		if l.peek(0) != quote {
 			break
 		}
@@ -152,25 +152,25 @@ func (l *lexer) quoted(k kind, quote byte) (token, error) {
 }
 
 func (l *lexer) symbol() token {
-	start := l.at
+	start := l.pos
 	two := ""
-	if l.at+2 <= len(l.text) {
-		two = l.text[l.at : l.at+2]
+	if l.pos+2 <= len(l.text) {
+		two = l.text[l.pos : l.pos+2]
 	}
 	switch two {
 	case "<>", "!=", "<=", ">=":
-		l.at += 2
+		l.pos += 2
 		return l.token(tokSymbol, start)
 	case "--", "/*":
-		l.at += 2
+		l.pos += 2
 		return l.token(tokUnknown, start)
 	}
-	if strings.IndexByte("=<>(),*;-+", l.text[l.at]) >= 0 {
-		l.at++
+	if strings.IndexByte("=<>(),*;-+", l.text[l.pos]) >= 0 {
+		l.pos++
 		return l.token(tokSymbol, start)
 	}
-	_, size := utf8.DecodeRuneInString(l.text[l.at:])
-	l.at += size
+	_, size := utf8.DecodeRuneInString(l.text[l.pos:])
+	l.pos += size
 	return l.token(tokUnknown, start)
 }
 
@@ -179,8 +179,8 @@ func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= utf8.RuneSelf }
 func isWord(c byte) bool   { return isLetter(c) || isDigit(c) }
 
-// isNumber tells whether s is a finite decimal with a point, optional sign and exponent. Blanks, infinities,
-// hexadecimal digits and underscores, which strconv would take, are not.
+// isNumber reports whether s is a finite decimal with optional sign, point and exponent. Blanks, infinities, hexadecimal
+// digits and underscores, which strconv would accept, are not allowed.
 func isNumber(s string) bool {
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		s = s[1:]
@@ -215,6 +215,6 @@ func digits(s string) int {
 	return n
 }
 
-// quoteString and quoteName write what quoted reads.
+// quoteString and quoteName write the form that quoted reads.
 func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 func quoteName(s string) string   { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }

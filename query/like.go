@@ -9,11 +9,12 @@ import (
 	"belfry/catalog"
 )
 
-// MaxPattern is how many bytes a pattern may have, of LIKE, of a term with wildcards or of a phrase. Engines make a
-// machine of it, whose size they limit too.
+// MaxPattern is the maximum length in bytes of a pattern of LIKE, a term with wildcards or a phrase. Engines compile it
+// into an automaton, whose size they limit too.
 const MaxPattern = 1000
 
-// like gives LIKE its meaning. A pattern without wildcards asks for equality, one that takes every text for presence.
+// like checks a LIKE condition. A pattern without wildcards becomes equality, one that matches every text a test for
+// presence.
 func (k *checker) like(t Term, not bool, pattern Literal) (Pred, error) {
 	col, err := k.operand(t)
 	if err != nil {
@@ -25,7 +26,7 @@ func (k *checker) like(t Term, not bool, pattern Literal) (Pred, error) {
 	return k.likeColumn(col, not, pattern.Text, pattern.Pos)
 }
 
-// likeColumn compares a column with a pattern, which may come from LIKE or from a term with wildcards.
+// likeColumn compares a column with a pattern of LIKE or of a term with wildcards.
 func (k *checker) likeColumn(col Column, not bool, pattern string, pos Pos) (Pred, error) {
 	if len(pattern) > MaxPattern {
 		return nil, k.errorf(pos, "a pattern may have %d bytes, this one has %d", MaxPattern, len(pattern))
@@ -37,7 +38,7 @@ func (k *checker) likeColumn(col Column, not bool, pattern string, pos Pos) (Pre
 	case col.Type == catalog.Value:
 		number, text := parts(col)
 		p := likeText(text, not, pattern)
-		if not { // an indicator that is a number is unlike any pattern
+		if not { // an indicator that is a number matches no pattern
 			p = disjunction([]Pred{Null{number, true}, p})
 		}
 		return p, nil
@@ -47,7 +48,7 @@ func (k *checker) likeColumn(col Column, not bool, pattern string, pos Pos) (Pre
 	return likeText(col, not, pattern), nil
 }
 
-// likeText compares a text. NOT LIKE is a comparison too, and so false for what is absent.
+// likeText compares a text. NOT LIKE is a comparison too, and so false for an absent value.
 func likeText(col Column, not bool, pattern string) Pred {
 	op := Equal
 	if not {
@@ -65,14 +66,14 @@ func likeText(col Column, not bool, pattern string) Pred {
 	return Like{col, pattern}
 }
 
-// piece is a part of a pattern: any text, any one character, or a character that stands for itself.
+// piece is a part of a pattern: any text, any one character, or a literal character.
 type piece struct {
 	kind byte // % _ or 0
 	char rune
 }
 
-// pieces reads a pattern. A backslash takes the meaning from a %, _ or backslash after it; before anything else, and at
-// the end, it stands for itself.
+// pieces parses a pattern. A backslash escapes a following %, _ or backslash; before any other character, and at the
+// end, it is literal.
 func pieces(pattern string) []piece {
 	var list []piece
 	escaped := false
@@ -91,7 +92,7 @@ func pieces(pattern string) []piece {
 	return list
 }
 
-// writePattern writes a pattern in which every backslash is one that takes the meaning from what follows it.
+// writePattern writes a pattern in which every backslash escapes the next character.
 func writePattern(list []piece) string {
 	var b strings.Builder
 	for _, p := range list {
@@ -107,8 +108,8 @@ func writePattern(list []piece) string {
 	return b.String()
 }
 
-// normalPattern writes a pattern in the one form that all patterns of the same meaning have: in a run of wildcards the
-// single characters come first, then one %.
+// normalPattern returns the normal form, which is the same for all patterns with the same meaning: in a run of wildcards
+// the single characters come first, then one %.
 func normalPattern(pattern string) string {
 	list := pieces(pattern)
 	normal := list[:0]
@@ -133,7 +134,7 @@ func normalPattern(pattern string) string {
 	return writePattern(normal)
 }
 
-// plainPattern gives the one text that a pattern without wildcards takes.
+// plainPattern returns the only text that a pattern without wildcards matches.
 func plainPattern(pattern string) (string, bool) {
 	var b strings.Builder
 	for _, p := range pieces(pattern) {
@@ -145,27 +146,27 @@ func plainPattern(pattern string) (string, bool) {
 	return b.String(), true
 }
 
-// matchPattern tells whether the whole text is like the pattern, which normalPattern has written. When it must go back it
-// goes back to the last % alone, as an earlier one could not do better: the work is at most the product of both lengths.
+// matchPattern reports whether the whole text matches the pattern, which is in normal form. It backtracks to the last %
+// only, since an earlier one could not do better: the work is at most the product of both lengths.
 func matchPattern(pattern, text string) bool {
 	p, t := 0, 0
-	again, from := -1, 0 // after the last %, and where in the text it is tried next
+	retry, from := -1, 0 // pattern after the last %, and the position in the text of the next attempt
 	for t < len(text) {
 		if p < len(pattern) && pattern[p] == '%' {
 			p++
-			again, from = p, t
+			retry, from = p, t
 			continue
 		}
 		if pn, tn, ok := matchOne(pattern[p:], text[t:]); ok {
 			p, t = p+pn, t+tn
 			continue
 		}
-		if again < 0 {
+		if retry < 0 {
 			return false
 		}
 		_, size := utf8.DecodeRuneInString(text[from:])
 		from += size
-		p, t = again, from
+		p, t = retry, from
 	}
 	for p < len(pattern) && pattern[p] == '%' {
 		p++
@@ -173,7 +174,7 @@ func matchPattern(pattern, text string) bool {
 	return p == len(pattern)
 }
 
-// matchOne compares the first character of the text with the first of the pattern, which is no %.
+// matchOne compares the first character of the text with the first of the pattern, which is not %.
 func matchOne(pattern, text string) (patternSize, textSize int, ok bool) {
 	if pattern == "" {
 		return 0, 0, false
@@ -190,7 +191,7 @@ func matchOne(pattern, text string) (patternSize, textSize int, ok bool) {
 	return skip + n, size, pattern[skip:skip+n] == text[:size]
 }
 
-// PatternRegexp writes a pattern as a regular expression of the whole text.
+// PatternRegexp converts a pattern to a regular expression for the whole text.
 func PatternRegexp(pattern string) string {
 	var b strings.Builder
 	for _, p := range pieces(pattern) {
@@ -206,7 +207,7 @@ func PatternRegexp(pattern string) string {
 	return b.String()
 }
 
-// quoteRune writes a character so that it stands for itself in a regular expression.
+// quoteRune writes a character as a literal of a regular expression.
 func quoteRune(b *strings.Builder, r rune) {
 	switch {
 	case isWordRune(r):

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// LuceneExpr is a condition in the language of Lucene: _query_ = '…'.
+// LuceneExpr is a condition in Lucene syntax: _query_ = '…'.
 type LuceneExpr struct {
 	Clause Clause
 
-	text string // what was parsed, for the places in error messages
+	text string // the parsed text, for positions in error messages
 }
 
 // Clause is a condition of a Lucene query: *AndClause, *OrClause, *NotClause, *MixedClause, *FieldClause, *TermClause,
@@ -27,11 +27,11 @@ type OrClause struct{ Of []Clause }
 // NotClause holds when its clause does not.
 type NotClause struct{ Of Clause }
 
-// MixedClause is a list with marks, +must -not may. It holds when all of Must do and none of Not; of May one must hold
-// when there is no Must, and otherwise they have no effect.
+// MixedClause is a list with marks, +must -not may. It holds if all of Must hold and none of Not; one of May must hold
+// if there is no Must, otherwise they have no effect.
 type MixedClause struct{ Must, Not, May []Clause }
 
-// FieldClause is field:(…): terms inside that name no field are of this one.
+// FieldClause is field:(…): terms inside without a field use this one.
 type FieldClause struct {
 	Field Name
 	Of    Clause
@@ -39,9 +39,9 @@ type FieldClause struct {
 
 // TermClause is a word, a phrase or a value.
 type TermClause struct {
-	Field   Name   // empty: that of the FieldClause around it, or the text field of the collection
+	Field   Name   // empty: that of the enclosing FieldClause, or the text field of the collection
 	Quoted  bool   // a phrase, in double quotes
-	Pattern string // in the form of LIKE: * is %, ? is _
+	Pattern string // in LIKE form: * is %, ? is _
 	Pos     Pos    // of the value
 }
 
@@ -49,11 +49,11 @@ type TermClause struct {
 type RangeClause struct {
 	Field             Name
 	Low, High         End
-	OpenLow, OpenHigh bool // without the end itself
+	OpenLow, OpenHigh bool // the end itself is excluded
 	Pos               Pos
 }
 
-// End is one end of a range; an empty text means that there is none.
+// End is one end of a range; an empty text means an open end.
 type End struct {
 	Text string
 	Pos  Pos
@@ -77,7 +77,7 @@ func (c *AndClause) writeClause(b *strings.Builder) {
 	for i, of := range c.Of {
 		separate(b, i, " AND ")
 		_, not := of.(*NotClause)
-		writeIn(b, of, !not)
+		writeNested(b, of, !not)
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *OrClause) writeClause(b *strings.Builder) {
 		case *AndClause, *NotClause: // these bind tighter anyway
 			of.writeClause(b)
 		default:
-			writeIn(b, of, true)
+			writeNested(b, of, true)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (c *OrClause) writeClause(b *strings.Builder) {
 func (c *NotClause) writeClause(b *strings.Builder) {
 	b.WriteString("NOT ")
 	_, not := c.Of.(*NotClause)
-	writeIn(b, c.Of, !not)
+	writeNested(b, c.Of, !not)
 }
 
 func (c *MixedClause) writeClause(b *strings.Builder) {
@@ -105,7 +105,7 @@ func (c *MixedClause) writeClause(b *strings.Builder) {
 		for _, c := range of {
 			separate(b, i, " ")
 			b.WriteString(mark)
-			writeIn(b, c, true)
+			writeNested(b, c, true)
 			i++
 		}
 	}
@@ -116,11 +116,11 @@ func (c *MixedClause) writeClause(b *strings.Builder) {
 
 func (c *FieldClause) writeClause(b *strings.Builder) {
 	writeField(b, c.Field)
-	writeIn(b, c.Of, true)
+	writeNested(b, c.Of, true)
 }
 
-// writeIn writes a clause that stands inside another, in parentheses when it is made of others and they are wanted.
-func writeIn(b *strings.Builder, c Clause, parens bool) {
+// writeNested writes a clause inside another, in parentheses if it is composite and they are needed.
+func writeNested(b *strings.Builder, c Clause, parens bool) {
 	switch c.(type) {
 	case *TermClause, *RangeClause, *AllClause, *FieldClause:
 		parens = false
@@ -202,7 +202,7 @@ func writeField(b *strings.Builder, n Name) {
 	b.WriteByte(':')
 }
 
-// escapes tells whether a character needs a backslash before it.
+// escapes reports whether a character needs a backslash before it.
 func escapes(r rune, first, quoted bool) bool {
 	switch {
 	case r == '\\' || r == '"' || r == '*' || r == '?':

@@ -93,8 +93,7 @@ func TestPrintLucene(t *testing.T) {
 	f("日本:語", "日本:語")
 }
 
-// TestLuceneRefused: what Lucene knows beyond our language is refused by its name, at its place, and with what to use
-// instead.
+// TestLuceneRefused: Lucene features beyond our language are rejected by name, with their position and an alternative.
 func TestLuceneRefused(t *testing.T) {
 	f := func(in string, column int, name, instead string) {
 		t.Helper()
@@ -137,7 +136,7 @@ func TestLuceneLimits(t *testing.T) {
 	if _, err := readLucene(strings.Repeat("(", MaxDepth) + "a" + strings.Repeat(")", MaxDepth)); err != nil {
 		t.Errorf("%d parentheses: %v", MaxDepth, err)
 	}
-	// Depth and terms count together with those of the query around.
+	// Depth and terms count together with those of the enclosing query.
 	sql := "SELECT a FROM x WHERE "
 	for _, q := range []string{
 		sql + strings.Repeat("(", 60) + "_query_='" + strings.Repeat("(", 60) + "a" + strings.Repeat(")", 60) + "'" + strings.Repeat(")", 60),

@@ -7,12 +7,12 @@ import (
 	"belfry/catalog"
 )
 
-// lucene turns _query_ into the same conditions that SQL has.
+// lucene converts _query_ to the same conditions as SQL.
 func (k *checker) lucene(e *LuceneExpr) (Pred, error) {
 	return k.luceneText(inQuery, e.text, e.Clause)
 }
 
-// luceneText checks a clause whose places are those in its own text.
+// luceneText checks a clause whose positions refer to its own text.
 func (k *checker) luceneText(source, text string, c Clause) (Pred, error) {
 	inner := *k
 	inner.Select, inner.source = &Select{text: text}, source
@@ -21,7 +21,7 @@ func (k *checker) luceneText(source, text string, c Clause) (Pred, error) {
 	return p, err
 }
 
-// filter reads the Lucene query beside the text, if there is one.
+// filter checks the Lucene query given as a parameter, if there is one.
 func (k *checker) filter() (Pred, error) {
 	if k.options.Filter == "" {
 		return nil, nil
@@ -33,7 +33,7 @@ func (k *checker) filter() (Pred, error) {
 	return k.luceneText(inFilter, k.options.Filter, c)
 }
 
-// clause turns a clause into a condition; field is the one of the group around it, if any.
+// clause converts a clause to a condition; field is that of the enclosing group, if any.
 func (k *checker) clause(c Clause, field Name) (Pred, error) {
 	switch c := c.(type) {
 	case *AndClause:
@@ -68,7 +68,7 @@ func (k *checker) clauses(list []Clause, field Name) ([]Pred, error) {
 	return of, nil
 }
 
-// negated holds where p does not.
+// negated returns the negation of p.
 func negated(p Pred) Pred {
 	switch p := p.(type) {
 	case Always:
@@ -79,7 +79,7 @@ func negated(p Pred) Pred {
 	return Not{p}
 }
 
-// mixed checks the optional clauses too, even where they have no effect.
+// mixed also checks the optional clauses if they have no effect.
 func (k *checker) mixed(c *MixedClause, field Name) (Pred, error) {
 	all, err := k.clauses(c.Must, field)
 	if err != nil {
@@ -102,8 +102,8 @@ func (k *checker) mixed(c *MixedClause, field Name) (Pred, error) {
 	return allOf(all...), nil
 }
 
-// searched is the column of a clause: its own field, that of its group, or the text field of the collection.
-func (k *checker) searched(own, group Name) (Column, error) {
+// clauseColumn returns the column of a clause: its own field, that of its group, or the text field of the collection.
+func (k *checker) clauseColumn(own, group Name) (Column, error) {
 	switch {
 	case own.Text != "":
 		return k.column(own)
@@ -113,13 +113,13 @@ func (k *checker) searched(own, group Name) (Column, error) {
 	return k.column(Name{Text: k.plan.Collection.Text})
 }
 
-// termClause compares a column with a term or phrase: by word where the field is searched so, else by its whole value.
+// termClause compares a column with a term or phrase: by word for full-text fields, else by its whole value.
 func (k *checker) termClause(c *TermClause, field Name) (Pred, error) {
 	star := c.Pattern == "%" && !c.Quoted
 	if star && c.Field.Text == "" && field.Text == "" {
 		return Always(true), nil
 	}
-	col, err := k.searched(c.Field, field)
+	col, err := k.clauseColumn(c.Field, field)
 	switch {
 	case err != nil:
 		return nil, err
@@ -128,7 +128,7 @@ func (k *checker) termClause(c *TermClause, field Name) (Pred, error) {
 	case col.Type == catalog.FullText:
 		return k.match(col, c)
 	case c.Quoted:
-		return k.valueOf(col, Equal, literally(c.Pattern), c.Pos)
+		return k.valueOf(col, Equal, literalText(c.Pattern), c.Pos)
 	}
 	if text, plain := plainPattern(c.Pattern); plain {
 		return k.valueOf(col, Equal, text, c.Pos)
@@ -142,7 +142,7 @@ func (k *checker) termClause(c *TermClause, field Name) (Pred, error) {
 	return nil, k.errorf(c.Pos, "%s is of type %s and takes no wildcards; write a value, or a range such as [a TO b]", col.Name, col.Type)
 }
 
-// presence holds where the column has a value.
+// presence returns the condition that the column has a value.
 func (k *checker) presence(col Column) Pred {
 	switch {
 	case col.From == Constant:
@@ -186,7 +186,7 @@ func (k *checker) valueOf(col Column, op Op, text string, pos Pos) (Pred, error)
 	return k.whole(col, op, Literal{Text: text, Pos: pos})
 }
 
-// statusLike asks for one of the statuses whose code is like the pattern.
+// statusLike matches one of the statuses whose code matches the pattern.
 func statusLike(col Column, pattern string) Pred {
 	var of []Pred
 	for s := range belfry.Status(belfry.Statuses) {
@@ -202,11 +202,11 @@ func statusLike(col Column, pattern string) Pred {
 
 // rangeClause compares a column with the ends of a range.
 func (k *checker) rangeClause(c *RangeClause, field Name) (Pred, error) {
-	col, err := k.searched(c.Field, field)
+	col, err := k.clauseColumn(c.Field, field)
 	if err != nil {
 		return nil, err
 	}
-	if col.Type == catalog.Value && c.Low.Text+c.High.Text != "" { // an open range of both would have every text in it
+	if col.Type == catalog.Value && c.Low.Text+c.High.Text != "" { // a range open at both ends would include every text
 		number, text := parts(col)
 		if col = number; !isRangeOfNumbers(c) {
 			col = text
@@ -235,7 +235,7 @@ func (k *checker) rangeClause(c *RangeClause, field Name) (Pred, error) {
 	return allOf(of...), nil
 }
 
-// isRangeOfNumbers tells whether the ends that a range has are numbers.
+// isRangeOfNumbers reports whether the given ends of a range are numbers.
 func isRangeOfNumbers(c *RangeClause) bool {
 	for _, end := range []End{c.Low, c.High} {
 		if end.Text != "" && !isNumber(strings.TrimSpace(end.Text)) {

@@ -8,24 +8,24 @@ import (
 	"belfry"
 )
 
-// The names of the places in which Lucene is written.
+// Names of the texts in Lucene syntax, for error messages.
 const (
 	inQuery  = "_query_"
 	inFilter = "fq"
 )
 
-// parseLucene reads a query in the language of Lucene:
+// parseLucene parses a query in Lucene syntax:
 //
-//	list    = item { [OR | ||] item }            without an operator between them the items are alternatives too
+//	list    = item { [OR | ||] item }            items without an operator are alternatives too
 //	item    = unary { (AND | &&) unary }
 //	unary   = [+ | - | ! | NOT] unary | primary
 //	primary = [field:] ( "(" list ")" | term | "phrase" | [low TO high] | >=value ) [^number]
 //
-// A + makes its item one that must hold, and the plain ones beside it optional. A - or NOT takes away what it names from
-// what the others find, unless an OR stands beside it: then "all but this" is one alternative more. A boost ^ has no
-// effect and is left out.
+// A + makes its item required and the plain ones beside it optional. A - or NOT excludes its item from the matches of the
+// others, unless there is an OR beside it: then "all but this" is one more alternative. A boost ^ has no effect and is
+// dropped.
 //
-// It also returns the number of steps it took, and goes on counting at the given number of terms.
+// It also returns the number of steps it took. Terms are counted from the given number on.
 func parseLucene(in, text string, terms int) (Clause, int, error) {
 	if len(text) > MaxText {
 		return nil, 0, belfry.Errorf(belfry.BadQuery, "%s has %d bytes; the limit is %d", in, len(text), MaxText)
@@ -38,7 +38,7 @@ func parseLucene(in, text string, terms int) (Clause, int, error) {
 	return c, p.steps, err
 }
 
-// lucene takes what follows _query_. Depth and terms count together with those of the query around it.
+// lucene parses what follows _query_. Depth and terms count together with those of the enclosing query.
 func (p *parser) lucene(field Name) (Expr, error) {
 	if !p.symbol("=") {
 		return nil, p.expected(`"=" after _query_`)
@@ -62,62 +62,62 @@ func (p *parser) lucene(field Name) (Expr, error) {
 type luceneParser struct {
 	in     string
 	text   string
-	at     int
+	pos    int
 	depth  int
 	terms  int
-	fields int // how many field:( are open: inside one a comparison needs no field
+	fields int // number of open field:( ; inside one a comparison needs no field
 	steps  int
 
-	noSlash bool // no slash behind this place ends a term
+	noSlash bool // no slash after this position ends a term
 }
 
 func (p *luceneParser) parse() (Clause, error) {
 	c, err := p.list()
-	if err == nil && p.at < len(p.text) {
-		return nil, p.expected("AND", "OR", "a term", "the end") // a parenthesis that nothing opened
+	if err == nil && p.pos < len(p.text) {
+		return nil, p.expected("AND", "OR", "a term", "the end") // an unmatched closing parenthesis
 	}
 	return c, err
 }
 
-func (p *luceneParser) errorf(at int, format string, args ...any) error {
-	return badQueryIn(p.in, p.text, at, format, args...)
+func (p *luceneParser) errorf(pos int, format string, args ...any) error {
+	return badQueryIn(p.in, p.text, pos, format, args...)
 }
 
 func (p *luceneParser) expected(options ...string) error {
-	return p.errorf(p.at, "found %s, expected %s", p.found(), orList(options))
+	return p.errorf(p.pos, "found %s, expected %s", p.found(), orList(options))
 }
 
-// found describes what stands next.
+// found describes the next token.
 func (p *luceneParser) found() string {
-	if p.at >= len(p.text) {
+	if p.pos >= len(p.text) {
 		return "the end"
 	}
 	if w := p.operatorWord(); w != "" {
 		return w
 	}
-	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+	r, _ := utf8.DecodeRuneInString(p.text[p.pos:])
 	return fmt.Sprintf("%q", string(r))
 }
 
 func (p *luceneParser) blanks() {
-	for p.at < len(p.text) && isBlank(p.text[p.at]) {
-		p.at++
+	for p.pos < len(p.text) && isBlank(p.text[p.pos]) {
+		p.pos++
 		p.steps++
 	}
 }
 
 func (p *luceneParser) peek(n int) byte {
-	if p.at+n < len(p.text) {
-		return p.text[p.at+n]
+	if p.pos+n < len(p.text) {
+		return p.text[p.pos+n]
 	}
 	return 0
 }
 
-// operatorWord gives the operator in capitals that stands next, if one does.
+// operatorWord returns the operator in capitals that comes next; "" if there is none.
 func (p *luceneParser) operatorWord() string {
 	for _, w := range []string{"AND", "OR", "NOT"} {
-		if strings.HasPrefix(p.text[p.at:], w) {
-			if n := p.at + len(w); n == len(p.text) || endsTerm(p.text[n:], true) && p.text[n] != ':' {
+		if strings.HasPrefix(p.text[p.pos:], w) {
+			if n := p.pos + len(w); n == len(p.text) || endsTerm(p.text[n:], true) && p.text[n] != ':' {
 				return w
 			}
 		}
@@ -125,14 +125,14 @@ func (p *luceneParser) operatorWord() string {
 	return ""
 }
 
-// accept takes an operator, which is a word or two symbols.
+// accept reads an operator, a word or two symbols, if it is next.
 func (p *luceneParser) accept(word, symbols string) bool {
 	p.blanks()
 	switch {
 	case p.operatorWord() == word:
-		p.at += len(word)
-	case symbols != "" && strings.HasPrefix(p.text[p.at:], symbols):
-		p.at += len(symbols)
+		p.pos += len(word)
+	case symbols != "" && strings.HasPrefix(p.text[p.pos:], symbols):
+		p.pos += len(symbols)
 	default:
 		return false
 	}
@@ -140,17 +140,17 @@ func (p *luceneParser) accept(word, symbols string) bool {
 	return true
 }
 
-func (p *luceneParser) deeper() error {
+func (p *luceneParser) enter() error {
 	p.depth++
 	if p.depth > MaxDepth {
-		return p.errorf(p.at, "conditions are nested more than %d deep", MaxDepth)
+		return p.errorf(p.pos, "conditions are nested more than %d deep", MaxDepth)
 	}
 	return nil
 }
 
-func (p *luceneParser) shallower() { p.depth-- }
+func (p *luceneParser) leave() { p.depth-- }
 
-// mark is what stands before an item.
+// mark is the prefix of an item.
 type mark uint8
 
 const (
@@ -162,10 +162,10 @@ const (
 type item struct {
 	mark mark
 	of   Clause
-	or   bool // an OR stands beside it
+	or   bool // there is an OR beside it
 }
 
-// list takes items up to the end or to a closing parenthesis.
+// list parses items up to the end or a closing parenthesis.
 func (p *luceneParser) list() (Clause, error) {
 	var items []item
 	for or := false; ; {
@@ -177,14 +177,14 @@ func (p *luceneParser) list() (Clause, error) {
 		or = p.accept("OR", "||")
 		it.or = it.or || or
 		items = append(items, it)
-		if p.at == len(p.text) && !or || p.peek(0) == ')' && !or {
-			return joined(items), nil
+		if p.pos == len(p.text) && !or || p.peek(0) == ')' && !or {
+			return joinItems(items), nil
 		}
 	}
 }
 
-// joined makes one clause of a list.
-func joined(items []item) Clause {
+// joinItems combines the items of a list into one clause.
+func joinItems(items []item) Clause {
 	m := &MixedClause{}
 	for _, it := range items {
 		switch {
@@ -211,7 +211,7 @@ func joined(items []item) Clause {
 	return &OrClause{m.May}
 }
 
-// item takes what AND joins. In such a chain a + says nothing new, but it holds for the chain.
+// item parses operands joined by AND. A + in such a chain applies to the whole chain.
 func (p *luceneParser) item() (item, error) {
 	one, err := p.unary()
 	if err != nil || !p.accept("AND", "&&") {
@@ -237,7 +237,7 @@ func (p *luceneParser) item() (item, error) {
 	}
 }
 
-// clause is the item by itself.
+// clause returns the clause of the item, negated if it is marked so.
 func (it item) clause() Clause {
 	if it.mark == mustNot {
 		return &NotClause{it.of}
@@ -256,55 +256,55 @@ func (p *luceneParser) unary() (item, error) {
 		c, err := p.primary()
 		return item{of: c}, err
 	}
-	if err := p.deeper(); err != nil {
+	if err := p.enter(); err != nil {
 		return item{}, err
 	}
-	defer p.shallower()
+	defer p.leave()
 	inner, err := p.unary()
 	return item{mark: m, of: inner.clause()}, err
 }
 
-// What Lucene has beyond this language is refused by its name: a query that is taken for another finds nothing, or the wrong
-// rows, and does not say so.
+// Lucene features beyond this language are rejected by name: a query with another meaning would silently find nothing or the
+// wrong rows.
 
-// noFuzzy refuses quikc~.
+// noFuzzy rejects quikc~.
 func (p *luceneParser) noFuzzy() error {
 	if p.peek(0) != '~' {
 		return nil
 	}
-	return p.errorf(p.at, `fuzzy search (~ after a term) is not supported; write the term exactly, with wildcards as in web*, or several spellings with OR; `+
+	return p.errorf(p.pos, `fuzzy search (~ after a term) is not supported; write the term exactly, with wildcards as in web*, or several spellings with OR; `+
 		`a ~ that is part of the term is written \~`)
 }
 
-// noProximity refuses "a b"~2.
+// noProximity rejects "a b"~2.
 func (p *luceneParser) noProximity() error {
 	if p.peek(0) != '~' {
 		return nil
 	}
-	return p.errorf(p.at, `proximity search (~ after a phrase) is not supported; write the exact phrase without ~, or its words with AND`)
+	return p.errorf(p.pos, `proximity search (~ after a phrase) is not supported; write the exact phrase without ~, or its words with AND`)
 }
 
-// noRegex refuses /regex/ where a term begins. A path is none, unless it ends with a slash: what stands before a blank or the
-// end makes the difference, as a regular expression may have blanks in it.
+// noRegex rejects /regex/ at the beginning of a term. A path is accepted unless it ends with a slash: a slash before a
+// blank or the end makes it a regular expression, which may contain blanks.
 func (p *luceneParser) noRegex() error {
-	if p.peek(0) != '/' || p.slashEnds(p.at) || p.noSlash {
+	if p.peek(0) != '/' || p.slashEnds(p.pos) || p.noSlash {
 		return nil
 	}
-	for at := p.at + 1; at < len(p.text); at++ {
+	for i := p.pos + 1; i < len(p.text); i++ {
 		p.steps++
 		switch {
-		case p.text[at] == '\\':
-			at++
-		case p.text[at] == '/' && p.slashEnds(at):
-			return p.errorf(p.at, `regular expressions (/…/) are not supported; use the wildcards * and ?, or LIKE in SQL; `+
+		case p.text[i] == '\\':
+			i++
+		case p.text[i] == '/' && p.slashEnds(i):
+			return p.errorf(p.pos, `regular expressions (/…/) are not supported; use the wildcards * and ?, or LIKE in SQL; `+
 				`a / that begins a term is written \/, or the term stands in double quotes`)
 		}
 	}
-	p.noSlash = true // nor for any term behind this one
+	p.noSlash = true // nor does any later term
 	return nil
 }
 
-// slashEnds tells whether nothing that could be part of a term follows the slash.
-func (p *luceneParser) slashEnds(at int) bool {
-	return at+1 == len(p.text) || strings.IndexByte(" \t\r\n)^~", p.text[at+1]) >= 0
+// slashEnds reports whether the slash at i is followed by nothing that could be part of a term.
+func (p *luceneParser) slashEnds(i int) bool {
+	return i+1 == len(p.text) || strings.IndexByte(" \t\r\n)^~", p.text[i+1]) >= 0
 }

@@ -2,14 +2,14 @@ package query
 
 import "strings"
 
-// primary takes a group or a term, with its field, and a boost after it.
+// primary parses a group or a term, with its field, and a boost after it.
 func (p *luceneParser) primary() (Clause, error) {
 	p.blanks()
 	c, err := p.unboosted()
 	if err != nil || p.peek(0) != '^' {
 		return c, err
 	}
-	p.at++
+	p.pos++
 	if p.number() == "" {
 		return nil, p.expected("a number after ^")
 	}
@@ -30,7 +30,7 @@ func (p *luceneParser) unboosted() (Clause, error) {
 	if p.operatorWord() != "" {
 		return nil, p.expected("a term")
 	}
-	start := p.at
+	start := p.pos
 	if err := p.noRegex(); err != nil {
 		return nil, err
 	}
@@ -38,23 +38,23 @@ func (p *luceneParser) unboosted() (Clause, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.peek(0) != ':' || p.at == len(p.text) {
+	if p.peek(0) != ':' || p.pos == len(p.text) {
 		if err := p.term(start); err != nil {
 			return nil, err
 		}
 		return &TermClause{Pattern: pattern, Pos: Pos(start)}, p.noFuzzy()
 	}
-	p.at++
+	p.pos++
 	return p.field(pattern, start)
 }
 
-// field takes what follows a field and its colon.
+// field parses what follows a field and its colon.
 func (p *luceneParser) field(pattern string, start int) (Clause, error) {
 	if pattern == "%" {
-		if p.peek(0) != '*' || p.at+1 < len(p.text) && !endsTerm(p.text[p.at+1:], true) {
+		if p.peek(0) != '*' || p.pos+1 < len(p.text) && !endsTerm(p.text[p.pos+1:], true) {
 			return nil, p.errorf(start, "found *:, expected the name of a field, or *:* for every row")
 		}
-		p.at++
+		p.pos++
 		return &AllClause{}, p.term(start)
 	}
 	name, plain := plainPattern(pattern)
@@ -74,7 +74,7 @@ func (p *luceneParser) field(pattern string, start int) (Clause, error) {
 	return ofGroup(Name{name, Pos(start)}, c), nil
 }
 
-// ofGroup gives a clause the field of the group in which it stands alone.
+// ofGroup sets the field of a group on the only clause in it.
 func ofGroup(field Name, c Clause) Clause {
 	switch c := c.(type) {
 	case *TermClause:
@@ -94,11 +94,11 @@ func ofGroup(field Name, c Clause) Clause {
 }
 
 func (p *luceneParser) group() (Clause, error) {
-	if err := p.deeper(); err != nil {
+	if err := p.enter(); err != nil {
 		return nil, err
 	}
-	defer p.shallower()
-	p.at++
+	defer p.leave()
+	p.pos++
 	c, err := p.list()
 	if err != nil {
 		return nil, err
@@ -106,22 +106,22 @@ func (p *luceneParser) group() (Clause, error) {
 	if p.peek(0) != ')' {
 		return nil, p.expected("AND", "OR", "a term", `")"`)
 	}
-	p.at++
+	p.pos++
 	return c, nil
 }
 
-// term counts what the tree is made of.
-func (p *luceneParser) term(at int) error {
+// term counts the terms of the tree.
+func (p *luceneParser) term(pos int) error {
 	p.terms++
 	if p.terms > MaxTerms {
-		return p.errorf(at, "the query has more than %d conditions and fields", MaxTerms)
+		return p.errorf(pos, "the query has more than %d conditions and fields", MaxTerms)
 	}
 	return nil
 }
 
-// value takes a term, a phrase, a range or a comparison. Here a colon or a minus is part of a term.
+// value parses a term, a phrase, a range or a comparison. Here a colon or a minus is part of a term.
 func (p *luceneParser) value(field Name) (Clause, error) {
-	start := p.at
+	start := p.pos
 	if err := p.term(start); err != nil {
 		return nil, err
 	}
@@ -147,13 +147,13 @@ func (p *luceneParser) value(field Name) (Clause, error) {
 	return &TermClause{Field: field, Pattern: pattern, Pos: Pos(start)}, p.noFuzzy()
 }
 
-// comparison takes >=value and the like, which is a range with one end.
+// comparison parses >=value and the like: a range with one end.
 func (p *luceneParser) comparison(field Name) (Clause, error) {
-	c := &RangeClause{Field: field, Pos: Pos(p.at)}
+	c := &RangeClause{Field: field, Pos: Pos(p.pos)}
 	less, equal := p.peek(0) == '<', p.peek(1) == '='
-	p.at++
+	p.pos++
 	if equal {
-		p.at++
+		p.pos++
 	}
 	p.blanks()
 	end, err := p.end("")
@@ -168,18 +168,18 @@ func (p *luceneParser) comparison(field Name) (Clause, error) {
 	return c, nil
 }
 
-// between takes [low TO high].
+// between parses [low TO high].
 func (p *luceneParser) between(field Name) (_ Clause, err error) {
-	c := &RangeClause{Field: field, Pos: Pos(p.at), OpenLow: p.peek(0) == '{'}
-	p.at++
+	c := &RangeClause{Field: field, Pos: Pos(p.pos), OpenLow: p.peek(0) == '{'}
+	p.pos++
 	if c.Low, err = p.end("*"); err != nil {
 		return nil, err
 	}
 	p.blanks()
-	if !strings.HasPrefix(p.text[p.at:], "TO") || !isBlank(p.peek(2)) {
+	if !strings.HasPrefix(p.text[p.pos:], "TO") || !isBlank(p.peek(2)) {
 		return nil, p.expected("TO between the ends of the range")
 	}
-	p.at += 2
+	p.pos += 2
 	if c.High, err = p.end("*"); err != nil {
 		return nil, err
 	}
@@ -190,15 +190,15 @@ func (p *luceneParser) between(field Name) (_ Clause, err error) {
 	default:
 		return nil, p.expected(`"]"`, `"}"`)
 	}
-	p.at++
+	p.pos++
 	c.OpenLow = c.OpenLow && c.Low.Text != ""
 	return c, nil
 }
 
-// end takes one end of a range, in quotes or not; none is how an open end is written.
+// end parses one end of a range, quoted or not; none is the text of an open end.
 func (p *luceneParser) end(none string) (End, error) {
 	p.blanks()
-	start := p.at
+	start := p.pos
 	var pattern string
 	var err error
 	if p.peek(0) == '"' {
@@ -209,20 +209,20 @@ func (p *luceneParser) end(none string) (End, error) {
 	if err != nil {
 		return End{}, err
 	}
-	raw := p.text[start:p.at]
+	raw := p.text[start:p.pos]
 	if none != "" && raw == none {
 		return End{Pos: Pos(start)}, nil
 	}
-	text := literally(pattern)
+	text := literalText(pattern)
 	if text == "" {
-		p.at = start
+		p.pos = start
 		return End{}, p.expected("a value")
 	}
 	return End{text, Pos(start)}, nil
 }
 
-// literally takes the wildcards of a pattern as the characters that they were written as.
-func literally(pattern string) string {
+// literalText returns a pattern with its wildcards as the characters that were written.
+func literalText(pattern string) string {
 	var b strings.Builder
 	for _, c := range pieces(pattern) {
 		switch c.kind {
@@ -237,32 +237,32 @@ func literally(pattern string) string {
 	return b.String()
 }
 
-// number takes digits with a point.
+// number reads digits with a point.
 func (p *luceneParser) number() string {
-	start := p.at
+	start := p.pos
 	for isDigit(p.peek(0)) || p.peek(0) == '.' {
-		p.at++
+		p.pos++
 		p.steps++
 	}
-	return p.text[start:p.at]
+	return p.text[start:p.pos]
 }
 
-// run takes the characters of a term. A colon ends it when it is one that follows a field.
+// run reads the characters of a term. With colon, a colon ends it.
 func (p *luceneParser) run(colon bool) (string, error) {
-	start := p.at
+	start := p.pos
 	var b strings.Builder
-	for p.at < len(p.text) && !endsTerm(p.text[p.at:], colon) {
+	for p.pos < len(p.text) && !endsTerm(p.text[p.pos:], colon) {
 		if err := p.char(&b); err != nil {
 			return "", err
 		}
 	}
-	if p.at == start {
+	if p.pos == start {
 		return "", p.expected("a term")
 	}
 	return b.String(), nil
 }
 
-// endsTerm tells whether the text begins with what cannot be part of a term.
+// endsTerm reports whether the text begins with a character that cannot be part of a term.
 func endsTerm(s string, colon bool) bool {
 	switch s[0] {
 	case ' ', '\t', '\r', '\n', '(', ')', '[', ']', '{', '}', '"', '^', '~':
@@ -277,26 +277,26 @@ func endsTerm(s string, colon bool) bool {
 	return false
 }
 
-// quoted takes a phrase.
+// quoted reads a phrase.
 func (p *luceneParser) quoted() (string, error) {
-	start := p.at
+	start := p.pos
 	var b strings.Builder
-	for p.at++; p.peek(0) != '"'; {
-		if p.at == len(p.text) {
+	for p.pos++; p.peek(0) != '"'; {
+		if p.pos == len(p.text) {
 			return "", p.errorf(start, `this " is never closed; a " inside is written \"`)
 		}
 		if err := p.char(&b); err != nil {
 			return "", err
 		}
 	}
-	p.at++
+	p.pos++
 	return b.String(), nil
 }
 
-// char takes one character of a term and writes it in the form of LIKE.
+// char reads one character of a term and writes it in LIKE form.
 func (p *luceneParser) char(b *strings.Builder) error {
-	c := p.text[p.at]
-	p.at++
+	c := p.text[p.pos]
+	p.pos++
 	p.steps++
 	switch c {
 	case '*':
@@ -306,15 +306,15 @@ func (p *luceneParser) char(b *strings.Builder) error {
 		b.WriteByte('_')
 		return nil
 	case '\\':
-		if p.at == len(p.text) {
-			return p.errorf(p.at-1, `found a backslash at the end, expected the character it stands for after it; a backslash itself is written \\`)
+		if p.pos == len(p.text) {
+			return p.errorf(p.pos-1, `found a backslash at the end, expected the character it stands for after it; a backslash itself is written \\`)
 		}
-		c = p.text[p.at]
-		p.at++
+		c = p.text[p.pos]
+		p.pos++
 	}
 	if c == '%' || c == '_' || c == '\\' {
 		b.WriteByte('\\')
 	}
-	b.WriteByte(c) // the other bytes of a longer character follow as they are
+	b.WriteByte(c) // further bytes of a multi-byte character are copied by the next calls
 	return nil
 }

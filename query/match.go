@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// MaxWords is how many words a phrase may have.
+// MaxWords limits the words of a phrase.
 const MaxWords = 30
 
-// MaxMatches is how many words and phrases a query may search texts for: an engine compiles each for itself, in each file.
+// MaxMatches limits the words and phrases a query may search for: an engine compiles each separately, in each file.
 const MaxMatches = 100
 
-// MaxWildcards is how many wildcards a term or phrase may have that is searched by word.
+// MaxWildcards limits the wildcards of a term or phrase that is searched by word.
 const MaxWildcards = 30
 
-// Tokens are words that every matching text has. A filter of words may leave out texts that lack one of them.
+// Tokens returns words that every matching text has. A filter of words may skip texts that lack one of them.
 func (m Match) Tokens() []string {
 	var list []string
 	for _, w := range m.Words {
@@ -26,8 +26,8 @@ func (m Match) Tokens() []string {
 	return list
 }
 
-// Matches tells whether the text has the words one after another. Bit i of the state says that the i words before the
-// next one of the text are the first i of the phrase.
+// Matches reports whether the text has the words one after another. Bit i of the state is set if the last i words of the
+// text so far are the first i of the phrase.
 func (m Match) Matches(text string) bool {
 	var t Tokenizer
 	t.Reset(text)
@@ -57,13 +57,13 @@ func (w Word) matches(have []byte) bool {
 // matchWild compares a word with a pattern; see matchPattern.
 func matchWild(pattern string, word []byte) bool {
 	p, t := 0, 0
-	again, from := -1, 0
+	retry, from := -1, 0
 	for t < len(word) {
 		_, tn := utf8.DecodeRune(word[t:])
 		switch {
 		case p < len(pattern) && pattern[p] == '*':
 			p++
-			again, from = p, t
+			retry, from = p, t
 			continue
 		case p < len(pattern) && pattern[p] == '?':
 			p, t = p+1, t+tn
@@ -71,12 +71,12 @@ func matchWild(pattern string, word []byte) bool {
 		case p+tn <= len(pattern) && pattern[p:p+tn] == string(word[t:t+tn]):
 			p, t = p+tn, t+tn
 			continue
-		case again < 0:
+		case retry < 0:
 			return false
 		}
 		_, size := utf8.DecodeRune(word[from:])
 		from += size
-		p, t = again, from
+		p, t = retry, from
 	}
 	for p < len(pattern) && pattern[p] == '*' {
 		p++
@@ -84,7 +84,7 @@ func matchWild(pattern string, word []byte) bool {
 	return p == len(pattern)
 }
 
-// wordsOf cuts a pattern, in the form of LIKE, into words and patterns of words.
+// wordsOf splits a pattern in LIKE form into words and patterns of words.
 func wordsOf(pattern string) []Word {
 	var words []Word
 	var b strings.Builder
@@ -114,13 +114,13 @@ func wordsOf(pattern string) []Word {
 	return words
 }
 
-// wordClass and betweenClass are the characters of words, and those between them, as regular expressions know them. They
-// are written out, so that it does not matter which edition of Unicode an engine knows.
+// wordClass and betweenClass are the character classes of words and of the characters between them in a regular
+// expression. They are written out, so that they do not depend on the Unicode version of an engine.
 func wordClass() string    { return "[" + wordRanges() + "]" }
 func betweenClass() string { return "[^" + wordRanges() + "]" }
 
-// Regexp writes the condition as a regular expression that is found in matching texts, and in no others. Each letter
-// is written with all of its cases, so that it does not depend on what an engine takes for another case.
+// Regexp returns a regular expression that is found in matching texts and in no others. Each letter is written with all
+// of its cases, so that it does not depend on the case folding of an engine.
 func (m Match) Regexp() string {
 	var b strings.Builder
 	for i, w := range m.Words {
@@ -130,7 +130,7 @@ func (m Match) Regexp() string {
 			b.WriteString(betweenClass() + "+")
 		}
 		switch {
-		case w.Wild && text == "*": // at an end one character of the word will do
+		case w.Wild && text == "*": // at an end one character of the word is enough
 			b.WriteString(wordClass())
 			if !first && !last {
 				b.WriteByte('+')
@@ -180,8 +180,8 @@ func writeCases(b *strings.Builder, r rune) {
 	b.WriteByte(']')
 }
 
-// Fragments gives for up to three words, the longest, a regular expression that is found in every matching text. Engines
-// look for those several times faster than for the words themselves.
+// Fragments returns, for up to three of the longest words, a regular expression that is found in every matching text.
+// Engines find those several times faster than the words themselves.
 func (m Match) Fragments() []string {
 	var longest []string
 	for _, w := range m.Words {

@@ -28,7 +28,7 @@ func TestLikePattern(t *testing.T) {
 	f(`\%`, "%", true)
 	f(`\%`, "a", false)
 	f(`a\\%`, `a\b`, true)
-	f(`C:\Win%`, `C:\Windows`, true) // a backslash before any other character stands for itself
+	f(`C:\Win%`, `C:\Windows`, true) // a backslash before any other character is literal
 	f(`C:\\Win%`, `C:\Windows`, true)
 	f(`C:\Win%`, "C:Windows", false)
 	f(`C:\`, `C:\`, true)
@@ -37,7 +37,7 @@ func TestLikePattern(t *testing.T) {
 	f(`\é\`, `\é\`, true)
 	f("A", "a", false)
 	f("a%b", "a\nb", true)
-	f(strings.Repeat("%a", 30)+"%z", strings.Repeat("a", 3000), false) // would take for ever in the wrong way
+	f(strings.Repeat("%a", 30)+"%z", strings.Repeat("a", 3000), false) // exponential in a naive implementation
 }
 
 func TestNormalPattern(t *testing.T) {
@@ -87,7 +87,7 @@ func TestMatch(t *testing.T) {
 	f("ι", "\u0345", true)
 }
 
-// FuzzMatch holds the two matchers to Go's regular expressions, given those that an engine gets.
+// FuzzMatch compares the two matchers with Go's regular expressions, using those that an engine gets.
 func FuzzMatch(f *testing.F) {
 	f.Add("foo%", "a foo bar")
 	f.Add("a b", "A-B")

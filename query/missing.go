@@ -9,15 +9,15 @@ import (
 	"belfry"
 )
 
-// Partial collects the days of which a source cannot read all rows. A plan that has one is answered from the rest; without
-// one it fails with StorageUnavailable. The parts into which a plan is divided share it.
+// Partial collects the days of which a source cannot read all rows. A plan with a Partial is answered from the other
+// rows; without one it fails with StorageUnavailable. The parts of a divided plan share it.
 type Partial struct {
 	mu     sync.Mutex
 	days   map[string]bool
 	sealed bool
 }
 
-// Days lists the days that are missing, oldest first.
+// Days lists the missing days, oldest first.
 func (p *Partial) Days() []string {
 	if p == nil {
 		return nil
@@ -27,7 +27,7 @@ func (p *Partial) Days() []string {
 	return slices.Sorted(maps.Keys(p.days))
 }
 
-// Seal says that the client has been told which days are missing. A day that is found missing afterwards is an error.
+// Seal is called when the client has been sent the missing days. A day found missing afterwards is an error.
 func (p *Partial) Seal() {
 	if p == nil {
 		return
@@ -37,7 +37,7 @@ func (p *Partial) Seal() {
 	p.sealed = true
 }
 
-// add takes note of missing days; false when it is too late for one of them.
+// add records missing days. It returns false if there is no Partial, or if it is sealed and a day is new.
 func (p *Partial) add(days []string) bool {
 	if p == nil {
 		return false
@@ -56,8 +56,8 @@ func (p *Partial) add(days []string) bool {
 	return true
 }
 
-// MissingRows tells the plan that rows which arrived within a span are lost; days are those it touches. Unless it wants a
-// partial answer that is an error.
+// MissingRows records that rows which arrived within a span are lost; days are those it touches. It is an error unless
+// the plan allows a partial answer.
 func (p *Plan) MissingRows(days []string, span string) error {
 	if p.Partial.add(days) {
 		return nil
@@ -68,13 +68,13 @@ func (p *Plan) MissingRows(days []string, span string) error {
 	return e
 }
 
-// retryMissing is after how many seconds a client may ask again: it takes a person to repair a file.
+// retryMissing is after how many seconds a client may retry: a person has to repair the file.
 const retryMissing = 3600
 
-// maxNamedDays is how many missing days an error names.
+// maxNamedDays limits how many missing days an error names.
 const maxNamedDays = 10
 
-// Missing tells the plan that rows of the given days cannot be read. Unless it wants a partial answer that is an error.
+// Missing records that rows of the given days cannot be read. It is an error unless the plan allows a partial answer.
 func (p *Plan) Missing(days []string) error {
 	if len(days) == 0 || p.Partial.add(days) {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"belfry/store/duck/dialect"
 )
 
-// nasty are queries of the kind that leads parsers and checkers astray: each grows with n, by a few bytes a step.
+// nasty are queries that are hard for parsers and checkers: each grows with n, by a few bytes per step.
 var nasty = map[string]func(n int) string{
 	"quotes":           around("SELECT id FROM events WHERE info='", "''", "' LIMIT 1"),
 	"open quotes":      around("SELECT id FROM events WHERE info='", "''", ""),
@@ -84,7 +84,7 @@ func numbered(before, format, after string) func(int) string {
 	}
 }
 
-// nested is a tree of ANDs and ORs as deep as allowed, and again.
+// nested is a tree of ANDs and ORs of the maximum depth, repeated.
 func nested(n int) string {
 	one := strings.Repeat("(info='a' AND (info='b' OR ", 30) + "info='c'" + strings.Repeat("))", 30)
 	return "SELECT id FROM events WHERE " + one + strings.Repeat(" OR "+one, n/60) + " LIMIT 1"
@@ -96,8 +96,8 @@ func ordered(n int) string {
 	return names + keys
 }
 
-// work takes a query as far as it goes and tells what that took: steps of the parser, and things allocated by all that
-// comes after it.
+// work processes a query as far as possible and returns the cost: steps of the parser, and allocations of everything after
+// it.
 func work(t *testing.T, cat *catalog.Catalog, text string) (steps int, allocs float64) {
 	t.Helper()
 	s, steps, err := query.ParseSteps(text)
@@ -109,7 +109,7 @@ func work(t *testing.T, cat *catalog.Catalog, text string) (steps int, allocs fl
 	return steps, allocs
 }
 
-// further checks, writes and evaluates a query, and prints it in every way.
+// further checks, writes and evaluates a query, and prints it in all forms.
 func further(t *testing.T, cat *catalog.Catalog, s *query.Select) {
 	t.Helper()
 	_ = s.String()
@@ -137,8 +137,7 @@ func further(t *testing.T, cat *catalog.Catalog, s *query.Select) {
 	}
 }
 
-// TestNasty: twice the text may take twice the work. Work is counted and not timed; how long a kilobyte takes is
-// printed for people.
+// TestNasty: twice the text may take twice the work. Work is counted, not timed; the time per kilobyte is only logged.
 func TestNasty(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"belfry/catalog"
 )
 
-// order resolves ORDER BY, or takes the order that the collection has by itself, and completes it with the id.
+// order resolves ORDER BY, or uses the default order of the collection, and completes it with the id.
 func (k *checker) order() error {
 	if k.plan.Grouping != nil {
 		return k.groupOrder()
 	}
 	keys := k.Order
 	if len(keys) == 0 {
-		keys = natural(k.plan.Collection)
+		keys = defaultOrder(k.plan.Collection)
 	}
 	for _, key := range keys {
 		col, err := k.orderColumn(key.Field)
@@ -31,7 +31,7 @@ func (k *checker) order() error {
 		return err
 	}
 	for i, o := range k.plan.Order {
-		if o.Column == id { // unique, so what follows cannot matter
+		if o.Column == id { // unique, so further keys have no effect
 			k.plan.Order = k.plan.Order[:i+1]
 			return nil
 		}
@@ -40,9 +40,9 @@ func (k *checker) order() error {
 	return nil
 }
 
-// natural is the order of a query without ORDER BY: what happened last comes first; items come by kind (whose names
-// stand in the order object, resource, view) and name.
-func natural(c *catalog.Collection) []Key {
+// defaultOrder is the order of a query without ORDER BY: the newest rows first; items by kind (whose names sort as
+// object, resource, view) and name.
+func defaultOrder(c *catalog.Collection) []Key {
 	if c.Historical {
 		return []Key{{fieldTerm(timestamp), true}, {fieldTerm("id"), true}}
 	}
@@ -56,7 +56,7 @@ func natural(c *catalog.Collection) []Key {
 	return keys
 }
 
-// orderColumn resolves a name in ORDER BY, which may be one that the query itself gave with AS.
+// orderColumn resolves a name in ORDER BY, which may be one that the query defined with AS.
 func (k *checker) orderColumn(n Name) (Column, error) {
 	if i, ok := k.itemNamed(n.Text); ok {
 		return k.plan.Outputs[i].Column, nil
@@ -64,23 +64,23 @@ func (k *checker) orderColumn(n Name) (Column, error) {
 	return k.column(n)
 }
 
-// itemNamed finds the first item to which the query gave the name with AS. Names and the places that use them can be
-// thousands, so they are looked up and not searched for.
+// itemNamed returns the index of the first item with that name after AS. There can be thousands of names and uses, so it
+// builds a map.
 func (k *checker) itemNamed(name string) (int, bool) {
 	if k.byAs == nil {
 		k.byAs = make(map[string]int, len(k.Items))
 		for i, item := range k.Items {
-			if _, taken := k.byAs[folded(item.As.Text)]; !taken && item.As.Text != "" {
-				k.byAs[folded(item.As.Text)] = i
+			if _, taken := k.byAs[foldCase(item.As.Text)]; !taken && item.As.Text != "" {
+				k.byAs[foldCase(item.As.Text)] = i
 			}
 		}
 	}
-	i, ok := k.byAs[folded(name)]
+	i, ok := k.byAs[foldCase(name)]
 	return i, ok
 }
 
-// folded is the same for texts that are the same to strings.EqualFold.
-func folded(s string) string {
+// foldCase returns the same text for texts that are equal under strings.EqualFold.
+func foldCase(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -90,8 +90,7 @@ func folded(s string) string {
 	}, s)
 }
 
-// limit decides how many rows the client gets: what LIMIT says, what the parameter says, the smaller of the two, or
-// the default.
+// limit sets how many rows the client gets: LIMIT, the parameter rows, the smaller of the two, or the default.
 func (k *checker) limit() error {
 	if k.options.Pages && k.Limit.Given {
 		return k.errorf(k.Limit.Pos, "LIMIT does not go with pages; leave it out, and say with rows how many rows a page has")
@@ -109,8 +108,8 @@ func (k *checker) limit() error {
 	return nil
 }
 
-// ByTime tells whether the rows come in the order of their timestamps, and whether the newest come first. An engine
-// that keeps rows by time may then stop as soon as it has Offset+Limit+1 of them.
+// ByTime reports whether the rows are ordered by timestamp, and whether the newest come first. An engine that stores
+// rows by time may then stop as soon as it has Offset+Limit+1 of them.
 func (p *Plan) ByTime() (desc, ok bool) {
 	if len(p.Order) == 0 || !isTimestamp(p.Order[0].Column) {
 		return false, false

@@ -2,13 +2,14 @@ package query
 
 import "belfry"
 
-// Paged tells whether the rows of the plan can be asked for page by page, each after the last row of the one before:
-// they must come by time and then by id, which no two rows share.
+// Paged reports whether the rows of the plan can be read page by page, each after the last row of the one before: they
+// must be ordered by time and then by id, which is unique.
 func (p *Plan) Paged() bool {
 	return p.Grouping == nil && p.Period == "" && p.Collection.Historical && p.byTimeAndID()
 }
 
-// Page is the plan for at most n rows of a paged plan, with the place of each row behind its outputs: Place reads it.
+// Page returns the plan for at most n rows of a paged plan, with time and id of each row after its outputs: PlaceOf
+// reads them.
 func (p *Plan) Page(n int) *Plan {
 	q := *p
 	q.Outputs = append(append([]Output{}, p.Outputs...), Output{Name: timestamp, Column: p.Order[0].Column}, Output{Name: "id", Column: p.Order[1].Column})
@@ -16,20 +17,20 @@ func (p *Plan) Page(n int) *Plan {
 	return &q
 }
 
-// Place is where a row stands in the order of a paged plan.
+// Place is the position of a row in the order of a paged plan.
 type Place struct {
 	Time belfry.Time
 	ID   belfry.RowID
 }
 
-// PlaceOf takes the place off the end of a row that a page has given.
+// PlaceOf splits the place off the end of a row of a page.
 func PlaceOf(row []belfry.Value) ([]belfry.Value, Place) {
 	n := len(row) - 2
 	return row[:n], Place{belfry.Time(row[n].Int), belfry.RowID(row[n+1].Int)}
 }
 
-// After is the plan for the rows that come after a place. Of them it takes those with ids up to newest, unless that is 0:
-// so rows that were stored after a first page had been read are not in the pages behind it.
+// After returns the plan for the rows after a place. Unless newest is 0, it reads only rows with ids up to newest, so
+// that rows stored after the first page was read are not in later pages.
 func (p *Plan) After(at Place, newest belfry.RowID) *Plan {
 	q := *p
 	q.Offset = 0
@@ -56,14 +57,14 @@ func (p *Plan) After(at Place, newest belfry.RowID) *Plan {
 	return &q
 }
 
-// Fixed is the plan with the outputs that SELECT * stands for written out, so that every page has the same.
+// Fixed returns the plan with the outputs of SELECT * expanded, so that every page has the same.
 func (p *Plan) Fixed(has func(column string) bool) *Plan {
 	q := *p
 	q.Outputs = p.Expand(has)
 	return &q
 }
 
-// Open tells whether the outputs depend on the data.
+// Open reports whether the outputs depend on the data.
 func (p *Plan) Open() bool {
 	for _, o := range p.Outputs {
 		if o.Every {

@@ -8,12 +8,12 @@ import (
 	"belfry"
 )
 
-// PageRows finds the rows of a page that begins far from the top: it returns the marks of the rows that Eval would return
-// for the plan, in their order, and of the one after them. Eval holds every row up to the end of the page with all its fields;
-// PageRows holds only the keys of the rows and never sorts what is before the page. The plan has no groups.
+// PageRows finds the rows of a page with a large offset: it returns the marks of the rows that Eval would return for the
+// plan, in order, and of the one after them. Eval holds every row up to the end of the page with all its fields;
+// PageRows holds only the keys of the rows and never sorts those before the page. The plan has no groups.
 func (e *Evaluator) PageRows(p *Plan, rows iter.Seq2[int, Row]) ([]int, error) {
 	var marks []int
-	var keys []belfry.Value // of all rows, one after the other
+	var keys []belfry.Value // of all rows, concatenated
 	for mark, r := range rows {
 		matches := e.matches(p, r)
 		if e.err != nil {
@@ -24,7 +24,7 @@ func (e *Evaluator) PageRows(p *Plan, rows iter.Seq2[int, Row]) ([]int, error) {
 		}
 		marks = append(marks, mark)
 		for _, o := range p.Order {
-			keys = append(keys, o.Column.of(r))
+			keys = append(keys, o.Column.value(r))
 		}
 	}
 	n := len(p.Order)
@@ -45,8 +45,8 @@ func (e *Evaluator) PageRows(p *Plan, rows iter.Seq2[int, Row]) ([]int, error) {
 	return found, nil
 }
 
-// SelectFirst moves the first n elements of an order to the front of a list, in no order among themselves (quickselect). Pivots
-// are random, so that nobody can choose names for which it takes long.
+// SelectFirst moves the first n elements of an order to the front of a list, unsorted (quickselect). Pivots are random,
+// so that a client cannot choose names for which it is slow.
 func SelectFirst[T any](list []T, n int, compare func(a, b T) int) {
 	for n > 0 && n < len(list) {
 		low := partition(list, compare)
@@ -61,8 +61,8 @@ func SelectFirst[T any](list []T, n int, compare func(a, b T) int) {
 	}
 }
 
-// partition moves what comes before a random element to its left and the rest to its right, and returns where that element is
-// then.
+// partition moves the elements that come before a random one to its left and the rest to its right, and returns the new
+// index of that element.
 func partition[T any](list []T, compare func(a, b T) int) int {
 	end := len(list) - 1
 	pick := rand.IntN(len(list))

@@ -9,7 +9,7 @@ import (
 	"belfry/catalog"
 )
 
-// TestPageRows: wherever a page begins, it has the rows that Eval gives, and in their order.
+// TestPageRows: a page at any offset has the rows of Eval, in the same order.
 func TestPageRows(t *testing.T) {
 	name, id := Column{Name: "name", Type: catalog.Text}, Column{Name: "id", Type: catalog.ID}
 	var rows []oneRow

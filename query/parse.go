@@ -9,13 +9,13 @@ import (
 	"belfry"
 )
 
-// Parse reads the text of a query. Its errors say where, what was found and what was expected.
+// Parse parses a query. Its errors have the position, what was found and what was expected.
 func Parse(text string) (*Select, error) {
 	s, _, err := parse(text)
 	return s, err
 }
 
-// parse also gives the number of steps it took.
+// parse also returns the number of steps it took.
 func parse(text string) (*Select, int, error) {
 	if len(text) > MaxText {
 		return nil, 0, belfry.Errorf(belfry.BadQuery, "the query has %d bytes; the limit is %d", len(text), MaxText)
@@ -39,7 +39,7 @@ type parser struct {
 	depth int
 	terms int
 
-	having bool // what is being read is the condition of HAVING
+	having bool // inside HAVING
 }
 
 func (p *parser) query() (*Select, error) {
@@ -65,8 +65,8 @@ func (p *parser) errorf(format string, args ...any) error {
 	return badQuery(p.lex.text, p.tok.pos, format, args...)
 }
 
-// expected is the error that something else should stand here. Words in capitals among the options are keywords, and
-// the nearest of them is suggested.
+// expected returns the error for an unexpected token. Options in capitals are keywords, and the nearest of them is
+// suggested.
 func (p *parser) expected(options ...string) error {
 	hint := ""
 	if p.tok.kind == tokWord {
@@ -87,7 +87,7 @@ func (p *parser) word(w string) bool {
 
 func (p *parser) symbol(s string) bool { return p.tok.kind == tokSymbol && p.tok.text == s }
 
-// accept takes the keyword if it is next.
+// accept reads the keyword if it is next.
 func (p *parser) accept(w string) (bool, error) {
 	if !p.word(w) {
 		return false, nil
@@ -102,7 +102,7 @@ func (p *parser) acceptSymbol(s string) (bool, error) {
 	return true, p.advance()
 }
 
-// need takes the keyword or fails, naming it and what else could have stood here.
+// need reads the keyword or returns an error that names it and the alternatives.
 func (p *parser) need(w string, or ...string) error {
 	if p.word(w) {
 		return p.advance()
@@ -117,7 +117,7 @@ func (p *parser) needSymbol(s string, or ...string) error {
 	return p.expected(append(or, strconv.Quote(s))...)
 }
 
-// term counts what the tree is made of.
+// term counts the terms of the tree.
 func (p *parser) term() error {
 	p.terms++
 	if p.terms > MaxTerms {
@@ -126,7 +126,7 @@ func (p *parser) term() error {
 	return nil
 }
 
-// name takes a name; what says which, for the error.
+// name reads a name; what describes it in the error.
 func (p *parser) name(what string) (Name, error) {
 	quoted := p.tok.kind == tokName && p.tok.text != ""
 	if !quoted && (p.tok.kind != tokWord || isReserved(p.tok.text)) {
@@ -161,7 +161,7 @@ func (p *parser) and() (Expr, error) {
 	return &AndExpr{of}, nil
 }
 
-// list takes one or more conditions with the keyword between them.
+// list parses one or more conditions separated by the keyword.
 func (p *parser) list(by string, one func() (Expr, error)) (of []Expr, err error) {
 	for more := true; more; {
 		e, err := one()
@@ -191,10 +191,10 @@ func (p *parser) not() (Expr, error) {
 	if !not {
 		return p.primary()
 	}
-	if err := p.deeper(); err != nil {
+	if err := p.enter(); err != nil {
 		return nil, err
 	}
-	defer p.shallower()
+	defer p.leave()
 	e, err := p.not()
 	if err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (p *parser) not() (Expr, error) {
 	return &NotExpr{e}, nil
 }
 
-func (p *parser) deeper() error {
+func (p *parser) enter() error {
 	p.depth++
 	if p.depth > MaxDepth {
 		return p.errorf("conditions are nested more than %d deep", MaxDepth)
@@ -210,7 +210,7 @@ func (p *parser) deeper() error {
 	return nil
 }
 
-func (p *parser) shallower() { p.depth-- }
+func (p *parser) leave() { p.depth-- }
 
 func (p *parser) primary() (Expr, error) {
 	open, err := p.acceptSymbol("(")
@@ -220,10 +220,10 @@ func (p *parser) primary() (Expr, error) {
 	if !open {
 		return p.condition()
 	}
-	if err := p.deeper(); err != nil {
+	if err := p.enter(); err != nil {
 		return nil, err
 	}
-	defer p.shallower()
+	defer p.leave()
 	e, err := p.or()
 	if err != nil {
 		return nil, err

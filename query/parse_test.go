@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// sameTree compares two queries without regard to where in the text their parts stand.
+// sameTree compares two queries, ignoring positions in the text.
 var sameTree = cmp.Options{
 	cmp.Comparer(func(Pos, Pos) bool { return true }),
 	cmpopts.IgnoreUnexported(Select{}, LuceneExpr{}),
@@ -92,8 +92,8 @@ func TestParseLimits(t *testing.T) {
 	}
 }
 
-// TestLinear counts the steps of the parser: ten times the text may take ten times the steps, and no more. The texts
-// are the kind that leads a parser astray.
+// TestLinear counts the steps of the parser: ten times the text may take ten times the steps, and no more. The texts are
+// hard for a parser.
 func TestLinear(t *testing.T) {
 	f := func(name string, text func(n int) string) {
 		t.Helper()

@@ -7,8 +7,8 @@ import (
 	"belfry"
 )
 
-// partial is a function in two steps: columns computed from the rows of each item, and how those of several items become
-// one result. Rows are then grouped by the number of their item before any name is looked up; two items may have the same.
+// partial is a function in two steps: columns computed from the rows of each item, and how those of several items are
+// merged into one result. Rows are grouped by item id before any name is looked up; two items may have the same name.
 type partial struct {
 	columns []string                       // over the rows q
 	merge   func(columns ...string) string // over the partial groups p and the items d
@@ -26,7 +26,8 @@ func (w *writer) partial(c Call) (partial, bool) {
 	return f.partial(w, c), true
 }
 
-// itemAggregate is a function of a name of the item that needs the name alone: it is the same in all rows of the item.
+// itemAggregate is a function of a name of the item: the name is the same in all rows of the item, so no column is
+// needed.
 func itemAggregate(fn string) func(*writer, string) partial {
 	return func(_ *writer, name string) partial {
 		return partial{nil, func(...string) string { return fn + name + ")" }}
@@ -40,7 +41,7 @@ func itemCount(w *writer, name string) partial {
 	}}
 }
 
-// mergeable tells whether the groups can be made in two steps, and depend on names so that it is worth it.
+// mergeable reports whether the groups can be computed in two steps, and depend on names so that it is worth it.
 func (w *writer) mergeable() bool {
 	g := w.plan.Grouping
 	for _, c := range g.Calls {
@@ -57,7 +58,7 @@ func (w *writer) mergeable() bool {
 //	FROM (SELECT item, other keys, partial columns FROM (branches) AS q GROUP BY item, other keys) AS p
 //	LEFT JOIN items AS d
 func (w *writer) merged(rows string) {
-	item := w.of("q", belfry.ItemColumn)
+	item := w.qualified("q", belfry.ItemColumn)
 	if key := w.groupKey(item, StoredID); key != item {
 		item = key + " AS " + w.name(belfry.ItemColumn)
 	}
@@ -73,7 +74,7 @@ func (w *writer) merged(rows string) {
 			switch key.Column.From {
 			case FromItem:
 			case RowOrItem:
-				e = w.orItem(named(w.of("q", key.Column.Name), "k"), key.Column)
+				e = w.orItem(named(w.qualified("q", key.Column.Name), "k"), key.Column)
 			default:
 				e = named(e, "k")
 			}

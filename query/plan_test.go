@@ -70,7 +70,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// names finds the items that stand for (resource, object) in the order of a list.
+// names finds items by (resource, object), in the order of a list.
 type names [][2]string
 
 func (n names) Items(_ context.Context, _ belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
@@ -119,7 +119,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestNoTextOfClients puts random marks wherever a query takes text and looks for them in the statement.
+// TestNoTextOfClients puts random marks wherever a query accepts text and searches the statement for them.
 func TestNoTextOfClients(t *testing.T) {
 	cat, r := load(t), rand.New(rand.NewPCG(1, 2))
 	mark := func() string {
@@ -243,7 +243,7 @@ func TestPart(t *testing.T) {
 	f("", ";", 1, "")
 }
 
-// TestRandom asks Eval random queries and holds the answers to the rules that all of them share.
+// TestRandom runs random queries on Eval and checks the rules that hold for all answers.
 func TestRandom(t *testing.T) {
 	cat := load(t)
 	data, err := querytest.Data(os.DirFS("testdata"), cat)
@@ -276,7 +276,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestManyCalls: a group cannot be made arbitrarily wide.
+// TestManyCalls: the width of a group is limited.
 func TestManyCalls(t *testing.T) {
 	text := "SELECT COUNT(*)"
 	for i := range query.MaxCalls {
@@ -304,7 +304,7 @@ func shuffled(seed uint64, rows []querytest.Row) iter.Seq[query.Row] {
 	return rowsOf(rows)
 }
 
-// eval gives each row as one text, absent values left out.
+// eval returns each row as one text, without absent values.
 func eval(t *testing.T, p *query.Plan, rows iter.Seq[query.Row]) (lines []string) {
 	t.Helper()
 	answer, err := query.Eval(p, rows)

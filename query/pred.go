@@ -7,8 +7,8 @@ import (
 	"belfry"
 )
 
-// Pred is a condition on a row: And, Or, Not, Compare, Like, Match, Null, Inside or Always. It is either true or false of a
-// row, there is no third.
+// Pred is a condition on a row: And, Or, Not, Compare, Like, Match, Null, Inside or Always. It is either true or false;
+// there is no third value.
 type Pred interface {
 	writePred(b *strings.Builder)
 }
@@ -22,23 +22,22 @@ type Or []Pred
 // Not holds when its condition does not.
 type Not struct{ Of Pred }
 
-// Compare compares a column with a value of its own type. It is false when the column is absent, whatever the
-// operator. The column is never of type value: its number and its text are compared each for itself.
+// Compare compares a column with a value of its own type. It is false if the column is absent, whatever the operator.
+// The column is never of type value: number and text are compared separately.
 type Compare struct {
 	Column Column
 	Op     Op
 	Value  belfry.Value
 }
 
-// Like compares the whole of a text with a pattern: % stands for any text, _ for any character, and a backslash takes
-// the meaning from the %, _ or backslash that follows it; there is none before anything else. Case matters. It is false
-// when the column is absent.
+// Like compares the whole text with a pattern: % matches any text, _ any character, and a backslash escapes a following
+// %, _ or backslash; it occurs before nothing else. Case matters. It is false if the column is absent.
 type Like struct {
 	Column  Column
 	Pattern string
 }
 
-// Match holds when the text of the column has the words one after another. What a word is says Words. It is false when
+// Match holds if the text of the column has the words one after another. Words defines what a word is. It is false if
 // the column is absent.
 type Match struct {
 	Column Column
@@ -48,10 +47,10 @@ type Match struct {
 // Word is a word, or a pattern of words, in lower case.
 type Word struct {
 	Text string
-	Wild bool // in Text * stands for any characters of a word and ? for one
+	Wild bool // in Text, * matches any characters of a word and ? one
 }
 
-// Null holds when the column is absent or, with Not, when it is present.
+// Null holds if the column is absent or, with Not, if it is present.
 type Null struct {
 	Column Column
 	Not    bool
@@ -60,8 +59,8 @@ type Null struct {
 // Always is true or false of every row.
 type Always bool
 
-// conjunction joins conditions and leaves out what changes nothing; nil is true. It keeps the others beside one that is
-// always false, as they may say in which span of time the query is interested.
+// conjunction joins conditions with AND and omits those without effect; nil means true. It keeps the other conditions
+// beside one that is always false, because they may contain the time span of the query.
 func conjunction(of ...Pred) Pred {
 	var all And
 	for _, p := range of {
@@ -86,7 +85,7 @@ func conjunction(of ...Pred) Pred {
 	return all
 }
 
-// allOf is conjunction with a name for true.
+// allOf is conjunction with Always(true) instead of nil.
 func allOf(of ...Pred) Pred {
 	if p := conjunction(of...); p != nil {
 		return p
@@ -94,7 +93,7 @@ func allOf(of ...Pred) Pred {
 	return Always(true)
 }
 
-// disjunction joins alternatives and leaves out what changes nothing.
+// disjunction joins conditions with OR and omits those without effect.
 func disjunction(of []Pred) Pred {
 	var any Or
 	for _, p := range of {
@@ -118,7 +117,7 @@ func disjunction(of []Pred) Pred {
 	return any
 }
 
-// conjuncts are the conditions that must all hold.
+// conjuncts returns the conditions that must all hold.
 func conjuncts(p Pred) []Pred {
 	switch p := p.(type) {
 	case nil:
@@ -129,7 +128,7 @@ func conjuncts(p Pred) []Pred {
 	return []Pred{p}
 }
 
-// anyOf reports whether is holds for one of the conditions that p is made of, AND, OR and NOT aside.
+// anyOf reports whether is returns true for one of the conditions in p below AND, OR and NOT.
 func anyOf(p Pred, is func(Pred) bool) bool {
 	within := func(p Pred) bool { return anyOf(p, is) }
 	switch p := p.(type) {
@@ -158,7 +157,7 @@ func testedColumn(p Pred) (c Column, ok bool) {
 	return Column{}, false
 }
 
-// mentions reports whether a condition tests a column for which is holds.
+// mentions reports whether a condition tests a column for which is returns true.
 func mentions(p Pred, is func(Column) bool) bool {
 	return anyOf(p, func(p Pred) bool {
 		c, ok := testedColumn(p)

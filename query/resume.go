@@ -9,16 +9,16 @@ import (
 	"belfry/catalog"
 )
 
-// An answer that is too long for one request is asked for in pages, each in a request of its own:
+// An answer that is too long for one request is read in pages, each in its own request:
 //
 //	rows=100000&after=        ──► first page, and the mark of its last row
 //	rows=100000&after=mark    ──► the rows after that row
 //
-// The mark is what rows are ordered by. The order is complete, so no row is left out or given twice, also among those with
-// equal timestamps and while others come in.
+// The mark has the values that rows are ordered by. The order is total, so no row is missed or repeated, even among equal
+// timestamps and while new rows arrive.
 
-// Resumable tells whether the rows after a given one can be asked for: they come by time and id, or in the order that a
-// current collection has by itself. In these orders every row has a value.
+// Resumable reports whether the answer can be continued after a given row: it is ordered by time and id, or in the
+// default order of a current collection. In these orders every row has a value.
 func (p *Plan) Resumable() bool {
 	if p.Grouping != nil {
 		return false
@@ -26,18 +26,18 @@ func (p *Plan) Resumable() bool {
 	if p.Collection.Historical {
 		return p.byTimeAndID()
 	}
-	own := natural(p.Collection)
+	own := defaultOrder(p.Collection)
 	return !slices.ContainsFunc(p.Order, func(o Order) bool {
 		return o.Column.Name != "id" && !slices.ContainsFunc(own, func(k Key) bool { return k.Field.Text == o.Column.Name })
 	})
 }
 
-// byTimeAndID tells whether rows come by time and then by id, which no two rows share.
+// byTimeAndID reports whether rows are ordered by time and then by id, which is unique.
 func (p *Plan) byTimeAndID() bool {
 	return len(p.Order) == 2 && isTimestamp(p.Order[0].Column) && p.Order[1].Column.Name == "id"
 }
 
-// Marked is the plan with the values by which rows are ordered behind its outputs.
+// Marked returns the plan with the order keys of each row after its outputs.
 func (p *Plan) Marked() *Plan {
 	q := *p
 	q.Outputs = slices.Clone(p.Outputs)
@@ -47,7 +47,7 @@ func (p *Plan) Marked() *Plan {
 	return &q
 }
 
-// Mark takes the mark off the end of a row of a marked plan.
+// Mark splits the mark off the end of a row of a marked plan.
 func (p *Plan) Mark(row []belfry.Value) (rest []belfry.Value, mark []string) {
 	n := len(row) - len(p.Order)
 	for _, v := range row[n:] {
@@ -56,7 +56,7 @@ func (p *Plan) Mark(row []belfry.Value) (rest []belfry.Value, mark []string) {
 	return row[:n], mark
 }
 
-// Resume is the plan for the rows after the one with the mark.
+// Resume returns the plan for the rows after the one with the mark.
 func (p *Plan) Resume(mark []string) (*Plan, error) {
 	if !p.Resumable() {
 		return nil, belfry.Errorf(belfry.BadParameter, "after is for rows that come by time; leave out ORDER BY, write ORDER BY timestamp, or take LIMIT and OFFSET instead of after")
@@ -79,7 +79,7 @@ func (p *Plan) Resume(mark []string) (*Plan, error) {
 	return &q, nil
 }
 
-// ErrMark says what the parameter after may be.
+// ErrMark is the error for an invalid parameter after.
 var ErrMark = belfry.Errorf(belfry.BadParameter, "after is empty for the first page, else what the answer before gave as next, or the timestamp and the id of the last row you have, "+
 	"as 2026-11-15T08:30:00.000000Z,00000000000001a4")
 
@@ -95,7 +95,7 @@ func markValue(t catalog.Type, text string) (v belfry.Value, ok bool) {
 	return belfry.Value{Type: belfry.TextValue, Text: text}, text != ""
 }
 
-// beyond is the condition that a row comes after the one with these values.
+// beyond returns the condition that a row comes after the one with these values.
 func beyond(order []Order, at []belfry.Value) Pred {
 	var any Or
 	for i, o := range order {

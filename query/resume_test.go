@@ -12,8 +12,8 @@ import (
 	"belfry/query/querytest"
 )
 
-// TestResume: the pages of an answer, each asked for after the last row of the one before, have every row once and in its
-// order, also where timestamps are equal, and while newer rows come in.
+// TestResume: the pages of an answer, each after the last row of the one before, have every row once and in order, even
+// with equal timestamps and while new rows arrive.
 func TestResume(t *testing.T) {
 	cat := load(t)
 	data, err := querytest.Data(os.DirFS("testdata"), cat)
@@ -87,7 +87,7 @@ func TestResume(t *testing.T) {
 	f("SELECT id FROM objectstatus ORDER BY id")
 }
 
-// TestResumeRefused: what is no mark, or an order that has none, is refused.
+// TestResumeRefused: an invalid mark, or an order without marks, is an error.
 func TestResumeRefused(t *testing.T) {
 	cat := load(t)
 	f := func(text string, mark []string, code belfry.Code, want string) {

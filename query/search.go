@@ -7,41 +7,41 @@ import (
 	"unicode/utf8"
 )
 
-// An engine that runs our own test of texts gets a Match as one text:
+// An engine that calls our own text search gets a Match as one text:
 //
 //	7:timeout|timeout                                              the word timeout
 //	3:conn|~conn*                                                  words that begin with conn
 //	0:connection upstream refused|connection refused by upstream   a phrase
 //
-// In front are marks and fragments: texts that every matching text has in it, with letters in either case. They let most
-// texts be refused by a look for some bytes. Behind are the words. None of the marks is part of a word.
+// First come flags and fragments: texts that every matching text contains, with letters in either case. Most texts are
+// rejected by a search for these bytes. The words follow. None of the separators is part of a word.
 const (
-	SearchWhole = 1 << iota // the one fragment, within its borders, is all there is to find
-	SearchStart             // no word reaches over the beginning of the fragment
-	SearchEnd               // nor over its end
+	SearchWhole = 1 << iota // finding the only fragment, within its borders, is enough
+	SearchStart             // a word must begin where the fragment begins
+	SearchEnd               // a word must end where the fragment ends
 
-	searchMarks = '0'
-	maxSearched = 3 // fragments; more of them refuse hardly any text that these do not
+	flagsBase    = '0'
+	maxFragments = 3 // more of them would reject hardly any further texts
 
-	// maxFragment is how many bytes a fragment has at most, and a pattern of a word that our own test takes. The time of a
-	// test grows with both pattern and text, and nothing stops it inside a row.
+	// maxFragment is the maximum length of a fragment, and of a word pattern that our own search accepts, in bytes. The time
+	// of a search grows with both pattern and text, and it cannot be interrupted inside a row.
 	maxFragment = 32
 )
 
-// Searchable tells whether our own test is to be used.
+// Searchable reports whether our own search can be used.
 func (m Match) Searchable() bool {
 	return !slices.ContainsFunc(m.Words, func(w Word) bool { return w.Wild && len(w.Text) > maxFragment })
 }
 
-// Search writes the condition for an engine that runs our own test.
+// Search writes the condition for an engine that calls our own search.
 func (m Match) Search() string {
 	fragments := m.PlainFragments()
-	marks := 0
+	flags := 0
 	if len(m.Words) == 1 && len(fragments) == 1 {
-		marks = m.Words[0].marks(fragments[0])
+		flags = m.Words[0].searchFlags(fragments[0])
 	}
 	var b strings.Builder
-	b.WriteByte(byte(searchMarks + marks))
+	b.WriteByte(byte(flagsBase + flags))
 	b.WriteByte(':')
 	b.WriteString(strings.Join(fragments, " "))
 	b.WriteByte('|')
@@ -57,8 +57,8 @@ func (m Match) Search() string {
 	return b.String()
 }
 
-// marks tells what it takes to find the word when its fragment has been found.
-func (w Word) marks(fragment string) int {
+// searchFlags returns what is needed to find the word once its fragment has been found.
+func (w Word) searchFlags(fragment string) int {
 	switch before, after, _ := strings.Cut(w.Text, fragment); {
 	case !w.Wild && before+after == "":
 		return SearchWhole | SearchStart | SearchEnd
@@ -74,7 +74,7 @@ func (w Word) marks(fragment string) int {
 	return 0
 }
 
-// ParseSearch reads what Search has written.
+// ParseSearch reads the text that Search has written.
 func ParseSearch(text string) (Match, error) {
 	_, words, ok := strings.Cut(text, "|")
 	var m Match
@@ -88,7 +88,7 @@ func ParseSearch(text string) (Match, error) {
 	return m, nil
 }
 
-// PlainFragments are the longest fragments, one of a word, whose characters are either without cases or of ASCII.
+// PlainFragments returns the longest fragments, one per word, whose characters are caseless or ASCII.
 func (m Match) PlainFragments() []string {
 	var list []string
 	for _, w := range m.Words {
@@ -107,10 +107,10 @@ func (m Match) PlainFragments() []string {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b string) int { return len(b) - len(a) })
-	return list[:min(len(list), maxSearched)]
+	return list[:min(len(list), maxFragments)]
 }
 
-// isPlain tells whether a character of a folded word can be looked for by its bytes.
+// isPlain reports whether a character of a folded word can be searched for by its bytes.
 func isPlain(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r != '*' && r != '?'

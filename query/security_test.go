@@ -16,12 +16,12 @@ import (
 	"belfry/store/duck/dialect"
 )
 
-// ownLiterals are the only texts in quotes that a statement may have: ours.
+// ownLiterals are the only quoted texts that a statement may contain: ours.
 var ownLiterals = []string{"''", "'s'", "'raw'", "'hour'", "'day'"}
 
 var literal = regexp.MustCompile(`'[^']*'`)
 
-// checkStatement writes the plan for the engine and looks for text that a client wrote.
+// checkStatement writes the plan for the engine and searches it for text of a client.
 func checkStatement(t *testing.T, from string, p *query.Plan) {
 	t.Helper()
 	if !p.Collection.Historical {
@@ -44,7 +44,7 @@ func checkStatement(t *testing.T, from string, p *query.Plan) {
 	}
 }
 
-// hostile are values that would do harm if an engine read them as anything else than a value.
+// hostile are values that would do harm if an engine read them as anything but a value.
 var hostile = []string{
 	"pwned'; DROP TABLE rows; --", "pwned' OR '1'='1", `pwned\'; SELECT 1; --`, `pwned" OR ""="`, "pwned/*", "pwned*/ --", "pwned`",
 	"pwned read_csv('/etc/passwd')", "pwned read_text('/etc/passwd')", "pwned COPY rows TO '/tmp/x'", "pwned ATTACH '/tmp/x' AS x",
@@ -52,7 +52,7 @@ var hostile = []string{
 	"pwned \u2019; DROP TABLE x", "pwned\x1b[0m", "pwned%_", "pwned ' UNION SELECT * FROM item",
 }
 
-// TestHostileValues puts each of them wherever a client may write a value. All pass, and none is seen in a statement.
+// TestHostileValues puts each of them wherever a client may write a value. All are accepted, and none is in a statement.
 func TestHostileValues(t *testing.T) {
 	cat := load(t)
 	sql := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -89,7 +89,7 @@ func TestHostileValues(t *testing.T) {
 	}
 }
 
-// TestHostileQueries are refused, each with an error that a client may read.
+// TestHostileQueries: each is rejected with an error that a client may read.
 func TestHostileQueries(t *testing.T) {
 	cat := load(t)
 	f := func(text, fq string) {
@@ -124,7 +124,7 @@ func TestHostileQueries(t *testing.T) {
 	}
 }
 
-// TestTextLimits: what would make an engine work long before it reads a row is refused.
+// TestTextLimits: a text that would take an engine long before it reads a row is rejected.
 func TestTextLimits(t *testing.T) {
 	cat := load(t)
 	f := func(lucene, want string) {
@@ -155,7 +155,7 @@ func TestTextLimits(t *testing.T) {
 	f("app:("+strings.Repeat("a ", query.MaxTerms-2)+")", "more than 10000")
 }
 
-// TestNoTextInStatements: of all golden and of many random queries, no text reaches a statement.
+// TestNoTextInStatements: no text of any golden or of many random queries reaches a statement.
 func TestNoTextInStatements(t *testing.T) {
 	cat := load(t)
 	all, err := querytest.All(os.DirFS("testdata"))
@@ -188,7 +188,7 @@ func checkQuery(t *testing.T, c *querytest.Case, cat *catalog.Catalog) int {
 	t.Helper()
 	p, err := c.Plan(cat)
 	if err != nil {
-		return 0 // what is wrong has its own tests
+		return 0 // errors have their own tests
 	}
 	checkStatement(t, c.Query+" "+c.Options.Filter, p)
 	return 1

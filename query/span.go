@@ -15,8 +15,8 @@ var unbounded = bounds{0, Forever}
 func (b bounds) and(c bounds) bounds { return bounds{max(b.from, c.from), min(b.to, c.to)} }
 func (b bounds) or(c bounds) bounds  { return bounds{min(b.from, c.from), max(b.to, c.to)} }
 
-// span finds between which moments the rows must lie, and insists that a query of the past says so or says how many
-// rows it wants.
+// span determines the time span of the rows, and requires that a query of a historical collection has one or a number of
+// rows.
 func (k *checker) span() error {
 	p := k.plan
 	if !p.Collection.Historical {
@@ -25,9 +25,9 @@ func (k *checker) span() error {
 	b, given := k.parameters()
 	var rest []Pred
 	for _, c := range conjuncts(p.Where) {
-		in, ok := within(c)
+		in, ok := timeBounds(c)
 		b, given = b.and(in), given || ok
-		if !ok || !exact(c) {
+		if !ok || !isTimeBound(c) {
 			rest = append(rest, c)
 		}
 	}
@@ -43,16 +43,16 @@ func (k *checker) span() error {
 	case k.options.Pages && p.Grouping != nil:
 		why = "in pages, where rows says how many a page has, groups need a time span"
 	case limited:
-		k.spanless = true
+		k.noSpan = true
 		return nil
 	case p.Grouping != nil:
 		why = "give a time span, or how many of the most recent rows to read with LIMIT or the parameter rows"
 	}
 	return belfry.Errorf(belfry.TimeSpanRequired, "the collection %s is historical: %s; for example: %s",
-		p.Collection.Name, why, k.corrected())
+		p.Collection.Name, why, k.withSpan())
 }
 
-// currentSpan keeps the parameters as conditions: what is current may have no timestamp at all.
+// currentSpan turns the parameters into conditions: rows of a current collection may have no timestamp.
 func (k *checker) currentSpan() error {
 	col, err := k.column(Name{Text: timestamp})
 	if err != nil {
@@ -79,8 +79,8 @@ func (k *checker) parameters() (b bounds, given bool) {
 	return b, given
 }
 
-// corrected is the query with a span.
-func (k *checker) corrected() string {
+// withSpan returns the query with a span added, as an example for an error.
+func (k *checker) withSpan() string {
 	s := *k.Select
 	span := &CompareExpr{Term: fieldTerm(timestamp), Value: Literal{Text: "[NOW-1HOUR TO NOW]"}}
 	switch where := s.Where.(type) {
@@ -94,22 +94,21 @@ func (k *checker) corrected() string {
 	return s.String()
 }
 
-// within gives the span in which a row must lie for the condition to hold; ok tells whether the condition says
-// anything about that at all.
-func within(p Pred) (b bounds, ok bool) {
+// timeBounds returns the span that the condition requires of a row; ok is false if it does not restrict the timestamp.
+func timeBounds(p Pred) (b bounds, ok bool) {
 	switch p := p.(type) {
 	case And:
 		b = unbounded
 		for _, c := range p {
-			in, said := within(c)
-			b, ok = b.and(in), ok || said
+			in, found := timeBounds(c)
+			b, ok = b.and(in), ok || found
 		}
 		return b, ok
 	case Or:
 		b = bounds{Forever, 0}
 		for _, c := range p {
-			in, said := within(c)
-			if !said {
+			in, found := timeBounds(c)
+			if !found {
 				return unbounded, false
 			}
 			b = b.or(in)
@@ -118,12 +117,12 @@ func within(p Pred) (b bounds, ok bool) {
 	case Null:
 		return unbounded, p.Not && isTimestamp(p.Column)
 	case Compare:
-		return p.within()
+		return p.timeBounds()
 	}
 	return unbounded, false
 }
 
-func (p Compare) within() (bounds, bool) {
+func (p Compare) timeBounds() (bounds, bool) {
 	t := belfry.Time(p.Value.Int)
 	switch {
 	case !isTimestamp(p.Column) || p.Op == NotEqual:
@@ -140,8 +139,8 @@ func (p Compare) within() (bounds, bool) {
 	return bounds{t, Forever}, true
 }
 
-// exact tells whether the condition says no more than its span does.
-func exact(p Pred) bool {
+// isTimeBound reports whether the condition has no other meaning than its span.
+func isTimeBound(p Pred) bool {
 	switch p := p.(type) {
 	case Compare:
 		return isTimestamp(p.Column)

@@ -9,21 +9,21 @@ import (
 	"belfry"
 )
 
-// maxListed is how many item ids a statement lists, over all its branches. Beyond that the engine finds the items by
-// their names in its dimension table.
-const maxListed = 20_000
+// maxItemIDs limits the item ids that a statement lists, over all its branches. Above it the engine finds the items by
+// name in its dimension table.
+const maxItemIDs = 20_000
 
-// SQL writes the plan for an engine that keeps the rows in the given tables:
+// SQL writes the plan for an engine that has the rows in the given tables:
 //
 //	SELECT outputs
 //	FROM (SELECT columns FROM table1 WHERE customer, span, conditions
 //	      UNION ALL
 //	      SELECT columns FROM table2 WHERE …)        ◄─ a column that a table lacks is NULL
-//	LEFT JOIN items                                  ◄─ where outputs or order have names of items; see WithNames
+//	LEFT JOIN items                                  ◄─ if outputs or order have names of items; see WithNames
 //	ORDER BY … LIMIT …
 //
-// An absent value must be stored as NULL, and never as an empty text. A statement without any table is valid, and
-// gives what an empty table would.
+// An absent value must be stored as NULL, and never as an empty text. A statement without any table is valid, and has the
+// result of an empty table.
 func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 	if p.Customer == 0 {
 		return nil, fmt.Errorf("write query: the plan has no customer")
@@ -38,7 +38,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 		switch {
 		case len(p.Items) == 0:
 			tables = nil
-		case len(p.Items)*len(tables) <= maxListed:
+		case len(p.Items)*len(tables) <= maxItemIDs:
 			w.items, w.where = p.Items, rest
 		}
 	}
@@ -60,16 +60,16 @@ type writer struct {
 	plan    *Plan
 	dialect *Dialect
 	columns []Output
-	items   []belfry.ID // rows must be of one of these, when there are any
+	items   []belfry.ID // rows must be of one of these, if there are any
 	where   []Pred
-	lifted  []Pred // conditions on what all branches give
-	table   Table  // of the branch that is being written
+	lifted  []Pred // conditions on the union of the branches
+	table   Table  // of the current branch
 
-	summaries bool // the tables are summaries, and the plan has groups of their rows
+	summaries bool // the tables are summaries, and the plan groups their rows
 
 	text    strings.Builder
 	args    []any
-	numbers map[any]int // of arguments that the dialect lets us use again
+	numbers map[any]int // by argument, to reuse its placeholder if the dialect allows it
 }
 
 func (w *writer) put(parts ...string) {
@@ -78,7 +78,7 @@ func (w *writer) put(parts ...string) {
 	}
 }
 
-// arg adds an argument and gives its placeholder.
+// arg adds an argument and returns its placeholder.
 func (w *writer) arg(v any) string {
 	if n, ok := w.numbers[v]; ok && w.dialect.Reuse {
 		return w.dialect.Param(n)
@@ -90,25 +90,25 @@ func (w *writer) arg(v any) string {
 
 func (w *writer) argText(s string) string { return w.arg(s) }
 
-// customer is the number of the customer. It, the numbers of items and the ends of the span are written out: they are
-// ours, or numbers by now, and an engine that sees them while it plans reads a quarter of what it reads otherwise.
+// customer returns the number of the customer. It, the item ids and the ends of the span are written as literals: they
+// are numbers by now, and an engine that sees them while planning reads a quarter of what it reads otherwise.
 func (w *writer) customer() string { return strconv.FormatUint(uint64(w.plan.Customer), 10) }
 
 func (w *writer) null(t Storage) string { return w.dialect.Cast("NULL", t) }
 
 func (w *writer) name(column string) string { return w.dialect.Quote(column) }
 
-func (w *writer) of(table, column string) string { return table + "." + w.name(column) }
+func (w *writer) qualified(table, column string) string { return table + "." + w.name(column) }
 
 func (w *writer) rows(tables []Table) {
 	needed, joined := w.needs()
 	needed = w.liftedNeeds(needed)
 	branches := w.branches(tables, needed)
 	if len(branches) == 0 {
-		w.nothing()
+		w.emptyResult()
 		return
 	}
-	if w.open() && !joined && !w.plan.Recent() {
+	if w.unfiltered() && !joined && !w.plan.Recent() {
 		w.limitEach(branches)
 	}
 	rows := w.union(branches, needed)
@@ -122,11 +122,11 @@ func (w *writer) rows(tables []Table) {
 	w.put("\n", w.order(), "\n", w.limit())
 }
 
-// open tells whether the plan asks for all rows of its span.
-func (w *writer) open() bool { return len(w.where)+len(w.lifted)+len(w.items) == 0 }
+// unfiltered reports whether the plan needs all rows of its span.
+func (w *writer) unfiltered() bool { return len(w.where)+len(w.lifted)+len(w.items) == 0 }
 
-// limitEach lets each branch give no more rows than the answer can have. Where no other condition narrows them, that is
-// several times faster than to let all branches flow into one; where one does, it is slower.
+// limitEach limits each branch to the rows that the answer can have. Without other conditions this is several times
+// faster than sorting the union of all branches; with one it is slower.
 func (w *writer) limitEach(branches []string) {
 	if len(branches) == 1 {
 		return
@@ -136,8 +136,8 @@ func (w *writer) limitEach(branches []string) {
 	}
 }
 
-// nothing is a statement with the right columns and no rows.
-func (w *writer) nothing() {
+// emptyResult writes a statement with the right columns and no rows.
+func (w *writer) emptyResult() {
 	var nulls []string
 	for _, out := range w.columns {
 		nulls = append(nulls, w.null(storage(out.Type())))
@@ -154,7 +154,7 @@ type stored struct {
 	as   Storage
 }
 
-// needs finds the stored columns that outputs and order are made of, and whether the names of items must be joined.
+// needs returns the stored columns that outputs and order need, and whether the names of items must be joined.
 func (w *writer) needs() (needed []stored, joined bool) {
 	add := func(c Column) {
 		for _, s := range c.stored() {
@@ -177,10 +177,10 @@ func (w *writer) needs() (needed []stored, joined bool) {
 	return needed, joined
 }
 
-// ofItem tells whether the column is, or may be, read from the row's item.
+// ofItem reports whether the column is, or may be, read from the row's item.
 func (c Column) ofItem() bool { return c.From == FromItem || c.From == RowOrItem }
 
-// stored are the columns of a table in which the column is kept.
+// stored returns the columns of a table that contain the column.
 func (c Column) stored() []stored {
 	switch c.From {
 	case Constant:
@@ -199,10 +199,10 @@ func (c Column) stored() []stored {
 	return []stored{{c.Name, storage(c.Type)}}
 }
 
-// SeparatorColumn holds the separator at which the text of a row is split.
+// SeparatorColumn has the separator at which the text of a row is split.
 const SeparatorColumn = "sep"
 
-// outputs are the expressions of the answer.
+// outputs returns the expressions of the answer.
 func (w *writer) outputs() []string {
 	var list []string
 	for _, out := range w.columns {
@@ -211,7 +211,7 @@ func (w *writer) outputs() []string {
 	return list
 }
 
-// expressions read a column from the rows q and the items d; the two parts of a value, its number first.
+// expressions reads a column from the rows q and the items d; for a value there are two, its number first.
 func (w *writer) expressions(c Column) []string {
 	switch c.From {
 	case Grouped:
@@ -221,23 +221,23 @@ func (w *writer) expressions(c Column) []string {
 	case FromItem:
 		return []string{w.itemName("d.", c.Of)}
 	case RowOrItem:
-		return []string{w.orItem(w.of("q", c.Name), c)}
+		return []string{w.orItem(w.qualified("q", c.Name), c)}
 	case FromSplit:
-		return []string{w.dialect.Part(w.of("q", c.Of), w.of("q", SeparatorColumn), c.N)}
+		return []string{w.dialect.Part(w.qualified("q", c.Of), w.qualified("q", SeparatorColumn), c.N)}
 	}
 	if c.isValue() {
 		number, text := parts(c)
-		return []string{w.of("q", number.Name), w.of("q", text.Name)}
+		return []string{w.qualified("q", number.Name), w.qualified("q", text.Name)}
 	}
-	return []string{w.of("q", c.Name)}
+	return []string{w.qualified("q", c.Name)}
 }
 
-// orItem is what a row has in the column, or else its item d.
+// orItem returns the row's own value of the column, or else that of its item d.
 func (w *writer) orItem(own string, c Column) string {
 	return "COALESCE(" + own + ", " + w.itemName("d.", c.Of) + ")"
 }
 
-// order writes ORDER BY. Of an indicator, numbers come before texts: one of its two columns is NULL and so comes last.
+// order writes ORDER BY. Numbers of an indicator come before texts: one of its two columns is NULL and so comes last.
 func (w *writer) order() string {
 	var keys []string
 	for _, o := range w.plan.Order {
@@ -255,7 +255,7 @@ func (w *writer) order() string {
 	return "ORDER BY " + strings.Join(keys, ", ")
 }
 
-// limit writes the numbers out: they are ours, and engines plan better when they see them.
+// limit writes the numbers as literals: engines plan better if they see them.
 func (w *writer) limit() string {
 	s := fmt.Sprintf("LIMIT %d", w.plan.Limit+1)
 	if w.plan.Offset > 0 {

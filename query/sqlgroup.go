@@ -14,20 +14,20 @@ import (
 //
 //	SELECT outputs
 //	FROM (SELECT keys AS g0, g1, …, aggregates AS gN, …
-//	      FROM (branches) AS q              ◄─ or what partials makes of them
+//	      FROM (branches) AS q              ◄─ or in two steps, see merged
 //	      GROUP BY keys) AS g
 //	WHERE having ORDER BY … LIMIT …
 //
-// Where some of the groups are enough, g is a table of its own that topGroups picks from.
+// If some of the groups are enough, g is a common table expression that topGroups selects from.
 func (w *writer) groups(tables []Table) {
 	g := w.plan.Grouping
 	needed := w.liftedNeeds(w.groupNeeds())
 	branches := w.branches(tables, needed)
 	switch {
 	case len(branches) == 0 && len(g.Keys) > 0:
-		w.nothing()
+		w.emptyResult()
 		return
-	case len(branches) == 0: // one row of no rows
+	case len(branches) == 0: // one row even without input
 		branches = []string{w.emptyBranch(needed)}
 	}
 	rows := w.union(branches, needed)
@@ -55,7 +55,7 @@ func (w *writer) groups(tables []Table) {
 	}
 }
 
-// groupRows makes groups of rows.
+// groupRows writes the SELECT that groups the rows.
 func (w *writer) groupRows(rows string) {
 	g := w.plan.Grouping
 	if w.mergeable() {
@@ -69,7 +69,7 @@ func (w *writer) groupRows(rows string) {
 	w.put(groupBy(w.width(g.Keys)))
 }
 
-// groupColumns are the columns of the groups: g0, g1, …, and g0t for the text of a key that is an indicator.
+// groupColumns returns the columns of the groups: g0, g1, …, and g0t for the text of a key that is an indicator.
 func (w *writer) groupColumns() []string {
 	g := w.plan.Grouping
 	var list []string
@@ -92,7 +92,7 @@ func (w *writer) groupName(i int, text bool) string {
 	return w.name(name)
 }
 
-// groupExpressions read a column from the groups g; the two parts of a value, its number first.
+// groupExpressions reads a column from the groups g; for a value there are two, its number first.
 func (w *writer) groupExpressions(c Column) []string {
 	number, text := "g."+w.groupName(c.N, false), "g."+w.groupName(c.N, true)
 	switch {
@@ -104,7 +104,7 @@ func (w *writer) groupExpressions(c Column) []string {
 	return []string{number}
 }
 
-// keyExpressions read a key from the rows q and the items d.
+// keyExpressions reads a key from the rows q and the items d.
 func (w *writer) keyExpressions(key Call) []string {
 	list := w.expressions(key.Column)
 	if write := functions[key.Func].keySQL; write != nil {
@@ -116,7 +116,7 @@ func (w *writer) keyExpressions(key Call) []string {
 	return []string{w.groupKey(list[0], storage(key.Column.Type))}
 }
 
-// groupKey writes a key as the engine wants it.
+// groupKey writes a key as the engine needs it.
 func (w *writer) groupKey(key string, t Storage) string {
 	if w.dialect.GroupKey == nil {
 		return key
@@ -124,7 +124,7 @@ func (w *writer) groupKey(key string, t Storage) string {
 	return w.dialect.GroupKey(key, t, len(w.plan.Grouping.Calls))
 }
 
-// width is how many columns the keys have.
+// width returns how many columns the keys have.
 func (w *writer) width(keys []Call) int {
 	n := len(keys)
 	for _, key := range keys {
@@ -148,11 +148,11 @@ func groupBy(n int) string {
 }
 
 func (w *writer) joinItems(to string) string {
-	return "\nLEFT JOIN " + w.dialect.Items + " AS d ON " + w.of("d", "id") + " = " + w.of(to, belfry.ItemColumn) +
-		" AND " + w.of("d", "customer") + " = " + w.customer()
+	return "\nLEFT JOIN " + w.dialect.Items + " AS d ON " + w.qualified("d", "id") + " = " + w.qualified(to, belfry.ItemColumn) +
+		" AND " + w.qualified("d", "customer") + " = " + w.customer()
 }
 
-// emptyBranch has the columns of a table and no row.
+// emptyBranch writes a SELECT with the columns of a table and no row.
 func (w *writer) emptyBranch(needed []stored) string {
 	return "SELECT " + w.nulls(needed) + " WHERE 1 = 0"
 }
@@ -164,7 +164,7 @@ func (w *writer) nulls(columns []stored) string {
 	return w.list(len(columns), func(i int) string { return w.null(columns[i].as) + " AS " + w.name(columns[i].name) })
 }
 
-// groupNeeds finds the stored columns that keys and calls are made of.
+// groupNeeds returns the stored columns that keys and calls need.
 func (w *writer) groupNeeds() (needed []stored) {
 	add := func(list ...stored) {
 		for _, s := range list {
@@ -193,7 +193,7 @@ func (w *writer) groupNeeds() (needed []stored) {
 	return needed
 }
 
-// joins tells whether the groups depend on the names of items.
+// joins reports whether the groups depend on the names of items.
 func (g *Grouping) joins() bool {
 	for i := range g.width() {
 		if g.call(i).Column.ofItem() {
@@ -203,12 +203,12 @@ func (g *Grouping) joins() bool {
 	return false
 }
 
-// What follows writes functions over the rows q and the items d or, if w.summaries, over summaries.
+// The methods below write functions over the rows q and the items d or, if w.summaries is set, over summaries.
 
 func (w *writer) count(c Call) string {
 	switch {
 	case w.summaries && c.Column == (Column{}):
-		return w.sumOfCounts(w.of("q", RowsColumn))
+		return w.sumOfCounts(w.qualified("q", RowsColumn))
 	case w.summaries:
 		return w.sumOfCounts(w.summaryColumn(c, summaryCount))
 	case c.Column == (Column{}):
@@ -222,7 +222,7 @@ func countEach(distinct string, list []string) string {
 	return "COUNT(" + distinct + strings.Join(list, ") + COUNT("+distinct) + ")"
 }
 
-// sumOfCounts adds up what COUNT gave for parts of a group.
+// sumOfCounts adds the counts of the parts of a group.
 func (w *writer) sumOfCounts(counts ...string) string {
 	return w.dialect.Cast("COALESCE(SUM("+counts[0]+"), 0)", StoredInt)
 }
@@ -234,7 +234,7 @@ func (w *writer) mean(c Call) string {
 	return w.dialect.Finite("AVG(" + w.expressions(c.Column)[0] + ")")
 }
 
-// sum adds up integers without loss, in as many bits as it takes.
+// sum adds integers without loss, in as many bits as needed.
 func (w *writer) sum(c Call) string {
 	if w.summaries {
 		return "SUM(" + w.summaryColumn(c, summaryMean) + " * " + w.summaryColumn(c, summaryCount) + ")"
@@ -242,7 +242,7 @@ func (w *writer) sum(c Call) string {
 	return "SUM(" + w.expressions(c.Column)[0] + ")"
 }
 
-// total is a sum, or a sum of sums, as a floating number.
+// total returns a sum, or a sum of sums, as a float.
 func (w *writer) total(c Call, sum string) string {
 	if c.Column.Type == catalog.Integer {
 		return w.dialect.Cast(sum, StoredNumber)
@@ -250,7 +250,7 @@ func (w *writer) total(c Call, sum string) string {
 	return sum
 }
 
-// operand is the field of a call or, in summaries, the given column of the indicator.
+// operand returns the field of a call or, in summaries, the given column of the indicator.
 func (w *writer) operand(c Call, column int) string {
 	if w.summaries {
 		return w.summaryColumn(c, column)
@@ -258,13 +258,15 @@ func (w *writer) operand(c Call, column int) string {
 	return w.expressions(c.Column)[0]
 }
 
-// number is the field of a call as a floating number.
+// number returns the field of a call as a float.
 func (w *writer) number(c Call) string { return w.total(c, w.expressions(c.Column)[0]) }
 
-// when is what FIRST and LAST go by: the timestamp, then the id.
-func (w *writer) when() string { return w.dialect.Pair(w.of("q", timestamp), w.of("q", "id")) }
+// timeAndID returns the order of FIRST and LAST: the timestamp, then the id.
+func (w *writer) timeAndID() string {
+	return w.dialect.Pair(w.qualified("q", timestamp), w.qualified("q", "id"))
+}
 
-// stddev leaves numbers out whose squares no number can hold, as engines give up on them: then there is no result.
+// stddev has no result if the square of a number would overflow, because engines fail on those.
 func stddev(e string) string {
 	small := fmt.Sprintf("ABS(%s) < %g", e, maxSquared)
 	return "CASE WHEN COUNT(" + e + ") = COUNT(CASE WHEN " + small + " THEN 1 END) THEN STDDEV_SAMP(CASE WHEN " + small + " THEN " + e + " END) END"

@@ -7,14 +7,14 @@ import (
 	"belfry/catalog"
 )
 
-// A query of objectdata speaks either of the rows as they came or, with period = 'hour' or 'day', of summaries: one row
-// for each item and each hour or day in UTC in which it has rows. Its timestamp is where the hour or day begins, iN the
-// mean of the numbers of that indicator, iN_min, iN_max and iN_count what their names say. A day is made of its hours.
+// A query of objectdata reads either raw rows or, with period = 'hour' or 'day', summaries: one row for each item and each
+// hour or day in UTC in which it has rows. Its timestamp is the beginning of the hour or day, iN the mean of the numbers of
+// that indicator, iN_min, iN_max and iN_count their minimum, maximum and count. A day is computed from its hours.
 
-// rawPeriod is the value of the field period in rows that are no summaries.
+// rawPeriod is the value of the field period in rows that are not summaries.
 const rawPeriod = "raw"
 
-// PeriodLength is how long the period of a summary is.
+// PeriodLength returns the length of a summary's period.
 func PeriodLength(period string) belfry.Time {
 	if period == PeriodDay {
 		return belfry.Time(24 * time.Hour / time.Microsecond)
@@ -22,11 +22,11 @@ func PeriodLength(period string) belfry.Time {
 	return belfry.Time(time.Hour / time.Microsecond)
 }
 
-// The id of a summary is made of its hour, a bit that tells days from hours, and its item. Until the year 10,000 there
-// are fewer than 2^27 hours.
+// The id of a summary consists of its hour, a bit that distinguishes days from hours, and its item. Until the year 10,000
+// there are fewer than 2^27 hours.
 const itemBits = 35
 
-// SummaryID is the id of the summary of an item that begins at start.
+// SummaryID returns the id of the summary of an item that begins at start.
 func SummaryID(period string, start belfry.Time, item belfry.ID) belfry.RowID {
 	n := 2 * uint64(start/PeriodLength(PeriodHour))
 	if period == PeriodDay {
@@ -35,7 +35,7 @@ func SummaryID(period string, start belfry.Time, item belfry.ID) belfry.RowID {
 	return belfry.RowID(n<<itemBits | uint64(item)&(1<<itemBits-1))
 }
 
-// period is the value of the field period in all rows of the answer.
+// period returns the value of the field period in all rows of the answer.
 func (p *Plan) period() string {
 	if p.Period == "" {
 		return rawPeriod
@@ -43,7 +43,7 @@ func (p *Plan) period() string {
 	return p.Period
 }
 
-// period takes the one period that a query may ask for out of its conditions.
+// period removes the condition on the period from the others and sets the plan's period. There may be only one.
 func (k *checker) period() error {
 	var rest []Pred
 	found := ""
@@ -53,7 +53,7 @@ func (k *checker) period() error {
 		case !ok && !mentions(c, isPeriod), ok && !isPeriod(cmp.Column):
 			rest = append(rest, c)
 		case !ok || cmp.Op != Equal || found != "" && found != cmp.Value.Text:
-			return k.errorf(k.periodAt, "an answer has rows of one period; ask for it once, beside the other conditions, as AND period = 'hour'")
+			return k.errorf(k.periodPos, "an answer has rows of one period; ask for it once, beside the other conditions, as AND period = 'hour'")
 		default:
 			found = cmp.Value.Text
 		}
@@ -63,7 +63,7 @@ func (k *checker) period() error {
 	case PeriodHour, PeriodDay:
 		k.plan.Period = found
 	default:
-		return k.errorf(k.periodAt, "there is no period %s%s; it is raw, hour or day", quoteString(shorten(found)),
+		return k.errorf(k.periodPos, "there is no period %s%s; it is raw, hour or day", quoteString(shorten(found)),
 			didYouMean(found, []string{rawPeriod, PeriodHour, PeriodDay}))
 	}
 	k.plan.Where = conjunction(rest...)
@@ -72,7 +72,7 @@ func (k *checker) period() error {
 
 func isPeriod(c Column) bool { return c.From == Constant }
 
-// periodValue is the period of a row, which is raw unless the row says otherwise.
+// periodValue returns the period of a row, raw unless the row has one.
 func periodValue(r Row) belfry.Value {
 	if v := r.Value("period"); v.Type == belfry.TextValue {
 		return v
@@ -80,7 +80,7 @@ func periodValue(r Row) belfry.Value {
 	return belfry.Value{Type: belfry.TextValue, Text: rawPeriod}
 }
 
-// The columns of an indicator in a summary, by their place in SummaryColumns.
+// Indexes in SummaryColumns.
 const (
 	summaryMean = iota
 	summaryMin
@@ -88,7 +88,7 @@ const (
 	summaryCount
 )
 
-// SummaryColumns are the columns in which a summary keeps an indicator, with their types.
+// SummaryColumns returns the columns of an indicator in a summary, with their types.
 func SummaryColumns(n int) []Column {
 	name := belfry.IndicatorColumn(n)
 	return []Column{

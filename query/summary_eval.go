@@ -9,13 +9,13 @@ import (
 	"belfry"
 )
 
-// SumScale keeps a sum of numbers smaller than it is, by a power of two and so without loss: the sum of as many of the
-// largest numbers as there can be does not overflow, and neither does their mean.
+// SumScale scales sums down by a power of two, and so without loss: the sum of as many of the largest numbers as there
+// can be does not overflow, and neither does their mean.
 const SumScale = 1.0 / (1 << 40)
 
-// Summaries turns rows of one customer into summaries of the period. It says what a summary is, whatever the order of
-// rows; engines that keep them must give the same. Their means may differ from ours by what is lost when numbers are added
-// in one order or another, and by nothing else.
+// Summaries converts rows of one customer into summaries of the period. It defines what a summary is, whatever the order
+// of rows; engines must return the same. Their means may differ from ours only by the rounding that depends on the order
+// of additions.
 func Summaries(period string, rows iter.Seq[Row]) iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		list := hoursOf(rows)
@@ -23,7 +23,7 @@ func Summaries(period string, rows iter.Seq[Row]) iter.Seq[Row] {
 			list = daysOf(list)
 		}
 		for _, s := range list {
-			s.complete(period)
+			s.setFields(period)
 			if !yield(s) {
 				return
 			}
@@ -31,7 +31,7 @@ func Summaries(period string, rows iter.Seq[Row]) iter.Seq[Row] {
 	}
 }
 
-// OfItem stands before a field of a row that is to be read from its item, whatever the row has itself.
+// OfItem is the prefix of a field that is read from the row's item, even if the row has the field itself.
 const OfItem = "item."
 
 // summary is a row of a summary.
@@ -53,15 +53,16 @@ type summaryKey struct {
 	item  belfry.ID
 }
 
-// at finds the summary of an item at a moment; from is a row that knows the names of the item.
-func (m summaries) at(period string, t belfry.Time, item belfry.ID, from Row) *summary {
+// get returns the summary of an item at a time, and creates it if it is new; from is a row that has the names of the
+// item.
+func (m summaries) get(period string, t belfry.Time, item belfry.ID, from Row) *summary {
 	key := summaryKey{t - t%PeriodLength(period), item}
 	if m[key] == nil {
 		m[key] = &summary{start: key.start, item: item, indicators: map[int]*sums{}, values: map[string]belfry.Value{}}
 		for _, name := range []string{"resource", "view", "object", "class", belfry.ItemColumn, belfry.PlaceColumn} {
 			m[key].values[name] = from.Value(name)
 		}
-		for _, name := range []string{"ip", "host"} { // rows may have their own, which are of no use in a summary
+		for _, name := range []string{"ip", "host"} { // not the row's own, which have no meaning in a summary
 			m[key].values[name] = from.Value(OfItem + name)
 			m[key].values[OfItem+name] = from.Value(OfItem + name)
 		}
@@ -78,7 +79,7 @@ func (m summaries) sorted() []*summary {
 func hoursOf(rows iter.Seq[Row]) []*summary {
 	hours := summaries{}
 	for r := range rows {
-		s := hours.at(PeriodHour, belfry.Time(r.Value(timestamp).Int), belfry.ID(r.Value(belfry.ItemColumn).Int), r)
+		s := hours.get(PeriodHour, belfry.Time(r.Value(timestamp).Int), belfry.ID(r.Value(belfry.ItemColumn).Int), r)
 		for n := 1; n <= belfry.MaxIndicators; n++ {
 			if v := r.Value(belfry.IndicatorColumn(n)); v.Type == belfry.NumberValue {
 				s.add(n, v.Num*SumScale, sums{min: v.Num, max: v.Num, count: 1})
@@ -88,11 +89,11 @@ func hoursOf(rows iter.Seq[Row]) []*summary {
 	return hours.sorted()
 }
 
-// daysOf makes days of hours, as an engine does that has the hours only: from their means.
+// daysOf computes days from the means of hours, as an engine does that has only the hours.
 func daysOf(hours []*summary) []*summary {
 	days := summaries{}
 	for _, h := range hours {
-		day := days.at(PeriodDay, h.start, h.item, h)
+		day := days.get(PeriodDay, h.start, h.item, h)
 		for n, i := range h.indicators {
 			day.add(n, i.mean()*SumScale*float64(i.count), *i)
 		}
@@ -100,7 +101,7 @@ func daysOf(hours []*summary) []*summary {
 	return days.sorted()
 }
 
-// add takes in numbers of the n-th indicator, whose sum is given apart.
+// add adds numbers of the n-th indicator; their sum is passed separately, scaled.
 func (s *summary) add(n int, scaled float64, of sums) {
 	if s.indicators[n] == nil {
 		s.indicators[n] = new(sums)
@@ -108,8 +109,8 @@ func (s *summary) add(n int, scaled float64, of sums) {
 	s.indicators[n].add(scaled, of)
 }
 
-// complete gives the summary its fields.
-func (s *summary) complete(period string) {
+// setFields sets the fields of the row.
+func (s *summary) setFields(period string) {
 	s.values["id"] = belfry.Value{Type: belfry.IDValue, Int: int64(SummaryID(period, s.start, s.item))}
 	s.values[timestamp] = belfry.Value{Type: belfry.TimeValue, Int: int64(s.start)}
 	s.values["period"] = belfry.Value{Type: belfry.TextValue, Text: period}
@@ -122,9 +123,9 @@ func (s *summary) complete(period string) {
 	}
 }
 
-// sums are the numbers of one indicator.
+// sums are the statistics of one indicator.
 type sums struct {
-	scaled   total // their sum times SumScale
+	scaled   floatSum // their sum times SumScale
 	min, max float64
 	count    int64
 }
@@ -138,7 +139,7 @@ func (s *sums) add(scaled float64, o sums) {
 	s.count += o.count
 }
 
-// mean lies between the smallest and the largest number, however it is rounded.
+// mean is limited to the range from the smallest to the largest number, because of rounding.
 func (s *sums) mean() float64 {
 	return max(s.min, min(s.max, s.scaled.float()/float64(s.count)/SumScale))
 }

@@ -7,7 +7,7 @@ import (
 	"belfry"
 )
 
-// TestSummariesOfAnyOrder: the mean of an hour is that of the true sum, whichever row came first.
+// TestSummariesOfAnyOrder: the mean of an hour is that of the exact sum, whatever the order of rows.
 func TestSummariesOfAnyOrder(t *testing.T) {
 	f := func(want float64, numbers ...float64) {
 		t.Helper()

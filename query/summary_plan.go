@@ -7,23 +7,23 @@ import (
 	"belfry"
 )
 
-// A plan with groups that asks for no period can often be answered from summaries all the same: a mean is the sum of the
-// means of hours, each as often as the hour has values, and so on. It then reads them where they say everything about
-// the rows they were made of, and rows elsewhere, each as a summary of itself.
+// A plan with groups and without a period can often be answered from summaries, too: a mean is the mean of the hours'
+// means, weighted by their counts, and so on. It then reads summaries where they are complete, and rows elsewhere, each as
+// a summary of itself.
 
 const (
-	// leastSummed is the span from which on summaries are read instead of rows, and leastDays that for days.
-	leastSummed = belfry.Time(48 * time.Hour / time.Microsecond)
-	leastDays   = belfry.Time(30 * 24 * time.Hour / time.Microsecond)
+	// minSummarySpan is the span from which summaries are read instead of rows, minDaySpan that for days.
+	minSummarySpan = belfry.Time(48 * time.Hour / time.Microsecond)
+	minDaySpan     = belfry.Time(30 * 24 * time.Hour / time.Microsecond)
 )
 
-// FromSummaries tells from which summaries the answer could be made, if from any. An engine should do so when it is
-// chosen, and may when it has lost the rows.
+// FromSummaries returns the period of the summaries from which the answer can be computed; "" if it cannot. An engine
+// should use them if chosen is true, and may if it has lost the rows.
 func (p *Plan) FromSummaries() (period string, chosen bool) {
 	if p.Grouping == nil || p.Latest > 0 || p.Period != "" || len(p.Collection.Summaries) == 0 {
 		return "", false
 	}
-	own := false // what rows may have themselves is, in summaries, that of the item: good enough where only they are left
+	own := false // summaries have the item's fields, not the rows' own: good enough if only summaries are left
 	ofItem := func(c Column) bool {
 		own = own || c.From == RowOrItem
 		return c.ofItem()
@@ -34,23 +34,23 @@ func (p *Plan) FromSummaries() (period string, chosen bool) {
 	if slices.ContainsFunc(p.Grouping.Calls, func(c Call) bool { return !c.summable() }) {
 		return "", false
 	}
-	long, buckets := p.To-p.From >= leastSummed, false
+	long, buckets := p.To-p.From >= minSummarySpan, false
 	period = PeriodHour
-	if p.To-p.From >= leastDays {
+	if p.To-p.From >= minDaySpan {
 		period = PeriodDay
 	}
 	for _, key := range p.Grouping.Keys {
 		switch {
-		case key.Bucket.Length > 0 && isTimestamp(key.Column) && key.Bucket.wholly(PeriodHour):
+		case key.Bucket.Length > 0 && isTimestamp(key.Column) && key.Bucket.alignsWith(PeriodHour):
 			buckets = true
-			if !key.Bucket.wholly(PeriodDay) {
+			if !key.Bucket.alignsWith(PeriodDay) {
 				period = PeriodHour
 			}
 		case key.Func != FuncNone || !ofItem(key.Column):
 			return "", false
 		}
 	}
-	if !buckets { // who does not ask for a course of time counts the rows that are there
+	if !buckets { // without a time series, the present rows are counted
 		return "", false
 	}
 	return period, long && !own
@@ -61,21 +61,21 @@ func (c Call) summable() bool {
 	return c.Column == (Column{}) || functions[c.Func].summary != nil && c.Column.From == NumberOf
 }
 
-// wholly tells whether each part of the bucket is made of whole hours or days of UTC.
-func (b Bucket) wholly(period string) bool {
+// alignsWith reports whether each bucket consists of whole hours or days of UTC.
+func (b Bucket) alignsWith(period string) bool {
 	n := int64(PeriodLength(period))
 	for i, o := range b.Offsets {
-		if o.Ahead%n != 0 || i > 0 && int64(o.From)%n != 0 { // the first is there before anything else
+		if o.Ahead%n != 0 || i > 0 && int64(o.From)%n != 0 { // the first applies from the beginning
 			return false
 		}
 	}
 	return b.Length%n == 0 && b.Origin%n == 0
 }
 
-// RowsColumn is where a summary keeps of how many rows it was made.
+// RowsColumn is the column of a summary with the number of its rows.
 const RowsColumn = "rows"
 
-// explainSummaries says what the answer is made of, where that is not rows.
+// explainSummaries adds a line if the answer is computed from summaries.
 func (p *Plan) explainSummaries(line func(what, format string, args ...any)) {
 	if period, chosen := p.FromSummaries(); chosen {
 		line("reads", "%s summaries, and rows where they do not reach", period)
@@ -84,10 +84,10 @@ func (p *Plan) explainSummaries(line func(what, format string, args ...any)) {
 
 // summaryColumn reads a column of the summaries of an indicator.
 func (w *writer) summaryColumn(c Call, column int) string {
-	return w.of("q", SummaryColumns(c.Column.N)[column].Name)
+	return w.qualified("q", SummaryColumns(c.Column.N)[column].Name)
 }
 
-// summaryNeeds are the columns of summaries that a call reads.
+// summaryNeeds returns the columns of summaries that a call reads.
 func (c Call) summaryNeeds() (needed []stored) {
 	if c.Column == (Column{}) {
 		return []stored{{RowsColumn, StoredInt}}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// pos is where the term begins.
+// pos returns the beginning of the term.
 func (t Term) pos() Pos {
 	if t.Func.Text != "" {
 		return t.Func.Pos
@@ -13,7 +13,7 @@ func (t Term) pos() Pos {
 	return t.Field.Pos
 }
 
-// operand takes a field or a function of one; what says which could stand here.
+// operand parses a field or a function of one; what describes it in the error.
 func (p *parser) operand(what string) (t Term, err error) {
 	bare := p.tok.kind == tokWord
 	if t.Field, err = p.name(what); err != nil || !bare || !p.symbol("(") {
@@ -34,7 +34,7 @@ func (p *parser) operand(what string) (t Term, err error) {
 	return t, p.needSymbol(")")
 }
 
-// arguments takes what stands in the parentheses after a function.
+// arguments parses the arguments of a function.
 func (p *parser) arguments(t *Term) (err error) {
 	f, what := &functions[t.Func.function()], "a field"
 	if f.Rows {
@@ -72,7 +72,7 @@ func (p *parser) arguments(t *Term) (err error) {
 	return err
 }
 
-// operands takes a list of fields and functions.
+// operands parses a list of fields and functions.
 func (p *parser) operands(what string) (list []Term, err error) {
 	for more := true; more; {
 		if err = p.term(); err != nil {
@@ -111,7 +111,7 @@ func (p *parser) group(s *Select) error {
 	return err
 }
 
-// left takes what stands at the left of a condition: in WHERE a field, in HAVING also a function.
+// left parses the left side of a condition: in WHERE a field, in HAVING also a function.
 func (p *parser) left() (Term, error) {
 	what := "a field, NOT or ("
 	if p.having {
@@ -130,7 +130,7 @@ func (p *parser) left() (Term, error) {
 	return t, nil
 }
 
-// grouped tells whether the query is about groups of rows.
+// grouped reports whether the query has groups.
 func (s *Select) grouped() bool {
 	isFunc := func(t Term) bool { return t.Func.Text != "" }
 	return s.Distinct || len(s.Group) > 0 || s.Having != nil ||

@@ -10,10 +10,10 @@ import (
 	"belfry"
 )
 
-// clock is what the words of time in a query refer to. It stands still while the query is checked.
+// clock is the reference of relative times in a query. It is fixed while the query is checked.
 type clock struct {
 	now  time.Time
-	zone *time.Location // of times written without one, and of rounding
+	zone *time.Location // of times without a zone, and of rounding
 }
 
 func newClock(o Options) clock {
@@ -42,9 +42,9 @@ func (c clock) parse(text string) (belfry.Time, error) {
 	if !ok {
 		return 0, fmt.Errorf("%s is not a time; %s", quoteString(shorten(text)), timeForms)
 	}
-	const mostSteps = 16
+	const maxSteps = 16
 	for step := 0; rest != ""; step++ {
-		if t, rest, ok = c.step(t, rest); !ok || step == mostSteps {
+		if t, rest, ok = c.step(t, rest); !ok || step == maxSteps {
 			return 0, fmt.Errorf("%s is not a time: the date math after its start is wrong; it is written like -1HOUR, +30MINUTES or /DAY, "+
 				"with the units YEAR, MONTH, WEEK, DAY, HOUR, MINUTE, SECOND and MILLISECOND", quoteString(shorten(text)))
 		}
@@ -55,7 +55,7 @@ func (c clock) parse(text string) (belfry.Time, error) {
 	return belfry.At(t), nil
 }
 
-// start reads NOW or an ISO 8601 time and gives what follows.
+// start reads NOW or an ISO 8601 time and returns the rest of the text.
 func (c clock) start(s string) (time.Time, string, bool) {
 	if len(s) >= 3 && strings.EqualFold(s[:3], "NOW") {
 		return c.now, s[3:], true
@@ -72,7 +72,7 @@ func (c clock) start(s string) (time.Time, string, bool) {
 		if looksLike(s[16:], ":00") {
 			form, end = form+":05", 19
 			if n := digits(strings.TrimPrefix(s[19:], ".")); n > 0 && n <= 9 && s[19] == '.' {
-				end += 1 + n // time.Parse takes a fraction after the seconds by itself
+				end += 1 + n // time.Parse accepts a fraction after the seconds
 			}
 		}
 	}
@@ -101,7 +101,8 @@ func (c clock) start(s string) (time.Time, string, bool) {
 	return t.In(c.zone), s[end:], err == nil
 }
 
-// offsetForm is the form of the offset with which s begins, "" for none. Digits with letters after them are date math.
+// offsetForm returns the layout of the offset at the beginning of s, "" for none. Digits followed by letters are date
+// math.
 func offsetForm(s string) string {
 	for _, form := range []string{"-07:00", "-0700", "-07"} {
 		digits := strings.ReplaceAll(form[1:], "7", "0")
@@ -115,7 +116,7 @@ func offsetForm(s string) string {
 	return ""
 }
 
-// looksLike tells whether s begins with the pattern, in which 0 stands for any digit.
+// looksLike reports whether s begins with the pattern, in which 0 matches any digit.
 func looksLike(s, pattern string) bool {
 	if len(s) < len(pattern) {
 		return false
@@ -128,7 +129,7 @@ func looksLike(s, pattern string) bool {
 	return true
 }
 
-// step applies one piece of date math: +3DAYS, -1HOUR or /DAY.
+// step applies one step of date math: +3DAYS, -1HOUR or /DAY.
 func (c clock) step(t time.Time, s string) (time.Time, string, bool) {
 	sign, s := s[0], s[1:]
 	n := digits(s)
@@ -181,7 +182,7 @@ var units = map[string]unit{
 func (u unit) add(t time.Time, n int) (time.Time, bool) {
 	switch {
 	case u.months > 0:
-		// The day is kept where the month has it, else it is the month's last: one month after January 31st is in February.
+		// The day is kept if the month has it, else it is the month's last: one month after January 31st is in February.
 		first := time.Date(t.Year(), t.Month()+time.Month(n*u.months), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), t.Location())
 		last := first.AddDate(0, 1, -1).Day()
 		return first.AddDate(0, 0, min(t.Day(), last)-1), true
@@ -194,7 +195,7 @@ func (u unit) add(t time.Time, n int) (time.Time, bool) {
 	return t.Add(time.Duration(n) * u.length), true
 }
 
-// floor goes back to where the unit began, in the zone of t. A week begins on Monday.
+// floor returns the beginning of the unit, in the zone of t. A week begins on Monday.
 func (u unit) floor(t time.Time) time.Time {
 	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, t.Location()) }
 	switch {
@@ -207,18 +208,18 @@ func (u unit) floor(t time.Time) time.Time {
 	case u.days == 1:
 		return day(t.Year(), t.Month(), t.Day())
 	}
-	// By the clock on the wall and not since 1970, for zones whose offset is not a whole hour.
+	// By wall-clock time and not since 1970, for zones whose offset is not a whole hour.
 	wall := time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
 	return t.Add(-(wall % u.length))
 }
 
-// span is a range as queries write it: [a TO b] with its ends, {a TO b} without.
+// span is a range in a query: [a TO b] includes its ends, {a TO b} does not.
 type span struct {
 	low, high         string // empty for *
 	openLow, openHigh bool
 }
 
-// parseSpan reads a range. isRange tells whether the text begins like one.
+// parseSpan reads a range. isRange reports whether the text begins like one.
 func parseSpan(text string) (s span, isRange bool, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] != '[' && text[0] != '{' {
@@ -226,14 +227,14 @@ func parseSpan(text string) (s span, isRange bool, err error) {
 	}
 	last := text[len(text)-1]
 	inner := strings.TrimRight(text[1:], "]}")
-	at := 0 // of TO, in any case
-	for at+4 <= len(inner) && !strings.EqualFold(inner[at:at+4], " TO ") {
-		at++
+	to := 0 // index of " TO ", in any case
+	for to+4 <= len(inner) && !strings.EqualFold(inner[to:to+4], " TO ") {
+		to++
 	}
-	if len(inner) != len(text)-2 || at+4 > len(inner) {
+	if len(inner) != len(text)-2 || to+4 > len(inner) {
 		return s, true, fmt.Errorf("%s is not a range; a range is written '[a TO b]', or '{a TO b}' without its ends, with * for an open end", quoteString(shorten(text)))
 	}
-	s = span{strings.TrimSpace(inner[:at]), strings.TrimSpace(inner[at+4:]), text[0] == '{', last == '}'}
+	s = span{strings.TrimSpace(inner[:to]), strings.TrimSpace(inner[to+4:]), text[0] == '{', last == '}'}
 	if s.low == "*" {
 		s.low = ""
 	}

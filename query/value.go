@@ -9,7 +9,7 @@ import (
 	"belfry/catalog"
 )
 
-// compare gives a comparison its meaning: the literal becomes a value of the column's type.
+// compare checks a comparison: the literal becomes a value of the column's type.
 func (k *checker) compare(of Term, op Op, lit Literal) (Pred, error) {
 	col, err := k.operand(of)
 	if err != nil {
@@ -25,7 +25,7 @@ func (k *checker) compare(of Term, op Op, lit Literal) (Pred, error) {
 func (k *checker) whole(col Column, op Op, lit Literal) (Pred, error) {
 	switch {
 	case col.From == Constant:
-		k.periodAt = lit.Pos
+		k.periodPos = lit.Pos
 		return Compare{col, op, belfry.Value{Type: belfry.TextValue, Text: lit.Text}}, nil // for the step period
 	case col.Type == catalog.Value:
 		return k.indicator(col, op, lit)
@@ -33,7 +33,7 @@ func (k *checker) whole(col Column, op Op, lit Literal) (Pred, error) {
 	return k.simple(col, op, lit)
 }
 
-// parts are the two columns in which an indicator may have its value.
+// parts returns the two columns that may have the value of an indicator.
 func parts(c Column) (number, text Column) {
 	number, text = c, c
 	if c.From == Grouped {
@@ -46,9 +46,9 @@ func parts(c Column) (number, text Column) {
 	return number, text
 }
 
-// indicator compares a number or a text. A number without quotes is compared with numbers alone, a text that is no
-// number with texts alone; a number in quotes is either: numbers are compared with it as numbers, texts by their bytes.
-// An indicator that is present but of the other sort differs from the value, and is neither below nor above it.
+// indicator compares a number or a text. An unquoted number is compared with numbers only, a text that is no number with
+// texts only. A number in quotes is compared with both: with numbers as a number, with texts by their bytes. An
+// indicator of the other kind differs from the value, and is neither below nor above it.
 func (k *checker) indicator(col Column, op Op, lit Literal) (Pred, error) {
 	number, text := parts(col)
 	isNum := isNumber(strings.TrimSpace(lit.Text))
@@ -71,7 +71,7 @@ func (k *checker) indicator(col Column, op Op, lit Literal) (Pred, error) {
 	return asNumber, nil
 }
 
-// simple compares a column of any type but value.
+// simple compares a column of any type except value.
 func (k *checker) simple(col Column, op Op, lit Literal) (Pred, error) {
 	switch col.Type {
 	case catalog.Number:
@@ -107,7 +107,7 @@ func (k *checker) simple(col Column, op Op, lit Literal) (Pred, error) {
 		if !ok {
 			want = "an id of 16 hexadecimal digits"
 		}
-		if id > math.MaxInt64 { // above every id there is, and more than drivers take
+		if id > math.MaxInt64 { // above every id in use, and more than drivers accept
 			return present(col, op == NotEqual || op == Less || op == LessEqual), nil
 		}
 		v = belfry.Value{Type: belfry.IDValue, Int: int64(id)}
@@ -134,8 +134,8 @@ func (k *checker) number(col Column, op Op, lit Literal) (Pred, error) {
 	return Compare{col, op, belfry.Value{Type: belfry.NumberValue, Num: f}}, err
 }
 
-// integer compares a whole number with any number, exactly: a fraction is replaced by its neighbour, so that engines
-// never compare integers as floats.
+// integer compares an integer with any number, exactly: a fraction is replaced by its neighbour, so that engines never
+// compare integers as floats.
 func (k *checker) integer(col Column, op Op, lit Literal) (Pred, error) {
 	is := func(op Op, n int64) Pred { return Compare{col, op, belfry.Value{Type: belfry.IntValue, Int: n}} }
 	if n, err := strconv.ParseInt(strings.TrimSpace(lit.Text), 10, 64); err == nil && isNumber(strings.TrimSpace(lit.Text)) {
@@ -164,7 +164,7 @@ func (k *checker) integer(col Column, op Op, lit Literal) (Pred, error) {
 	return is(Greater, int64(low)), nil
 }
 
-// present holds for rows that have the column if all do, and for none otherwise.
+// present holds for rows that have the column if all is true, and for none otherwise.
 func present(col Column, all bool) Pred {
 	if all {
 		return Null{col, true}
@@ -172,7 +172,7 @@ func present(col Column, all bool) Pred {
 	return Always(false)
 }
 
-// rangeOf takes [a TO b] as a range where the column has an order that is not that of texts.
+// rangeOf checks [a TO b] as a range, for columns that are not ordered as texts.
 func (k *checker) rangeOf(col Column, op Op, lit Literal) (Pred, bool, error) {
 	switch col.Type {
 	case catalog.Number, catalog.Integer, catalog.Time, catalog.Value:
@@ -203,7 +203,7 @@ func (k *checker) rangeOf(col Column, op Op, lit Literal) (Pred, bool, error) {
 	return p, true, err
 }
 
-// ends writes a range as comparisons with its ends.
+// ends converts a range to comparisons with its ends.
 func (k *checker) ends(col Column, op Op, s span, pos Pos) (Pred, error) {
 	lowOp, highOp := GreaterEqual, LessEqual
 	if s.openLow {
@@ -240,12 +240,12 @@ func (k *checker) ends(col Column, op Op, s span, pos Pos) (Pred, error) {
 	return Or(of), nil
 }
 
-// negated is the comparison that holds where o does not, absent values aside.
+// negated returns the comparison that holds where o does not, absent values aside.
 func (o Op) negated() Op {
 	return [...]Op{Equal: NotEqual, NotEqual: Equal, Less: GreaterEqual, LessEqual: Greater, Greater: LessEqual, GreaterEqual: Less}[o]
 }
 
-// holds tells whether the comparison holds for two values whose order is given by cmp, as cmp.Compare does.
+// holds reports whether the comparison holds for two values with the result cmp of cmp.Compare.
 func (o Op) holds(cmp int) bool {
 	switch o {
 	case Equal:

@@ -11,9 +11,8 @@ import (
 	"belfry/query/querytest"
 )
 
-// TestIndicatorOrder compares an indicator with each value in each way in which it may be written, and holds the answer
-// to the rule: texts by their bytes with what is in quotes, numbers with what is a number. What is of the other sort
-// is neither below nor above.
+// TestIndicatorOrder compares an indicator with each value in every spelling and checks the rule: texts compare with quoted
+// values by their bytes, numbers with values that are numbers. A value of the other kind is neither below nor above.
 func TestIndicatorOrder(t *testing.T) {
 	cat := load(t)
 	values := []string{"-1", "0.5", "1", "5", "9", "10", "1e1", " 9", "9a", "A", "ok", "z"}
@@ -78,7 +77,7 @@ func TestIndicatorOrder(t *testing.T) {
 			_, errA := strconv.ParseFloat(strings.TrimSpace(a), 64)
 			_, errB := strconv.ParseFloat(strings.TrimSpace(b), 64)
 			numbers := errA == nil && errB == nil
-			found := func(row belfry.Value) bool { // in Lucene numbers alone, or texts alone
+			found := func(row belfry.Value) bool { // in Lucene numbers only, or texts only
 				return inside(row) && (row.Type == belfry.NumberValue) == numbers
 			}
 			check(fmt.Sprintf(`_query_ = 'i2:["%s" TO "%s"]'`, a, b), found)

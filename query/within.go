@@ -11,17 +11,17 @@ import (
 	"belfry/catalog"
 )
 
-// Within limits a plan to sub-trees of a customer. Check puts the condition Inside into every plan of a limited scope,
-// beside whatever the query says, and Resolve fills the places in: a plan that nobody has resolved finds nothing.
+// Within limits a plan to sub-trees of a customer. Check adds the condition Inside to every plan of a limited scope, and
+// Resolve sets the places: a plan that has not been resolved finds nothing.
 type Within struct {
-	Views  []string    // the scope, as it was given
-	Places []belfry.ID // to which items inside belong: resources, and views of the customer; in order
+	Views  []string    // the scope as given
+	Places []belfry.ID // that items inside belong to: resources, and views of the customer; sorted
 
-	// Tops are the resources among them whose view is outside: of these, the field view reads MAIN.
+	// Tops are the resources among them whose view is outside: their field view reads MAIN.
 	Tops []belfry.ID
 }
 
-// Inside is the condition that the item of a row belongs to one of the places. No text of a client becomes one.
+// Inside is the condition that the item of a row belongs to one of the places. Clients cannot write it.
 type Inside struct{ *Within }
 
 func (p Inside) writePred(b *strings.Builder) {
@@ -33,7 +33,7 @@ func (p Inside) writePred(b *strings.Builder) {
 	b.WriteByte(')')
 }
 
-// scope limits the plan to the sub-trees of its scope. A collection whose rows are about no item has none inside.
+// scope limits the plan to the sub-trees of its scope. A collection whose rows have no item has no rows inside.
 func (k *checker) scope() error {
 	s := k.options.scope()
 	if !s.Limited() {
@@ -48,15 +48,15 @@ func (k *checker) scope() error {
 	return nil
 }
 
-// scope is whose rows are asked for, and which.
+// scope returns the scope of the query.
 func (o Options) scope() belfry.Scope { return belfry.Scope{Customer: o.Customer, Views: o.Views} }
 
-// aboutItems tells whether each row of a collection says which item it is about.
+// aboutItems reports whether the rows of a collection refer to an item.
 func aboutItems(c *catalog.Collection) bool {
 	return c.Name == "objectstatus" || slices.ContainsFunc(c.Fields, func(f catalog.Field) bool { return f.Of != "" })
 }
 
-// Scope is whose rows the plan finds, and which.
+// Scope returns the scope of the plan.
 func (p *Plan) Scope() belfry.Scope {
 	s := belfry.Whole(p.Customer)
 	if p.Within != nil {
@@ -65,7 +65,7 @@ func (p *Plan) Scope() belfry.Scope {
 	return s
 }
 
-// holds tells whether a row belongs to one of the places.
+// holds reports whether a row belongs to one of the places.
 func (p Inside) holds(r Row) bool {
 	v := r.Value(belfry.PlaceColumn)
 	if v.Type == belfry.AbsentValue {
@@ -75,8 +75,8 @@ func (p Inside) holds(r Row) bool {
 	return found
 }
 
-// top tells whether an item is one whose view must not be told.
-func (w *Within) top(item belfry.ID) bool {
+// isTop reports whether an item is one whose view must not be shown.
+func (w *Within) isTop(item belfry.ID) bool {
 	if w == nil {
 		return false
 	}
@@ -84,15 +84,15 @@ func (w *Within) top(item belfry.ID) bool {
 	return found
 }
 
-// mask lets rows show of their items what is to be seen.
+// mask replaces the view of rows about such items by MAIN.
 func (w *Within) mask(rows iter.Seq[Row]) iter.Seq[Row] {
 	if w == nil || len(w.Tops) == 0 {
 		return rows
 	}
 	return func(yield func(Row) bool) {
 		for r := range rows {
-			if v := r.Value(belfry.ItemColumn); v.Type != belfry.AbsentValue && w.top(belfry.ID(v.Int)) {
-				r = topRow{r}
+			if v := r.Value(belfry.ItemColumn); v.Type != belfry.AbsentValue && w.isTop(belfry.ID(v.Int)) {
+				r = maskedRow{r}
 			}
 			if !yield(r) {
 				return
@@ -101,26 +101,26 @@ func (w *Within) mask(rows iter.Seq[Row]) iter.Seq[Row] {
 	}
 }
 
-// topRow is a row about a resource whose view is outside.
-type topRow struct{ Row }
+// maskedRow is a row about a resource whose view is outside.
+type maskedRow struct{ Row }
 
-func (r topRow) Value(field string) belfry.Value {
+func (r maskedRow) Value(field string) belfry.Value {
 	if field == "view" {
 		return nameValue(belfry.Main)
 	}
 	return r.Row.Value(field)
 }
 
-// label names an item as the plan may tell it.
+// label returns the names of an item as far as the plan may show them.
 func (p *Plan) label(ctx context.Context, labels Labels, item belfry.ID) (Label, error) {
 	l, err := labels.Label(ctx, p.Customer, item)
-	if p.Within.top(item) {
+	if p.Within.isTop(item) {
 		l.View = belfry.Main
 	}
 	return l, err
 }
 
-// inside writes the condition for an engine: which items belong to the places says its table of items.
+// inside writes the condition for an engine, whose table of items has their places.
 func (w *writer) inside(p Inside) string {
 	if len(p.Places) == 0 {
 		return "FALSE"
@@ -129,7 +129,7 @@ func (w *writer) inside(p Inside) string {
 		w.name("customer") + " = " + w.customer() + " AND " + w.name(belfry.PlaceColumn) + " IN (" + w.ids(p.Places) + "))"
 }
 
-// itemName is a field of an item, with the table of items before its columns, as the plan may tell it.
+// itemName returns a field of an item, qualified with the given table, as far as the plan may show it.
 func (w *writer) itemName(table, field string) string {
 	name := table + w.name(field)
 	if field != "view" || w.plan.Within == nil || len(w.plan.Within.Tops) == 0 {
@@ -138,7 +138,7 @@ func (w *writer) itemName(table, field string) string {
 	return "CASE WHEN " + table + w.name("id") + " IN (" + w.ids(w.plan.Within.Tops) + ") THEN '" + belfry.Main + "' ELSE " + name + " END"
 }
 
-// ids are written out, see customer.
+// ids writes ids as literals, see customer.
 func (w *writer) ids(list []belfry.ID) string {
 	return w.list(len(list), func(i int) string { return strconv.FormatUint(uint64(list[i]), 10) })
 }

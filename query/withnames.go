@@ -2,15 +2,16 @@ package query
 
 import (
 	"context"
+	"slices"
 
 	"belfry"
 	"belfry/catalog"
 )
 
-// Label is what the fields of a row show of its item.
+// Label has the fields of a row that come from its item.
 type Label struct{ Resource, View, Object, Class, IP, Host string }
 
-// Of is the field of that name.
+// Of returns the field of that name.
 func (l *Label) Of(field string) string {
 	switch field {
 	case "resource":
@@ -27,31 +28,31 @@ func (l *Label) Of(field string) string {
 	return l.Host
 }
 
-// Labels knows the names of items.
+// Labels looks up the names of items.
 type Labels interface {
-	// Label gives the names of an item of the customer, which may have been removed; nothing when there is none.
+	// Label returns the names of an item of the customer, which may have been removed; they are empty if there is none.
 	Label(ctx context.Context, customer belfry.CustomerID, id belfry.ID) (Label, error)
-	// Names gives a field of each of the items, in the same way.
+	// Names sets names to a field of each of the items, in the same way.
 	Names(ctx context.Context, customer belfry.CustomerID, field string, items []belfry.ID, names []string) error
 	// NamesUnique reports whether each item has a name in at least one of the fields, and no two have the same in all of them;
-	// without items, whether it would know. It may say no where finding out would take long.
+	// without items, whether it could find out. It may return false if finding out would take long.
 	NamesUnique(ctx context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error)
 	// AllNamesUnique is NamesUnique for every item the collection can refer to.
 	AllNamesUnique(customer belfry.CustomerID, c *catalog.Collection, fields []string) bool
-	// FirstByName returns the n objects whose names come first, removed ones included; fewer when it does not know so many. It
-	// is called only where all names are unique.
+	// FirstByName returns the n objects whose names come first, removed ones included; fewer if it does not know as many. It
+	// is called only if all names are unique.
 	FirstByName(customer belfry.CustomerID, n int) []belfry.ID
 }
 
-// WithNames answers plans from a source of rows and fills in the names of their items itself. An engine would have to read its
-// table of all items for the ten rows of an answer, which takes longer than finding the rows.
+// WithNames answers plans from a source of rows and adds the names of their items itself. An engine would have to read
+// its table of all items for the ten rows of an answer, which takes longer than finding the rows.
 type WithNames struct {
 	Source
 	Labels Labels
 }
 
-// Select asks for the numbers of items instead of their names, unless the order of the answer depends on the names, or its
-// groups do and several items can be in one: then they are the engine's to find.
+// Select reads item ids instead of names from the source, unless the order depends on the names, or the groups do and
+// several items can be in one: then the engine has to look the names up.
 func (l WithNames) Select(ctx context.Context, p *Plan) (Rows, error) {
 	if rows, err := l.groupsOfItems(ctx, p); rows != nil || err != nil {
 		return rows, err
@@ -73,8 +74,9 @@ func (l WithNames) Select(ctx context.Context, p *Plan) (Rows, error) {
 	return r, nil
 }
 
-// numbersOnly is the plan with the number of the item behind the outputs, and without its names, and the outputs that this
-// concerns; nil when it concerns none, or cannot be. Of what a row may have itself it has that.
+// numbersOnly returns the plan with item ids instead of names, the id of the item after the outputs, and the outputs
+// that are replaced; they are nil if there are none or it is not possible. Fields that a row may have itself are read
+// from the row.
 func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
 	if p.Grouping != nil {
 		return p, nil
@@ -105,22 +107,22 @@ func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
 	return &q, named
 }
 
-// namedRows adds names to rows with numbers of items.
+// namedRows adds names to rows with item ids.
 type namedRows struct {
 	Rows
-	ctx     context.Context // of the query, as whose part the names are looked up
+	ctx     context.Context // of the query, for looking up names
 	labels  Labels
 	plan    *Plan
 	columns []Output
-	fields  []string // by column, the field of the label; empty where the value is right already
+	fields  []string // by column, the field of the label; empty if the column is not a name
 	row     []belfry.Value
 
 	item  int64 // the item of label
 	label Label
-	known map[int64]Label // some that were looked up
+	known map[int64]Label // cache
 }
 
-// maxLabels is how many labels are kept: mostly an answer has rows of a few items, in no order.
+// maxLabels limits the cached labels: most answers have rows of a few items, in no order.
 const maxLabels = 1024
 
 func (r *namedRows) Columns() []Output { return r.columns }
@@ -143,7 +145,7 @@ func (r *namedRows) Next() ([]belfry.Value, error) {
 	return r.row, nil
 }
 
-// name is a field of the label of an item; absent when there is no item, or no such name.
+// name returns a field of the label of an item; absent if there is no item or no such name.
 func (r *namedRows) name(number belfry.Value, field string) (belfry.Value, error) {
 	if number.Type == belfry.AbsentValue {
 		return belfry.Value{}, nil
@@ -165,10 +167,48 @@ func (r *namedRows) name(number belfry.Value, field string) (belfry.Value, error
 	return nameValue(r.label.Of(field)), nil
 }
 
-// nameValue is a name as a value; absent when there is none.
+// nameValue returns a name as a value; absent if it is empty.
 func nameValue(name string) belfry.Value {
 	if name == "" {
 		return belfry.Value{}
 	}
 	return belfry.Value{Type: belfry.TextValue, Text: name}
+}
+
+// Rows of some collections may have a field of their item themselves: RowOrItem. Few files have such rows. For the others
+// the plan reads the item, so it costs nothing where it is not used.
+
+// readFromItem returns the plan for tables: columns that no table has are read from the item. Conditions are written for
+// each table separately.
+func (p *Plan) readFromItem(tables []Table) *Plan {
+	lacks := func(c Column) bool {
+		return c.From == RowOrItem && !slices.ContainsFunc(tables, func(t Table) bool { return t.Has(c.Name) })
+	}
+	q := *p
+	q.Outputs = slices.Clone(p.Outputs)
+	for i := range q.Outputs {
+		q.Outputs[i].Column = q.Outputs[i].Column.fromItemIf(lacks)
+	}
+	q.Order = slices.Clone(p.Order)
+	for i := range q.Order {
+		q.Order[i].Column = q.Order[i].Column.fromItemIf(lacks)
+	}
+	if p.Grouping != nil {
+		g := *p.Grouping
+		g.Keys, g.Calls = slices.Clone(g.Keys), slices.Clone(g.Calls)
+		for _, list := range [][]Call{g.Keys, g.Calls} {
+			for i := range list {
+				list[i].Column = list[i].Column.fromItemIf(lacks)
+			}
+		}
+		q.Grouping = &g
+	}
+	return &q
+}
+
+func (c Column) fromItemIf(is func(Column) bool) Column {
+	if is(c) {
+		c.From = FromItem
+	}
+	return c
 }

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// A word is a longest run of letters, digits and _, with case folded. A mark that combines with a letter is part of it,
-// as it is for Lucene. Beyond ASCII all characters count that Unicode does not list as punctuation, symbol, space or
-// control, and beyond its first 65,536 all but pictures: so the whole takes some 200 ranges, a quarter of what letters and
-// digits take by themselves, and an engine compiles them in a quarter of the time, for each word in each file.
+// A word is a longest run of letters, digits and _, with case folded. A combining mark is part of a word, as in Lucene.
+// Beyond ASCII all characters count that Unicode does not list as punctuation, symbol, space or control, and beyond the
+// first 65,536 all but pictures: so the class has some 200 ranges, a quarter of those of letters and digits alone, and an
+// engine compiles them in a quarter of the time, for each word in each file.
 //
-// This is the one definition of a word: what is searched for, what a text has, and what a filter of words is built from
-// all come through a Tokenizer, and an engine's pattern of a word is written from the same tables.
+// This is the only definition of a word: search terms, texts and filters of words all use a Tokenizer, and an engine's
+// pattern of a word is written from the same tables.
 
-// Tokenizer takes the words out of texts. It allocates nothing per word. One goroutine at a time may use it.
+// Tokenizer splits texts into words. It allocates nothing per word. It must not be used concurrently.
 type Tokenizer struct {
 	text string
 	word []byte
@@ -27,14 +27,14 @@ type Tokenizer struct {
 // Reset starts on a text.
 func (t *Tokenizer) Reset(text string) { t.text = text }
 
-// Next gives the next word of the text, folded. It is valid until the next call.
+// Next returns the next word of the text, folded. It is valid until the next call.
 func (t *Tokenizer) Next() (word []byte, ok bool) {
-	s, at := t.text, 0
+	s, i := t.text, 0
 	w := t.word[:0]
-	for at < len(s) {
-		c := s[at]
+	for i < len(s) {
+		c := s[i]
 		if c < utf8.RuneSelf {
-			at++
+			i++
 			if f := foldedASCII[c]; f != 0 {
 				w = append(w, f)
 			} else if len(w) > 0 {
@@ -42,19 +42,19 @@ func (t *Tokenizer) Next() (word []byte, ok bool) {
 			}
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s[at:])
-		at += size
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
 		if isWordRune(r) {
 			w = utf8.AppendRune(w, fold(r))
 		} else if len(w) > 0 {
 			break
 		}
 	}
-	t.text, t.word = s[at:], w
+	t.text, t.word = s[i:], w
 	return w, len(w) > 0
 }
 
-// Words are the words of a text, folded.
+// Words iterates over the words of a text, folded.
 func Words(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var t Tokenizer
@@ -67,7 +67,7 @@ func Words(text string) iter.Seq[string] {
 	}
 }
 
-// foldedASCII gives the folded byte of a word's characters, and 0 for those between words.
+// foldedASCII has the folded byte of characters of words, and 0 for others.
 var foldedASCII = func() (table [utf8.RuneSelf]byte) {
 	for c := range table {
 		b := byte(c)
@@ -81,7 +81,7 @@ var foldedASCII = func() (table [utf8.RuneSelf]byte) {
 	return table
 }()
 
-// isWordRune tells whether the character is part of a word.
+// isWordRune reports whether the character is part of a word.
 func isWordRune(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -100,7 +100,7 @@ const (
 	lastPicture  = 0x1faff
 )
 
-// wordRanges are the characters of words, as a regular expression lists them between brackets.
+// wordRanges returns the characters of words as ranges in a regular expression's brackets.
 var wordRanges = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("0-9A-Z_a-z")
@@ -118,9 +118,9 @@ var wordRanges = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// fold gives one and the same character for all parts of words that differ in case alone: the lower case of the first
-// of them. It knows no language, and it never changes the number of characters: ß is not ss, and the dotted capital İ
-// has no other case here.
+// fold returns the same character for all characters of words that differ in case only: the lower case of the first of
+// them. It does not depend on a language and never changes the number of characters: ß is not ss, and the dotted capital
+// İ has no other case here.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		if f := foldedASCII[r]; f != 0 {
@@ -141,7 +141,7 @@ func fold(r rune) rune {
 	return first
 }
 
-// nextCase goes round the characters that differ from r in case alone, those that are no part of a word aside.
+// nextCase cycles through the characters that differ from r in case only, except those that are not part of a word.
 func nextCase(r rune) rune {
 	c := unicode.SimpleFold(r)
 	for c != r && !isWordRune(c) {

@@ -2,8 +2,8 @@ package status
 
 import "time"
 
-// civil is what a clock on the wall shows, in seconds since it showed 1970-01-01T00:00. It belongs to no zone, so that
-// adding a day to it always gives the same time of the next day.
+// civil is a wall-clock time, in seconds since 1970-01-01T00:00 on that clock. It has no zone, so adding a day always
+// results in the same time of the next day.
 type civil int64
 
 // day is a date: days since 1970-01-01.
@@ -15,19 +15,18 @@ const (
 	aDay          = 24 * anHour
 )
 
-// civilOf is what the clocks of the zone of t show at t.
+// civilOf returns the wall-clock time of t in its zone.
 func civilOf(t time.Time) civil {
 	_, offset := t.Zone()
 	return civil(t.Unix()) + civil(offset)
 }
 
-// in is the moment at which the clocks of a zone reach c: the first at which they show c or later. A time that they
-// skip is thus the moment at which they jump over it, and of a time that they show twice it is the first. The rule
-// never turns an order around: what is later on the wall is never earlier in truth, so that a stretch does not end
-// before it begins, whatever the clocks do in it.
+// in returns the first instant at which clocks in the zone show c or later. A time that the clocks skip becomes the
+// moment at which they jump; a time that they show twice is the first of the two. This keeps the order: a later
+// wall-clock time is never an earlier instant, so an interval never ends before it begins, however clocks change in it.
 func (c civil) in(zone *time.Location) time.Time {
-	const furthest = 26 * anHour // no zone has ever been further from UTC
-	t := time.Unix(int64(c-furthest), 0).In(zone)
+	const maxOffset = 26 * anHour // no zone has ever been further from UTC
+	t := time.Unix(int64(c-maxOffset), 0).In(zone)
 	for {
 		_, offset := t.Zone()
 		start, end := t.ZoneBounds()
@@ -42,7 +41,7 @@ func (c civil) in(zone *time.Location) time.Time {
 	}
 }
 
-// inRange tells whether c is in a year that a Moment can be written in.
+// inRange reports whether c is in a year that a Moment can be written in.
 func (c civil) inRange() bool {
 	const end civil = 253_402_300_800 // 10000-01-01
 	return c >= 0 && c < end
@@ -50,13 +49,13 @@ func (c civil) inRange() bool {
 
 func (c civil) day() day { return day(floorDiv(int64(c), int64(aDay))) }
 
-// clock is the time of the day.
+// clock returns the time of the day.
 func (c civil) clock() civil { return c - c.day().start() }
 
-// std has the fields of c; the zone of the result means nothing.
+// std returns a time.Time with the fields of c; its zone has no meaning.
 func (c civil) std() time.Time { return time.Unix(int64(c), 0).UTC() }
 
-// String leaves out seconds that are none.
+// String omits seconds if they are zero.
 func (c civil) String() string {
 	if c%aMinute == 0 {
 		return c.std().Format("2006-01-02T15:04")
@@ -70,12 +69,11 @@ func (d day) date() (year int, month time.Month, dayOfMonth int) { return d.star
 
 func (d day) weekday() time.Weekday { return d.start().std().Weekday() }
 
-// dayOf takes fields that are out of range as time.Date does: day 0 is the last of the month before.
+// dayOf accepts fields out of range, as time.Date does: day 0 is the last day of the month before.
 func dayOf(year int, month time.Month, dayOfMonth int) day {
 	return civil(time.Date(year, month, dayOfMonth, 0, 0, 0, 0, time.UTC).Unix()).day()
 }
 
-// daysIn is the length of a month.
 func daysIn(year int, month time.Month) int {
 	_, _, last := dayOf(year, month+1, 0).date()
 	return last

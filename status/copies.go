@@ -6,25 +6,25 @@ import (
 	"belfry/meta"
 )
 
-// copied is how many items are copied at a time while the tree is locked for reading, which takes a few microseconds.
-const copied = 128
+// copyBatch is how many items are copied while the tree is locked for reading, which takes a few microseconds.
+const copyBatch = 128
 
-// eachRow gives the items that still exist, each with its row as it is seen from within a scope. The tree is not locked
-// while the caller has one. The row is overwritten when the caller asks for more.
+// eachRow iterates over the items that still exist, each with its row as seen from a scope. The tree is not locked while
+// the caller handles an item. The row is overwritten by the next step.
 func eachRow(t *meta.Tree, nodes []*meta.Node, within *meta.Within) iter.Seq2[*meta.Node, *row] {
 	return func(yield func(*meta.Node, *row) bool) {
-		c := copies{rows: make([]row, min(len(nodes), copied))}
-		of := make([]*meta.Node, len(c.rows))
+		c := rowBuffer{rows: make([]row, min(len(nodes), copyBatch))}
+		items := make([]*meta.Node, len(c.rows))
 		for rest := nodes; len(rest) > 0; {
-			part := rest[:min(copied, len(rest))]
+			part := rest[:min(copyBatch, len(rest))]
 			rest = rest[len(part):]
 			c.reset()
 			for n := range t.Each(part) {
-				of[c.used] = n
+				items[c.n] = n
 				c.add(within.Show(n))
 			}
-			for i := range c.used {
-				if !yield(of[i], &c.rows[i]) {
+			for i := range c.n {
+				if !yield(items[i], &c.rows[i]) {
 					return
 				}
 			}
@@ -32,20 +32,20 @@ func eachRow(t *meta.Tree, nodes []*meta.Node, within *meta.Within) iter.Seq2[*m
 	}
 }
 
-// copies holds rows, and the values of their indicators, which records overwrite in place.
-type copies struct {
+// rowBuffer holds rows and copies of their indicator values, which records overwrite in place.
+type rowBuffer struct {
 	rows    []row
-	used    int
+	n       int
 	numbers []float64
 	texts   []string
 }
 
-func (c *copies) reset() { c.used, c.numbers, c.texts = 0, c.numbers[:0], c.texts[:0] }
+func (c *rowBuffer) reset() { c.n, c.numbers, c.texts = 0, c.numbers[:0], c.texts[:0] }
 
-// add copies an item. The tree is locked.
-func (c *copies) add(n *meta.Node) {
-	r := &c.rows[c.used]
-	c.used++
+// add copies an item. The caller holds the lock of the tree.
+func (c *rowBuffer) add(n *meta.Node) {
+	r := &c.rows[c.n]
+	c.n++
 	r.set(n)
 	if len(n.State.Numbers) > 0 {
 		from := len(c.numbers)

@@ -7,13 +7,13 @@ import (
 	"belfry/meta"
 )
 
-// Explanation says why an item has its status: what its data or its content say, what hides that, and, of a view or
-// resource, the way down to what decides. Parts that do not apply are absent.
+// Explanation describes why an item has its status: what its data or its content result in, what hides that, and for a
+// view or resource the path down to the item that decides. Parts that do not apply are absent.
 type Explanation struct {
-	Text           string             `json:"text"` // all of it in a sentence
+	Text           string             `json:"text"` // summary in one sentence
 	Item           ExplainedItem      `json:"item"`
 	Own            ExplainedOwn       `json:"own"`
-	Hidden         string             `json:"hidden,omitempty"` // why something else is shown: management or monitoring period
+	Hidden         string             `json:"hidden,omitempty"` // what hides the own status: management or monitoring period
 	Management     ExplainedMode      `json:"management"`
 	Acknowledgment *ExplainedAck      `json:"acknowledgment,omitempty"`
 	Note           string             `json:"note,omitempty"`
@@ -21,17 +21,17 @@ type Explanation struct {
 	Indicators     []ExplainedValue   `json:"indicators,omitempty"`
 	Staleness      *ExplainedInterval `json:"staleness,omitempty"`
 	Rollup         *ExplainedRollup   `json:"rollup,omitempty"`
-	Chain          []ExplainedStep    `json:"chain,omitempty"` // each stands in the one before
+	Chain          []ExplainedStep    `json:"chain,omitempty"` // each item is in the one before it
 
 	own belfry.Status
 }
 
-// ExplainedItem is an item in short.
+// ExplainedItem is a short description of an item.
 type ExplainedItem struct {
 	Kind         string `json:"kind"`
 	Name         string `json:"name"`
 	Resource     string `json:"resource,omitempty"`
-	View         string `json:"view,omitempty"` // in which it stands
+	View         string `json:"view,omitempty"` // that contains it
 	Class        string `json:"class,omitempty"`
 	Status       string `json:"status"`
 	StatusName   string `json:"statusname"`
@@ -40,7 +40,7 @@ type ExplainedItem struct {
 	Acknowledged bool   `json:"acknowledged"`
 }
 
-// ExplainedOwn is what data or content say.
+// ExplainedOwn is the status that results from data or content.
 type ExplainedOwn struct {
 	Status     string `json:"status"`
 	StatusName string `json:"statusname"`
@@ -48,18 +48,18 @@ type ExplainedOwn struct {
 	Shown      bool   `json:"shown"` // nothing hides it
 }
 
-// Explain finds an item and says why it has its status, at the moment now. This process has been listening for data
-// since the other moment.
+// Explain finds an item and describes why it has its status at the time now. since is when this process began to receive
+// data.
 //
-// What is outside the scope does not exist, and is not told as the reason for anything: a mode or a policy that comes from
-// there says no more than that it is one.
+// Items outside the scope do not exist for the caller and are never given as a reason: a mode or policy from there is
+// reported without its name.
 func Explain(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*Explanation, error) {
 	var (
 		out *Explanation
 		err error
 	)
 	t.Read(s.Customer, func(e *meta.Tenant) {
-		seen := sight{e, e.Within(s)}
+		seen := scopedTenant{e, e.Within(s)}
 		var n *meta.Node
 		if n, err = w.find(&seen); err == nil {
 			out = seen.explain(n, since, now)
@@ -71,13 +71,13 @@ func Explain(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*E
 	return out, nil
 }
 
-// sight is what somebody sees of a customer.
-type sight struct {
+// scopedTenant is a customer's tree limited to a scope.
+type scopedTenant struct {
 	*meta.Tenant
 	within meta.Within
 }
 
-func (e *sight) explain(n *meta.Node, since, now belfry.Time) *Explanation {
+func (e *scopedTenant) explain(n *meta.Node, since, now belfry.Time) *Explanation {
 	s, r := &n.State.State, RulesFor(e.Tenant, n)
 	out := &Explanation{
 		Item:       e.item(n),
@@ -95,19 +95,19 @@ func (e *sight) explain(n *meta.Node, since, now belfry.Time) *Explanation {
 		out.Acknowledgment, out.Note = explainAck(s.Operator.Ack), s.Operator.Note
 	}
 	if n.Kind == belfry.KindObject {
-		out.LastData = moments(n.State.LastData)
+		out.LastData = formatTime(n.State.LastData)
 		out.Indicators = e.values(n, r)
 		out.Staleness = explainInterval(s, r, since, now)
 	} else {
 		out.Rollup = explainRollup(n, r)
 		out.Chain = e.chain(n)
 	}
-	out.Text = out.sentence()
+	out.Text = out.summary()
 	return out
 }
 
-// item shows an item in short.
-func (e *sight) item(n *meta.Node) ExplainedItem {
+// item returns a short description of an item.
+func (e *scopedTenant) item(n *meta.Node) ExplainedItem {
 	n = e.within.Show(n)
 	it := ExplainedItem{
 		Kind: n.Kind.String(), Name: n.Name, Class: n.Class.Name, Status: n.State.Status.String(), StatusName: n.State.StatusName(),
@@ -122,15 +122,15 @@ func (e *sight) item(n *meta.Node) ExplainedItem {
 	return it
 }
 
-// moments is a moment in an answer; none is nothing.
-func moments(t belfry.Time) string {
+// formatTime formats a time for an answer; it returns "" for zero.
+func formatTime(t belfry.Time) string {
 	if t == 0 {
 		return ""
 	}
 	return t.String()
 }
 
-// ExplainedMode is how an item is managed: by what was said about it and about what it stands in.
+// ExplainedMode describes how an item is managed: by what was set on it and on the items around it.
 type ExplainedMode struct {
 	Mode          string           `json:"mode"` // the stronger of the two
 	Own           string           `json:"own"`  // set on the item itself
@@ -148,21 +148,21 @@ type ExplainedPlace struct {
 	Name string `json:"name"`
 }
 
-// ExplainedWindow is a time without management, or with it, that is open or comes.
+// ExplainedWindow is a management window that is open or planned.
 type ExplainedWindow struct {
 	Name     string `json:"name,omitempty"`
 	Mode     string `json:"mode"` // inside
 	Open     bool   `json:"open"`
 	From     string `json:"from"`
 	To       string `json:"to,omitempty"`
-	Next     string `json:"next,omitempty"` // when it will open the next time after that
+	Next     string `json:"next,omitempty"` // when it opens after that
 	Schedule string `json:"schedule,omitempty"`
 	Rule     string `json:"rrule,omitempty"`
 	Zone     string `json:"timezone,omitempty"`
 	By       string `json:"by,omitempty"`
 }
 
-// explainMode tells of the item's own management, or of what it inherits where that is the stronger.
+// explainMode describes the item's own management, or what it inherits if that is stronger.
 func explainMode(n *meta.Node) ExplainedMode {
 	own := careOf(n.State.State)
 	out := ExplainedMode{Mode: n.State.Mode.String(), Own: own.Mode.String()}
@@ -175,11 +175,11 @@ func explainMode(n *meta.Node) ExplainedMode {
 			}
 		}
 	}
-	out.From, out.Note = moments(care.From), care.UnmanageNote
+	out.From, out.Note = formatTime(care.From), care.UnmanageNote
 	if w := shownWindow(&care); w != nil {
 		shown := explainWindow(w)
-		if from, _, ok := turn(w.Schedule, w.To); ok {
-			shown.Next = moments(from)
+		if from, _, ok := nextOccurrence(w.Schedule, w.To); ok {
+			shown.Next = formatTime(from)
 		}
 		out.Window = &shown
 	}
@@ -192,7 +192,7 @@ func explainMode(n *meta.Node) ExplainedMode {
 func explainWindow(w *belfry.Window) ExplainedWindow {
 	rule, zone := RuleOf(w)
 	return ExplainedWindow{
-		Name: w.Name, Mode: w.Mode.String(), Open: w.Open, From: moments(w.From), To: moments(w.To),
+		Name: w.Name, Mode: w.Mode.String(), Open: w.Open, From: formatTime(w.From), To: formatTime(w.To),
 		Schedule: w.Schedule, Rule: rule, Zone: zone, By: w.By,
 	}
 }
@@ -203,9 +203,9 @@ type ExplainedAck struct {
 	By         string `json:"by,omitempty"`
 	Time       string `json:"time"`
 	Until      string `json:"until,omitempty"`
-	Sticky     string `json:"sticky,omitempty"` // it outlasts recoveries shorter than this
+	Sticky     string `json:"sticky,omitempty"` // recoveries shorter than this do not end it
 	UntilWorse bool   `json:"untilworse"`
-	WaitsSince string `json:"waitssince,omitempty"` // the item has left its error, and may come back
+	WaitsSince string `json:"waitssince,omitempty"` // when the item left its error; the acknowledgment waits for it to come back
 }
 
 func explainAck(a *belfry.Ack) *ExplainedAck {
@@ -213,12 +213,12 @@ func explainAck(a *belfry.Ack) *ExplainedAck {
 		return nil
 	}
 	out := &ExplainedAck{
-		Text: a.Text, By: a.By, Time: moments(a.Time), Until: moments(a.Until), UntilWorse: a.UntilWorse, WaitsSince: moments(a.Left),
+		Text: a.Text, By: a.By, Time: formatTime(a.Time), Until: formatTime(a.Until), UntilWorse: a.UntilWorse, WaitsSince: formatTime(a.Left),
 	}
 	if a.Sticky != 0 {
-		out.Sticky = duration(a.Sticky)
+		out.Sticky = formatDuration(a.Sticky)
 	}
 	return out
 }
 
-func duration(t belfry.Time) string { return (time.Duration(t) * time.Microsecond).String() }
+func formatDuration(t belfry.Time) string { return (time.Duration(t) * time.Microsecond).String() }

@@ -9,37 +9,36 @@ import (
 	"belfry/meta"
 )
 
-// Wanted names an item: among those of a kind first, then among the others.
+// Wanted names an item. Items of Kind are searched first, then the others.
 type Wanted struct {
 	Kind     belfry.Kind
 	Name     string
-	Resource string // in which it is; empty: anywhere
+	Resource string // that contains it; empty: any
 }
 
-// find looks for the item.
-func (w Wanted) find(e *sight) (*meta.Node, error) {
+func (w Wanted) find(e *scopedTenant) (*meta.Node, error) {
 	switch {
 	case e.Tenant == nil:
-		return nil, errNowhere
+		return nil, errNotFound
 	case w.Name == belfry.Main && w.Resource == "":
 		return e.within.Main(), nil
 	}
-	switch n, bad := e.Find(w.Kind, w.Resource, w.Name, e.within.Has); {
-	case bad != nil:
-		return nil, bad
+	switch n, err := e.Find(w.Kind, w.Resource, w.Name, e.within.Has); {
+	case err != nil:
+		return nil, err
 	case n != nil:
 		return n, nil
 	}
-	return nil, errNowhere
+	return nil, errNotFound
 }
 
-// errNowhere says that nothing has the name; unknown makes a message of it.
-var errNowhere = errors.New("no such item")
+// errNotFound means that no item has the name; unknown turns it into a message.
+var errNotFound = errors.New("no such item")
 
-// unknown is the answer when nothing has the name: it knows the nearest one. That is looked for without holding up those
-// who send.
+// unknown returns the error for a name that no item has, with the nearest name. The names are compared without a lock,
+// so that senders do not wait.
 func (w Wanted) unknown(t *meta.Tree, s belfry.Scope, err error) error {
-	if !errors.Is(err, errNowhere) {
+	if !errors.Is(err, errNotFound) {
 		return err
 	}
 	var names []string
@@ -48,7 +47,7 @@ func (w Wanted) unknown(t *meta.Tree, s belfry.Scope, err error) error {
 		if e != nil {
 			within := e.Within(s)
 			known = known || within.Has(e.Resource(w.Resource))
-			names = w.others(e, &within)
+			names = w.similarNames(e, &within)
 		}
 	})
 	if !known {
@@ -64,12 +63,12 @@ func (w Wanted) unknown(t *meta.Tree, s belfry.Scope, err error) error {
 	return belfry.Errorf(belfry.UnknownItem, "there is no object, resource or view %q%s", clipped(w.Name), where)
 }
 
-// others lists names among which the one that was meant may be.
-func (w Wanted) others(e *meta.Tenant, within *meta.Within) (names []string) {
-	const most = 5000 // a name is compared with each, which takes its time
+// similarNames lists names among which the intended one may be.
+func (w Wanted) similarNames(e *meta.Tenant, within *meta.Within) (names []string) {
+	const limit = 5000 // comparing a name with each of them is slow
 	add := func(nodes iter.Seq[*meta.Node]) {
 		for n := range nodes {
-			if len(names) == most {
+			if len(names) == limit {
 				return
 			}
 			if within.Has(n) {
@@ -87,11 +86,11 @@ func (w Wanted) others(e *meta.Tenant, within *meta.Within) (names []string) {
 	return names
 }
 
-// clipped keeps a name that somebody sent from filling an answer.
+// clipped shortens a name that a client sent, so that it does not fill the answer.
 func clipped(name string) string {
-	const most = 100
-	if runes := []rune(name); len(runes) > most {
-		return string(runes[:most]) + "…"
+	const limit = 100
+	if runes := []rune(name); len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
 	return name
 }

@@ -6,31 +6,31 @@ import (
 	"belfry/meta"
 )
 
-// ExplainedValue is an indicator with its last value and what is said about it.
+// ExplainedValue is an indicator with its last value and its thresholds.
 type ExplainedValue struct {
 	N          int             `json:"n"`
 	Name       string          `json:"name"`
 	Unit       string          `json:"unit,omitempty"`
-	Value      any             `json:"value,omitempty"` // a number or a text; absent when there was none yet
+	Value      any             `json:"value,omitempty"` // a number or a text; absent if there was none yet
 	Thresholds []ExplainedRule `json:"thresholds"`
 }
 
-// ExplainedRule is a threshold and how far it is met.
+// ExplainedRule is a threshold and its current state.
 type ExplainedRule struct {
 	When       string `json:"when"`
 	Status     string `json:"status"`
 	StatusName string `json:"statusname"`
 	Recover    string `json:"recover,omitempty"`
 	Met        bool   `json:"met"`     // by the last value
-	Count      int    `json:"count"`   // so many values in a row have met it
-	After      int    `json:"after"`   // so many are needed
-	InForce    bool   `json:"inforce"` // they have been reached, and nothing has ended it
-	Decides    bool   `json:"decides"` // it is why the object has its status
-	Source     string `json:"source"`  // where the threshold comes from
+	Count      int    `json:"count"`   // consecutive values that met it
+	After      int    `json:"after"`   // consecutive values needed
+	InForce    bool   `json:"inforce"` // Count has reached After and it has not recovered since
+	Decides    bool   `json:"decides"` // the object's status comes from it
+	Source     string `json:"source"`  // class or policy that defines it
 }
 
-// values lists the indicators of an object: those of its class and those that it has values of.
-func (e *sight) values(n *meta.Node, r *Rules) []ExplainedValue {
+// values lists the indicators of an object: those of its class and those for which it has values.
+func (e *scopedTenant) values(n *meta.Node, r *Rules) []ExplainedValue {
 	last, decides := LastValues{&n.State}, deciding(&n.State.State, r)
 	out := []ExplainedValue{}
 	for i := 1; i <= belfry.MaxIndicators; i++ {
@@ -58,7 +58,7 @@ func (e *sight) values(n *meta.Node, r *Rules) []ExplainedValue {
 	return out
 }
 
-func (e *sight) rule(n *meta.Node, r *catalog.Rule, last Values, decides bool) ExplainedRule {
+func (e *scopedTenant) rule(n *meta.Node, r *catalog.Rule, last Values, decides bool) ExplainedRule {
 	count := count(n.State.Marks, r.Key)
 	out := ExplainedRule{
 		When: r.When.String(), Status: r.Status.String(), StatusName: r.Status.Name(), Count: int(count), After: max(r.After, 1),
@@ -77,26 +77,21 @@ func (e *sight) rule(n *meta.Node, r *catalog.Rule, last Values, decides bool) E
 	return out
 }
 
-// deciding finds the threshold by which an object has its status; -1 when none is the reason.
+// deciding returns the index of the threshold that decides the object's status, or -1 if none does.
 func deciding(s *belfry.State, r *Rules) int {
-	worst, status := -1, belfry.OK
-	for i := range r.Thresholds {
-		if rule := &r.Thresholds[i]; rule.Holds(count(s.Marks, rule.Key)) && rule.Status > status {
-			worst, status = i, rule.Status
-		}
+	i := decidingRule(s.Marks, r.Thresholds)
+	if i >= 0 && r.Thresholds[i].Status != s.Evaluated {
+		return -1 // no response, or no data for too long
 	}
-	if status != s.Evaluated {
-		return -1 // no response, or nothing heard for too long
-	}
-	return worst
+	return i
 }
 
-// ExplainedInterval says when an object is given up.
+// ExplainedInterval says when an object becomes Unknown for lack of data.
 type ExplainedInterval struct {
-	Interval  string `json:"interval"`            // between two rows
-	Heard     string `json:"heard,omitempty"`     // of the newest data, or report that there was no response
-	UnknownAt string `json:"unknownat,omitempty"` // when nothing more is heard
-	Overdue   bool   `json:"overdue"`             // it has been given up
+	Interval  string `json:"interval"`            // expected between two rows
+	Heard     string `json:"heard,omitempty"`     // time of the newest data or "no response" report
+	UnknownAt string `json:"unknownat,omitempty"` // if no more data arrives
+	Overdue   bool   `json:"overdue"`             // it is Unknown for lack of data
 }
 
 func explainInterval(s *belfry.State, r *Rules, since, now belfry.Time) *ExplainedInterval {
@@ -105,7 +100,7 @@ func explainInterval(s *belfry.State, r *Rules, since, now belfry.Time) *Explain
 	}
 	stale := Stale(*s, r, since, now)
 	return &ExplainedInterval{
-		Interval: duration(r.Interval), Heard: moments(s.LastSeen), UnknownAt: moments(stale),
+		Interval: formatDuration(r.Interval), Heard: formatTime(s.LastSeen), UnknownAt: formatTime(stale),
 		Overdue: s.LastSeen != 0 && s.Evaluated == belfry.Unknown || stale != 0 && now >= stale,
 	}
 }

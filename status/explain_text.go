@@ -7,14 +7,14 @@ import (
 	"belfry"
 )
 
-// sentence sums an explanation up.
-func (e *Explanation) sentence() string {
+// summary describes the explanation in one sentence.
+func (e *Explanation) summary() string {
 	var b strings.Builder
 	b.WriteString(e.Item.title() + " is " + e.Item.StatusName)
 	switch e.Hidden {
 	case "management":
 		b.WriteString(" since " + e.Item.Since + ": " + e.Management.words())
-		if e.Rollup == nil { // what stands in a view is hidden with it
+		if e.Rollup == nil { // the content of a view is hidden with it
 			b.WriteString("; without that it would be " + e.Own.StatusName + e.reason(", "))
 		}
 	case "monitoring period":
@@ -30,7 +30,7 @@ func (e *Explanation) sentence() string {
 	return b.String()
 }
 
-// title names an item so that one knows where it is.
+// title names an item with its resource, if it needs one to be found.
 func (it *ExplainedItem) title() string {
 	if it.Kind == "resource" || it.View == "" {
 		return it.Name
@@ -41,11 +41,11 @@ func (it *ExplainedItem) title() string {
 	return it.Name
 }
 
-// reason says why the item's own status is what it is, after something that leads over to it.
+// reason returns why the item's own status is what it is, prefixed with lead.
 func (e *Explanation) reason(lead string) string {
 	switch {
 	case len(e.Chain) > 0:
-		return e.blame()
+		return e.causeText()
 	case e.Rollup != nil:
 		return lead + e.Rollup.words(e.own)
 	case e.Own.Info != "":
@@ -53,7 +53,7 @@ func (e *Explanation) reason(lead string) string {
 	case e.own == belfry.Unknown:
 		return lead + "no data yet"
 	case e.thresholds() == 0:
-		return lead + "there are data, and no thresholds"
+		return lead + "there is data, but there are no thresholds"
 	}
 	return lead + "no threshold is in force"
 }
@@ -65,8 +65,8 @@ func (e *Explanation) thresholds() (n int) {
 	return n
 }
 
-// blame names the last item on the way down, which is the reason for all above it.
-func (e *Explanation) blame() string {
+// causeText names the last item on the path down, which is the reason for all above it.
+func (e *Explanation) causeText() string {
 	last := &e.Chain[len(e.Chain)-1]
 	text := " because " + last.Name + " in " + last.View + " is " + last.StatusName + " since " + last.Since
 	if last.Info != "" {
@@ -85,7 +85,7 @@ func (e *Explanation) blame() string {
 	return text
 }
 
-// words say how a view adds up to a status that is no error.
+// words describes how a view adds up to a status that is no error.
 func (r *ExplainedRollup) words(own belfry.Status) string {
 	switch {
 	case r.Items == 0:

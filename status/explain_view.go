@@ -10,12 +10,12 @@ import (
 	"belfry/meta"
 )
 
-// ExplainedRollup says how a view or resource adds up.
+// ExplainedRollup describes how the status of a view or resource is rolled up.
 type ExplainedRollup struct {
-	Rule   string           `json:"rule"`   // worst, best, or a number: so many must be at least that bad
-	Counts map[string]int32 `json:"counts"` // of what stands directly in it, by the name of the status
-	Items  int32            `json:"items"`  // so many stand in it
-	Count  int32            `json:"count"`  // so many of them count; those that are Unknown do not
+	Rule   string           `json:"rule"`   // worst, best, or the number of items that must be at least that bad
+	Counts map[string]int32 `json:"counts"` // of its direct items, by status name
+	Items  int32            `json:"items"`  // number of direct items
+	Count  int32            `json:"count"`  // items that count: those that are not Unknown
 }
 
 func explainRollup(n *meta.Node, r *Rules) *ExplainedRollup {
@@ -32,7 +32,7 @@ func explainRollup(n *meta.Node, r *Rules) *ExplainedRollup {
 	return out
 }
 
-// String is worst, best, or the number.
+// String returns worst, best, or the number.
 func (r Rollup) String() string {
 	switch {
 	case r == Best:
@@ -43,11 +43,11 @@ func (r Rollup) String() string {
 	return strconv.Itoa(int(r))
 }
 
-// ExplainedStep is an item on the way down, and others beside it that are as bad.
+// ExplainedStep is an item on the path down, with its siblings that are as bad.
 type ExplainedStep struct {
 	ExplainedItem
 	AsBad     []ExplainedItem `json:"asbad,omitempty"`     // at most ten
-	AsBadMore int             `json:"asbadmore,omitempty"` // so many others
+	AsBadMore int             `json:"asbadmore,omitempty"` // number of others
 }
 
 const (
@@ -55,11 +55,12 @@ const (
 	maxAsBad = 10
 )
 
-// chain goes from a view or resource down to what decides: at each level the item that makes the one around it what it
-// is, the one that has been so for the longest time first. Where nothing is wrong there is no way to go.
-func (e *sight) chain(n *meta.Node) (steps []ExplainedStep) {
+// chain descends from a view or resource to the item that decides its status. At each level it picks the item that
+// determines the status of the one above, the one that has been so for the longest time first. It is empty if there is
+// no error.
+func (e *scopedTenant) chain(n *meta.Node) (steps []ExplainedStep) {
 	for len(steps) < maxChain && n.Kind != belfry.KindObject && n.State.Evaluated.IsError() {
-		first, count := e.culprits(n)
+		first, count := e.causes(n)
 		if len(first) == 0 {
 			break
 		}
@@ -73,18 +74,18 @@ func (e *sight) chain(n *meta.Node) (steps []ExplainedStep) {
 	return steps
 }
 
-// culprits finds the items directly in a view that are as bad as it is, or worse where several are needed: the first of
-// them, and how many there are.
-func (e *sight) culprits(n *meta.Node) (first []*meta.Node, count int) {
+// causes returns the items directly in a view that are as bad as it is, or worse if the roll-up needs several: the first
+// of them, and how many there are.
+func (e *scopedTenant) causes(n *meta.Node) (first []*meta.Node, count int) {
 	best := RulesFor(e.Tenant, n).Rollup == Best
 	n.Children(func(c *meta.Node) bool {
 		if c.State.Status < n.State.Evaluated || best && c.State.Status > n.State.Evaluated {
 			return true
 		}
 		count++
-		at, _ := slices.BinarySearchFunc(first, c, before)
-		if at <= maxAsBad {
-			first = slices.Insert(first, at, c)
+		i, _ := slices.BinarySearchFunc(first, c, compareCauses)
+		if i <= maxAsBad {
+			first = slices.Insert(first, i, c)
 			first = first[:min(len(first), 1+maxAsBad)]
 		}
 		return true
@@ -92,8 +93,8 @@ func (e *sight) culprits(n *meta.Node) (first []*meta.Node, count int) {
 	return first, count
 }
 
-// before orders what is as bad: the worst, then the longest, then by name.
-func before(a, b *meta.Node) int {
+// compareCauses orders items by status, worst first, then by how long they have had it, then by name.
+func compareCauses(a, b *meta.Node) int {
 	return cmp.Or(cmp.Compare(b.State.Status, a.State.Status), cmp.Compare(a.State.Since, b.State.Since),
 		strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 }

@@ -10,22 +10,22 @@ import (
 	"belfry"
 )
 
-// Facet is a part of what objectstatus shows of an item that can change while the rest stays as it is. What the past has
-// to know about an item is kept by facets, for what becomes known late must not bring with it what happened after it.
+// Facet is a part of an item's objectstatus row that can change while the rest stays the same. History is recorded by
+// facet, so that a change that becomes known late does not carry along what happened after it.
 type Facet uint8
 
 // The facets.
 const (
 	ShownFacet   Facet = 1 << iota // Status and Since
 	InfoFacet                      // Info
-	ManagedFacet                   // Mode, Quiet, Own, and of Care all that is no acknowledgment and no note
+	ManagedFacet                   // Mode, Quiet, Own, and Care without acknowledgment and note
 	AckFacet
 	NoteFacet
-	OwnFacet // Own alone: a row may be older than the management that hides what it says
+	OwnFacet // Own alone: a row may be older than the management that hides its status
 )
 
-// Untold tells what changed from one standing to the next that no alarm says. An alarm that is written at the given time
-// says what is shown and why, and that nothing hides it.
+// Untold returns the facets that changed from one standing to the next and that no alarm reports. An alarm written at
+// the given time reports the shown status and its info, and that nothing hides it.
 func Untold(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
 	status, own, since, info := prev.Status, prev.Evaluated, prev.Since, prev.Info
 	if alarm {
@@ -40,16 +40,16 @@ func Untold(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
 	switch {
 	case prev.Mode != next.Mode || prev.OffHours != next.OffHours:
 		f |= ManagedFacet
-	case next.Mode != belfry.Managed && own != next.Evaluated: // what is hidden counts only where management asks for it
+	case next.Mode != belfry.Managed && own != next.Evaluated: // a hidden status matters only under management
 		f |= OwnFacet
 	}
 	if prev.Operator != next.Operator {
-		f |= untoldCare(careOf(*prev), careOf(*next))
+		f |= unreportedCare(careOf(*prev), careOf(*next))
 	}
 	return f
 }
 
-func untoldCare(prev, next belfry.OperatorState) (f Facet) {
+func unreportedCare(prev, next belfry.OperatorState) (f Facet) {
 	if !sameAck(prev.Ack, next.Ack) {
 		f |= AckFacet
 	}
@@ -69,7 +69,7 @@ func sameAck(a, b *belfry.Ack) bool {
 	return *a == *b
 }
 
-// ManagementText writes what was said about the management of an item; empty when nothing was.
+// ManagementText encodes what operators set about the management of an item; it returns "" if nothing was set.
 func ManagementText(c *belfry.OperatorState) string {
 	if c == nil {
 		return ""
@@ -78,28 +78,29 @@ func ManagementText(c *belfry.OperatorState) string {
 	if care.Ack, care.Note = nil, ""; care.IsZero() {
 		return ""
 	}
-	return written(care)
+	return encodePast(care)
 }
 
-// AckText writes an acknowledgment; empty when there is none.
+// AckText encodes an acknowledgment; it returns "" for nil.
 func AckText(a *belfry.Ack) string {
 	if a == nil {
 		return ""
 	}
-	return written(*a)
+	return encodePast(*a)
 }
 
-// written is for the past alone: no client sees it, and a field that is added later reads as empty in what is older.
-func written(v any) string {
+// encodePast encodes a value for the history collections. No client sees it, and a field added later decodes as empty in
+// older rows.
+func encodePast(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // numbers and texts
+		panic(err) // cannot happen: numbers and texts only
 	}
 	return string(text)
 }
 
-// readWritten reads what written wrote. A field that is not known is an error: what was said would be told in part.
-func readWritten(text string, into any) error {
+// decodePast decodes what encodePast wrote. An unknown field is an error: without it the state would be incomplete.
+func decodePast(text string, into any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -111,17 +112,17 @@ func readWritten(text string, into any) error {
 	return nil
 }
 
-// readCare puts together what ManagementText and AckText wrote, and a note.
+// readCare combines what ManagementText and AckText wrote, and a note.
 func readCare(management, ack, note string) (*belfry.OperatorState, error) {
 	var c belfry.OperatorState
 	if management != "" {
-		if err := readWritten(management, &c); err != nil {
+		if err := decodePast(management, &c); err != nil {
 			return nil, fmt.Errorf("management of an item in the past: %w", err)
 		}
 	}
 	if ack != "" {
 		c.Ack = new(belfry.Ack)
-		if err := readWritten(ack, c.Ack); err != nil {
+		if err := decodePast(ack, c.Ack); err != nil {
 			return nil, fmt.Errorf("acknowledgment of an item in the past: %w", err)
 		}
 	}

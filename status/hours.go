@@ -14,15 +14,15 @@ const hoursExample = "write days and hours like mon-fri 08:00-18:00, sat,sun 10:
 // hoursWeek is the Monday of the week in which the schedules of hours begin.
 const hoursWeek day = 4 // 1970-01-05
 
-// dayNames begin with Monday, as weeks do for people.
+// dayNames begin with Monday.
 var dayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// parseHours reads the short form for what comes every week: days, hours or both. Without days it is every day,
-// without hours the whole day. Hours that end before they begin end on the day after.
+// parseHours reads the short form of a weekly schedule: days, hours or both. Without days it means every day, without
+// hours the whole day. Hours that end before they begin end on the next day.
 func parseHours(text string, zone *time.Location) (Schedule, error) {
-	const longest = 100
+	const maxLen = 100
 	words := strings.Fields(strings.ToLower(text))
-	if len(text) > longest || len(words) < 1 || len(words) > 2 {
+	if len(text) > maxLen || len(words) < 1 || len(words) > 2 {
 		return Schedule{}, belfry.Errorf(belfry.BadParameter, "%.60q are no hours; %s", text, hoursExample)
 	}
 	if hours := strings.ContainsRune(words[0], ':'); hours && len(words) == 1 {
@@ -42,13 +42,13 @@ func parseHours(text string, zone *time.Location) (Schedule, error) {
 	return ParseSchedule((first + begin).String(), (first + end).String(), daysRule(days), zone)
 }
 
-// weekDays are the days that are meant, from Monday on.
+// weekDays has the selected days of a week, from Monday on.
 type weekDays [7]bool
 
 func daysRule(days weekDays) string {
 	var names []string
-	for i, meant := range days {
-		if meant {
+	for i, selected := range days {
+		if selected {
 			names = append(names, weekdayNames[(i+1)%7])
 		}
 	}
@@ -80,7 +80,7 @@ func parseDays(text string) (days weekDays, err error) {
 	return days, nil
 }
 
-// parseDay reads the name of a day, whole or its first three letters.
+// parseDay reads the name of a day, in full or as its first three letters.
 func parseDay(name string) (int, error) {
 	for i, full := range dayNames {
 		if name == full || name == full[:3] {
@@ -116,10 +116,10 @@ func parseClock(text string) (civil, bool) {
 	if len(text) == 4 {
 		text = "0" + text
 	}
-	if len(text) != 5 || !shaped(text, "00:00") {
+	if len(text) != 5 || !hasPattern(text, "00:00") {
 		return 0, false
 	}
-	hours, minutes := number(text[:2]), number(text[3:])
+	hours, minutes := parseDigits(text[:2]), parseDigits(text[3:])
 	at := civil(hours)*anHour + civil(minutes)*aMinute
 	return at, minutes <= 59 && at <= aDay
 }

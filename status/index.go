@@ -11,12 +11,12 @@ import (
 	"belfry/query"
 )
 
-// candidates are items among which all rows of an answer are, in a list that is as short as the indexes of the tree
-// allow. Which of them are rows of the answer, Eval decides.
+// candidates is a list that contains all items of an answer, as short as the indexes of the tree allow. Eval decides
+// which of them are in the answer.
 type candidates struct {
 	nodes []*meta.Node
-	by    string // the fields whose index gave the list; empty when it is every item
-	total int    // of the customer's items
+	by    string // fields of the index used; empty: all items
+	total int    // number of the customer's items
 }
 
 func (c candidates) String() string {
@@ -34,44 +34,44 @@ func find(t *meta.Tree, customer belfry.CustomerID, where query.Pred) (c candida
 			return
 		}
 		c.total = e.Count(belfry.KindObject) + e.Count(belfry.KindResource) + e.Count(belfry.KindView)
-		looks := maxLooks + c.total
-		l = (chooser{e, t, limited(where), &looks}).choose(where, c.total)
+		looks := scanBudget + c.total
+		l = (chooser{e, t, isScoped(where), &looks}).choose(where, c.total)
 		if l == nil {
 			l = &list{size: c.total, each: e.All}
 		}
 		c.nodes, c.by = l.collect(), l.by
 	})
-	if l != nil && l.mixed { // sorted here, where nobody waits for it
+	if l != nil && l.duplicates { // sorted after the lock is released
 		slices.SortFunc(c.nodes, func(a, b *meta.Node) int { return int(a.Number) - int(b.Number) })
 		c.nodes = slices.Compact(c.nodes)
 	}
 	return c
 }
 
-// maxLooks is how many conditions, and items that have to be counted to learn the length of a list, are looked at to
-// find the shortest list, beside one look at each item of the customer. The tree is locked meanwhile, and a query may
+// scanBudget limits how many conditions, and items that must be counted to learn the length of a list, are examined to
+// find the shortest list, in addition to one per item of the customer. The tree is locked meanwhile, and a query may
 // have thousands of conditions with a long list each.
-const maxLooks = 100_000
+const scanBudget = 100_000
 
-// list is what an index gives.
+// list is the result of an index lookup.
 type list struct {
-	by    string
-	size  int // unknown until it has been measured
-	each  iter.Seq[*meta.Node]
-	mixed bool // an item may come twice, and so must be sorted out
+	by         string
+	size       int // unknown until measured
+	each       iter.Seq[*meta.Node]
+	duplicates bool // an item may occur twice
 }
 
-// unknown is the size of a list that has to be walked to learn it.
+// unknown is the size of a list that must be walked to learn it.
 const unknown = -1
 
-// measure tells whether the list has at most limit items. It walks no further than that, so that measuring a list costs
-// no more than reading the one that it is to beat.
+// measure reports whether the list has at most limit items. It walks no further than that, so measuring a list never
+// costs more than reading the shortest one found so far.
 func (c chooser) measure(l *list, limit int) bool {
 	if l.size == unknown {
 		n := 0
 		for range l.each {
 			n++
-			if *c.looks--; n > limit || *c.looks < 0 {
+			if *c.budget--; n > limit || *c.budget < 0 {
 				return false
 			}
 		}
@@ -91,13 +91,13 @@ func (l *list) collect() []*meta.Node {
 // chooser finds the shortest list for a condition.
 type chooser struct {
 	*meta.Tenant
-	tree    *meta.Tree
-	limited bool // some items are seen in MAIN that do not stand there
-	looks   *int // how many more are allowed, see maxLooks
+	tree   *meta.Tree
+	scoped bool // some items are shown in MAIN that are elsewhere in the tree
+	budget *int // remaining, see scanBudget
 }
 
-// limited tells whether a condition keeps to a scope.
-func limited(where query.Pred) bool {
+// isScoped reports whether a condition is limited to a scope.
+func isScoped(where query.Pred) bool {
 	is := func(p query.Pred) bool {
 		_, inside := p.(query.Inside)
 		return inside
@@ -106,10 +106,10 @@ func limited(where query.Pred) bool {
 	return is(where) || ok && slices.ContainsFunc(all, is)
 }
 
-// choose gives a list that has every item of which the condition is true, the shortest that it knows; nil when it
-// knows none of at most limit items.
+// choose returns the shortest known list that contains every item matching the condition, or nil if there is none with
+// at most limit items.
 func (c chooser) choose(p query.Pred, limit int) *list {
-	if *c.looks--; *c.looks < 0 {
+	if *c.budget--; *c.budget < 0 {
 		return nil
 	}
 	switch p := p.(type) {
@@ -122,7 +122,7 @@ func (c chooser) choose(p query.Pred, limit int) *list {
 			return l
 		}
 	case query.Inside:
-		if l := c.within(p); l.size <= limit {
+		if l := c.inPlaces(p); l.size <= limit {
 			return l
 		}
 	case query.Always:
@@ -133,8 +133,8 @@ func (c chooser) choose(p query.Pred, limit int) *list {
 	return nil
 }
 
-// within is the list of all that belongs to some places.
-func (c chooser) within(p query.Inside) *list {
+// inPlaces returns the list of all items that belong to the given places.
+func (c chooser) inPlaces(p query.Inside) *list {
 	l := &list{by: "place"}
 	var places []*meta.Node
 	for _, id := range p.Places {
@@ -160,15 +160,15 @@ func (c chooser) within(p query.Inside) *list {
 	return l
 }
 
-// shortest serves conditions that must all hold: any list will do. Those that have to be walked come last, when there
-// may be one to beat already.
+// shortest handles conditions that must all hold: the list of any of them is enough. Lists that must be walked come
+// last, when there may be a shorter one already.
 func (c chooser) shortest(all query.And, limit int) (best *list) {
-	if l := c.inside(all); l != nil {
+	if l := c.byResourceAndName(all); l != nil {
 		return l
 	}
 	for _, walked := range []bool{false, true} {
 		for _, p := range all {
-			if walks(p) != walked {
+			if needsWalk(p) != walked {
 				continue
 			}
 			if l := c.choose(p, limit); l != nil {
@@ -179,26 +179,26 @@ func (c chooser) shortest(all query.And, limit int) (best *list) {
 	return best
 }
 
-// walks tells whether the list for a condition has to be walked to learn its size.
-func walks(p query.Pred) bool {
+// needsWalk reports whether the list for a condition must be walked to learn its size.
+func needsWalk(p query.Pred) bool {
 	switch p := p.(type) {
 	case query.And:
-		return slices.ContainsFunc(p, walks)
+		return slices.ContainsFunc(p, needsWalk)
 	case query.Or:
-		return slices.ContainsFunc(p, walks)
+		return slices.ContainsFunc(p, needsWalk)
 	case query.Compare:
 		return p.Column.Name == "name" || p.Column.Name == "object" || p.Column.Name == "view"
 	}
 	return false
 }
 
-// union serves conditions of which one must hold: all lists are needed.
+// union handles alternatives: the lists of all of them are needed.
 func (c chooser) union(any query.Or, limit int) *list {
 	var lists []*list
-	u := &list{mixed: !oneField(any)}
+	u := &list{duplicates: !oneField(any)}
 	seen := map[belfry.Value]bool{}
 	for _, p := range any {
-		if !u.mixed {
+		if !u.duplicates {
 			v := p.(query.Compare).Value
 			if seen[v] {
 				continue
@@ -226,7 +226,8 @@ func (c chooser) union(any query.Or, limit int) *list {
 	return u
 }
 
-// oneField tells whether each condition is an equality, all with the same field: an item is in one of their lists then.
+// oneField reports whether all conditions are equalities of the same field, so that an item is in only one of their
+// lists.
 func oneField(any query.Or) bool {
 	first, ok := any[0].(query.Compare)
 	return ok && !slices.ContainsFunc(any, func(p query.Pred) bool {
@@ -235,7 +236,7 @@ func oneField(any query.Or) bool {
 	})
 }
 
-// equal is the list of the items whose field has the value; nil when there is no index for it.
+// equal returns the list of items whose field has the value, or nil if the field has no index.
 func (c chooser) equal(p query.Compare) *list {
 	if p.Op != query.Equal {
 		return nil
@@ -244,7 +245,7 @@ func (c chooser) equal(p query.Compare) *list {
 	switch text := p.Value.Text; p.Column.Name {
 	case "id":
 		l.size = 1
-		l.each = given(c.Numbered(uint64(p.Value.Int)))
+		l.each = nonNil(c.Numbered(uint64(p.Value.Int)))
 	case "status":
 		s := belfry.Status(p.Value.Int)
 		l.size = c.StatusCount(s)
@@ -257,7 +258,7 @@ func (c chooser) equal(p query.Compare) *list {
 	case "resource":
 		l.size, l.each = c.ResourceCount(text), c.InResource(text)
 	case "view":
-		if c.limited && text == belfry.Main {
+		if c.scoped && text == belfry.Main {
 			return nil
 		}
 		l.each = c.InView(text)
@@ -277,11 +278,12 @@ func (c chooser) kind(name string) (int, iter.Seq[*meta.Node]) {
 			return c.Count(k), c.ByKind(k)
 		}
 	}
-	return 0, given()
+	return 0, nonNil()
 }
 
-// inside finds the one item that a resource and a name in it stand for; nil when the conditions do not name both.
-func (c chooser) inside(all query.And) *list {
+// byResourceAndName returns the items identified by a resource and a name in it, or nil if the conditions do not name
+// both.
+func (c chooser) byResourceAndName(all query.And) *list {
 	names := map[string]string{}
 	for _, p := range all {
 		if cmp, ok := p.(query.Compare); ok && cmp.Op == query.Equal {
@@ -294,7 +296,7 @@ func (c chooser) inside(all query.And) *list {
 	}
 	if name, ok := names["object"]; ok {
 		object, _ := c.Inside(resource, name)
-		return &list{by: "resource and object", size: 1, each: given(object)}
+		return &list{by: "resource and object", size: 1, each: nonNil(object)}
 	}
 	if name, ok := names["name"]; ok {
 		object, view := c.Inside(resource, name)
@@ -302,13 +304,13 @@ func (c chooser) inside(all query.And) *list {
 		if name == resource {
 			nodes = append(nodes, c.Resource(resource))
 		}
-		return &list{by: "resource and name", size: len(nodes), each: given(nodes...)}
+		return &list{by: "resource and name", size: len(nodes), each: nonNil(nodes...)}
 	}
 	return nil
 }
 
-// given lists the nodes that are some.
-func given(nodes ...*meta.Node) iter.Seq[*meta.Node] {
+// nonNil iterates over the nodes that are not nil.
+func nonNil(nodes ...*meta.Node) iter.Seq[*meta.Node] {
 	return func(yield func(*meta.Node) bool) {
 		for _, n := range nodes {
 			if n != nil && !yield(n) {

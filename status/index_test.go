@@ -17,8 +17,8 @@ import (
 	"belfry/query"
 )
 
-// inventory is a tree that a test fills.
-type inventory struct {
+// testTree is a tree that a test fills.
+type testTree struct {
 	testing.TB
 	tree *meta.Tree
 	cat  *catalog.Catalog
@@ -27,7 +27,7 @@ type inventory struct {
 	rec  belfry.Record
 }
 
-func newEstate(t testing.TB) *inventory {
+func newTestTree(t testing.TB) *testTree {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
@@ -37,14 +37,14 @@ func newEstate(t testing.TB) *inventory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &inventory{TB: t, tree: meta.NewTree(cat), cat: cat}
+	e := &testTree{TB: t, tree: meta.NewTree(cat), cat: cat}
 	e.rec.Docs = []belfry.Doc{{Kind: belfry.DocCustomer, Name: "c", Body: body}}
 	e.add(belfry.KindView, belfry.Main, 0, 0, "generic")
 	return e
 }
 
 // add creates an item; of a resource, its own id is the resource.
-func (e *inventory) add(k belfry.Kind, name string, parent, resource belfry.ID, class string) belfry.ID {
+func (e *testTree) add(k belfry.Kind, name string, parent, resource belfry.ID, class string) belfry.ID {
 	e.last++
 	if k == belfry.KindResource {
 		resource = e.last
@@ -55,11 +55,11 @@ func (e *inventory) add(k belfry.Kind, name string, parent, resource belfry.ID, 
 	return e.last
 }
 
-func (e *inventory) set(id belfry.ID, s belfry.Status) {
+func (e *testTree) set(id belfry.ID, s belfry.Status) {
 	e.rec.States = append(e.rec.States, belfry.StateChange{Item: id, State: belfry.State{Status: s, Since: belfry.Time(e.pos + 1)}})
 }
 
-func (e *inventory) apply() {
+func (e *testTree) apply() {
 	e.Helper()
 	e.pos++
 	e.rec.SetPos(e.pos)
@@ -69,7 +69,7 @@ func (e *inventory) apply() {
 	e.rec = belfry.Record{}
 }
 
-func (e *inventory) plan(text string, views ...string) *query.Plan {
+func (e *testTree) plan(text string, views ...string) *query.Plan {
 	e.Helper()
 	s, err := query.Parse(text)
 	if err != nil {
@@ -104,7 +104,7 @@ func lines(t testing.TB, rows query.Rows, err error) string {
 	}
 }
 
-func (e *inventory) want(text, rows, how string) {
+func (e *testTree) want(text, rows, how string) {
 	e.Helper()
 	p, s := e.plan(text), Source{Tree: e.tree}
 	answer, err := s.Select(e.Context(), p)
@@ -117,7 +117,7 @@ func (e *inventory) want(text, rows, how string) {
 }
 
 func TestIndexChosen(t *testing.T) {
-	e := newEstate(t)
+	e := newTestTree(t)
 	web := e.add(belfry.KindResource, "web", 1, 0, "custom")
 	disks := e.add(belfry.KindView, "Disks", web, web, "generic")
 	cpu := e.add(belfry.KindObject, "cpu", web, web, "host")
@@ -160,7 +160,7 @@ func TestIndexChosen(t *testing.T) {
 	}
 }
 
-// condition makes a random condition on the fields that have an index, and on some that have none.
+// condition returns a random condition on fields with an index and some without.
 func condition(rnd *rand.Rand, depth int) string {
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	if n := rnd.IntN(6); depth > 0 && n < 4 {
@@ -185,12 +185,12 @@ func condition(rnd *rand.Rand, depth int) string {
 	return pick("name", "object", "resource", "view", "parentview") + "=" + name
 }
 
-// TestIndexes asks random questions and compares with the answer that a look at every item gives.
+// TestIndexes runs random queries and compares the answers with those of a scan over every item.
 func TestIndexes(t *testing.T) {
 	used := map[string]int{}
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
-		e := randomEstate(t, rnd)
+		e := randomTree(t, rnd)
 		all := func(p *query.Plan) iter.Seq[query.Row] {
 			within := e.tree.Within(p.Scope())
 			return Source{Tree: e.tree}.rows(e.tree.Everything(1), &within)
@@ -213,9 +213,9 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-func randomEstate(t *testing.T, rnd *rand.Rand) *inventory {
+func randomTree(t *testing.T, rnd *rand.Rand) *testTree {
 	t.Helper()
-	e := newEstate(t)
+	e := newTestTree(t)
 	for r := range 1 + rnd.IntN(3) {
 		res := e.add(belfry.KindResource, fmt.Sprintf("r%d", r), 1, 0, "custom")
 		places := []belfry.ID{res}
@@ -243,12 +243,12 @@ func randomEstate(t *testing.T, rnd *rand.Rand) *inventory {
 	return e
 }
 
-// BenchmarkObjectstatus asks among 1,000,000 objects.
+// BenchmarkObjectstatus queries 1,000,000 objects.
 //
 //	go test ./status -run '^$' -bench Objectstatus
 func BenchmarkObjectstatus(b *testing.B) {
 	const resources, each = 10_000, 100
-	e := newEstate(b)
+	e := newTestTree(b)
 	for r := range resources {
 		res := e.add(belfry.KindResource, fmt.Sprintf("server%05d", r), 1, 0, "custom")
 		for o := range each {
@@ -284,7 +284,7 @@ func BenchmarkObjectstatus(b *testing.B) {
 	}
 }
 
-// foundBy is how a source finds the items of a plan of the present.
+// foundBy returns how a source finds the items of a plan.
 func foundBy(s Source, p *query.Plan) string {
 	text, err := s.found(context.Background(), p)
 	if err != nil {

@@ -8,34 +8,34 @@ import (
 	"belfry"
 )
 
-// Moment is a point in time as somebody wrote it: what the clocks show where it is meant, or, written with Z or an
-// offset, an instant. The zero Moment is none at all.
+// Moment is a point in time as a client wrote it: a local time, or with Z or an offset an instant. The zero Moment means
+// none.
 //
-// A local time stays one until it is needed. Should a country change its clocks, a window that was planned for 02:30
-// still opens at 02:30.
+// A local time stays local until it is needed. If a country changes its clocks, a window planned for 02:30 still opens
+// at 02:30.
 type Moment struct {
-	wall    civil // of a clock in UTC, if it is an instant
+	wall    civil // in UTC if it is an instant
 	instant bool
 	set     bool
 }
 
 const momentForm = "write it as 2026-03-28T22:30, or with a zone as 2026-03-28T22:30:00Z or 2026-03-28T22:30+01:00"
 
-// ParseMoment reads YYYY-MM-DDTHH:MM[:SS], alone or followed by Z or an offset. A fraction of a second is taken, since
-// our own answers have one, and dropped.
+// ParseMoment reads YYYY-MM-DDTHH:MM[:SS], optionally followed by Z or an offset. A fraction of a second is accepted,
+// because our own answers have one, and ignored.
 func ParseMoment(text string) (Moment, error) {
 	text = strings.TrimSpace(text)
-	const longest = 40
-	if len(text) > longest || !shaped(text, "0000-00-00T00:00") {
+	const maxLen = 40
+	if len(text) > maxLen || !hasPattern(text, "0000-00-00T00:00") {
 		return Moment{}, belfry.Errorf(belfry.BadParameter, "%.60q is not a date and time; %s", text, momentForm)
 	}
 	head, rest := text[:16], text[16:]
 	second := 0
-	if shaped(rest, ":00") {
-		second, rest = number(rest[1:3]), withoutFraction(rest[3:])
+	if hasPattern(rest, ":00") {
+		second, rest = parseDigits(rest[1:3]), withoutFraction(rest[3:])
 	}
-	year, month, date := number(head[:4]), number(head[5:7]), number(head[8:10])
-	hour, minute := number(head[11:13]), number(head[14:16])
+	year, month, date := parseDigits(head[:4]), parseDigits(head[5:7]), parseDigits(head[8:10])
+	hour, minute := parseDigits(head[11:13]), parseDigits(head[14:16])
 	if fault := fieldFault(year, month, date, hour, minute, second); fault != "" {
 		return Moment{}, belfry.Errorf(belfry.BadParameter, "%q is not a date and time: %s; %s", text, fault, momentForm)
 	}
@@ -50,7 +50,7 @@ func ParseMoment(text string) (Moment, error) {
 	return Moment{wall: wall, instant: true, set: true}, nil
 }
 
-// fieldFault says which field of a date and time no calendar or clock shows.
+// fieldFault describes the first field of a date and time that is out of range; "" if all are valid.
 func fieldFault(year, month, date, hour, minute, second int) string {
 	switch {
 	case year < 1970:
@@ -76,10 +76,10 @@ func parseOffset(text string) (civil, bool) {
 	if text == "Z" {
 		return 0, true
 	}
-	if len(text) != 6 || !shaped(text[1:], "00:00") || text[0] != '+' && text[0] != '-' {
+	if len(text) != 6 || !hasPattern(text[1:], "00:00") || text[0] != '+' && text[0] != '-' {
 		return 0, false
 	}
-	hours, minutes := number(text[1:3]), number(text[4:])
+	hours, minutes := parseDigits(text[1:3]), parseDigits(text[4:])
 	offset := civil(hours)*anHour + civil(minutes)*aMinute
 	if text[0] == '-' {
 		offset = -offset
@@ -87,7 +87,7 @@ func parseOffset(text string) (civil, bool) {
 	return offset, hours <= 14 && minutes <= 59
 }
 
-// withoutFraction removes .123 from the front.
+// withoutFraction removes a leading fraction such as .123.
 func withoutFraction(text string) string {
 	if digits, ok := strings.CutPrefix(text, "."); ok {
 		if rest := strings.TrimLeft(digits, "0123456789"); rest != digits {
@@ -97,8 +97,8 @@ func withoutFraction(text string) string {
 	return text
 }
 
-// shaped tells whether text begins like the pattern, in which 0 stands for any digit.
-func shaped(text, pattern string) bool {
+// hasPattern reports whether text begins with the pattern, in which 0 stands for any digit.
+func hasPattern(text, pattern string) bool {
 	if len(text) < len(pattern) {
 		return false
 	}
@@ -111,19 +111,19 @@ func shaped(text, pattern string) bool {
 	return true
 }
 
-// number reads digits that shaped has seen.
-func number(digits string) (n int) {
+// parseDigits reads digits that hasPattern has checked.
+func parseDigits(digits string) (n int) {
 	for _, d := range digits {
 		n = 10*n + int(d-'0')
 	}
 	return n
 }
 
-// IsZero tells whether no moment was given.
+// IsZero reports whether no moment was given.
 func (m Moment) IsZero() bool { return !m.set }
 
-// In is the instant that is meant, for somebody in the zone: local times that the clocks there skip, or show twice,
-// are the moment of the jump and the first of the two.
+// In returns the instant in the given zone. A local time that the clocks there skip is the moment of the jump; one that
+// they show twice is the first of the two.
 func (m Moment) In(zone *time.Location) time.Time {
 	if m.instant {
 		return time.Unix(int64(m.wall), 0).In(zone)
@@ -131,7 +131,7 @@ func (m Moment) In(zone *time.Location) time.Time {
 	return m.wall.in(zone)
 }
 
-// local is what the clocks of the zone show then.
+// local returns the wall-clock time in the zone.
 func (m Moment) local(zone *time.Location) civil {
 	if m.instant {
 		return civilOf(m.In(zone))
@@ -139,7 +139,7 @@ func (m Moment) local(zone *time.Location) civil {
 	return m.wall
 }
 
-// String is a form that ParseMoment reads; empty for none.
+// String returns a form that ParseMoment reads; "" for none.
 func (m Moment) String() string {
 	switch {
 	case !m.set:

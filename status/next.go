@@ -1,13 +1,13 @@
-// Package status says what data mean: which status an item has after what happened to it, and how statuses add up along
-// the tree. It decides and never writes; what it decides becomes part of a record.
+// Package status determines what data mean: which status an item has after an event, and how statuses roll up along the
+// tree. It decides and never writes; its decisions become part of a record.
 //
-// Every function here takes a standing and gives the next one, depending on its arguments alone, so that a history can
-// be played again in a test:
+// Every function here maps a standing to the next one and depends on its arguments alone, so a history can be replayed
+// in a test:
 //
-//	rows ─► Next    rules change ─► Reassess     Own: what data, or the content, say
-//	time ─► Lapse   content      ─► Add up             │
+//	rows ─► Next    rules change ─► Reassess     Own: the result of data or content
+//	time ─► Lapse   content      ─► AddUp              │
 //	                                                   ▼  management and monitoring periods may hide it
-//	operators ─► Manage, Acknowledge ───────────►   Status: what is shown, counted above and told by alarms
+//	operators ─► Manage, Acknowledge ───────────►   Status: shown, counted by the parent and reported by alarms
 package status
 
 import (
@@ -18,42 +18,42 @@ import (
 	"belfry/catalog"
 )
 
-// Rules are what decides about an item: those of its class, and of the policies on it and around it.
+// Rules decide the status of an item: those of its class, and of the policies on it and on its ancestors.
 type Rules struct {
 	Thresholds []catalog.Rule
-	Interval   belfry.Time // microseconds between two rows; 0: nothing is expected
+	Interval   belfry.Time // microseconds between two rows; 0: no data is expected
 	Rollup     Rollup      // of a view or resource
-	Watch      *Watch      // of an object; nil: it is always monitored
+	Watch      *Watch      // of an object; nil: always monitored
 }
 
-// Input is one thing that happens to an object.
+// Input is one event of an object: a row, or a report that there was no response.
 type Input struct {
 	Time       belfry.Time // of the row
 	Now        belfry.Time // of the decision
-	NoResponse bool        // the source reports that it got no answer, instead of data
-	Reason     string      // why there was none, if the source knows
+	NoResponse bool        // the source got no response; there are no values
+	Reason     string      // why there was no response, if the source knows
 	Values     Values      // of the row
 }
 
-// Values are the indicators of a row, or the last ones of an object. A value that is not there gives false.
+// Values are the indicators of a row, or the last ones of an object. The bool is false if there is no value.
 type Values interface {
 	Number(n int) (float64, bool)
 	Text(n int) (string, bool)
 }
 
-// Change says what a step did, beside the standing that it led to.
+// Change describes what a step did, in addition to the resulting standing.
 type Change struct {
-	Kept    bool // something is different that a record has to carry
-	Moved   bool // another status is shown
-	Alarm   bool // and it is to be told
+	Kept    bool // the standing changed and must be recorded
+	Moved   bool // the shown status changed
+	Alarm   bool // an alarm must be written
 	From    belfry.Status
-	Cleared string // why the acknowledgment ended; empty when it did not
-	Ended   string // of an alarm that tells that an object is OK: the value that was the reason for its error, as it is now
+	Cleared string // why the acknowledgment ended; empty if it did not
+	Ended   string // for an alarm that an object is OK: the present value of the indicator that caused its error
 }
 
 const noResponse = "no response"
 
-// Next gives the standing after the input. A late input, see belfry.Late, changes nothing: it is history.
+// Next returns the standing after the input. A late input, see belfry.Late, changes nothing: it is history.
 func Next(s belfry.State, in Input, r *Rules) (belfry.State, Change) {
 	if belfry.Late(in.Time, s.LastSeen, in.Now) {
 		return s, Change{}
@@ -62,25 +62,25 @@ func Next(s belfry.State, in Input, r *Rules) (belfry.State, Change) {
 	if in.NoResponse {
 		info := cmp.Or(in.Reason, noResponse)
 		if s.Evaluated == belfry.Unavailable {
-			s.Info = info // as before, perhaps for another reason
+			s.Info = info // same status, perhaps for another reason
 		}
-		next, c := shift(s, belfry.Unavailable, info, in.Time, in.Now)
-		c.Kept = true // no row tells that it was heard of
+		next, c := setOwn(s, belfry.Unavailable, info, in.Time, in.Now)
+		c.Kept = true // no data row records the time
 		return next, c
 	}
 	if len(r.Thresholds) == 0 && len(s.Marks) == 0 {
 		if s.Evaluated == belfry.OK && s.Operator == nil {
-			return s, Change{} // most rows by far
+			return s, Change{} // by far the most frequent case
 		}
-		return shift(s, belfry.OK, "", in.Time, in.Now)
+		return setOwn(s, belfry.OK, "", in.Time, in.Now)
 	}
 	v := assess(s.Marks, in.Values, r.Thresholds, false)
-	if v.changed && v.own == s.Evaluated && decides(s.Marks, r.Thresholds) != v.worst {
-		s.Info = v.info // as bad as before, for another reason
+	if v.changed && v.own == s.Evaluated && decidingRule(s.Marks, r.Thresholds) != v.rule {
+		s.Info = v.info // same status for another reason
 	}
 	before, was := s.Marks, s.Evaluated
 	s.Marks = v.marks
-	next, c := shift(s, v.own, v.info, in.Time, in.Now)
+	next, c := setOwn(s, v.own, v.info, in.Time, in.Now)
 	c.Kept = c.Kept || v.changed
 	if c.Alarm && c.Recovered(&next) && was != belfry.Unavailable {
 		c.Ended = ended(before, in.Values, r.Thresholds)
@@ -88,12 +88,12 @@ func Next(s belfry.State, in Input, r *Rules) (belfry.State, Change) {
 	return next, c
 }
 
-// Recovered tells whether the step led from an error to OK.
+// Recovered reports whether the step led from an error to OK.
 func (c *Change) Recovered(s *belfry.State) bool { return c.From.IsError() && s.Status == belfry.OK }
 
-// ended names the value whose threshold decided before; empty when there is none.
+// ended describes the present value of the indicator whose threshold decided before; "" if there is none.
 func ended(before []belfry.Mark, v Values, rules []catalog.Rule) string {
-	i := decides(before, rules)
+	i := decidingRule(before, rules)
 	if i < 0 {
 		return ""
 	}
@@ -108,25 +108,26 @@ func ended(before []belfry.Mark, v Values, rules []catalog.Rule) string {
 	return ""
 }
 
-// verdict is what values say about an object.
+// verdict is the result of comparing values with thresholds.
 type verdict struct {
 	marks   []belfry.Mark
-	changed bool // marks are others than before
+	changed bool // marks changed
 	own     belfry.Status
-	worst   int // which threshold says so; -1 when none is in force
+	rule    int // index of the deciding threshold; -1 if none is in force
 	info    string
 }
 
-// assess lets values meet thresholds: the worst that is in force gives the status. Thresholds of indicators that have
-// no value now stay as they are. So does one that has been met before when the values are not new, but seen again.
+// assess compares values with thresholds: the worst one in force determines the status. Thresholds of indicators without
+// a value keep their count. With again, the values are not new, and thresholds that were met before keep their count,
+// too.
 func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) verdict {
-	out := verdict{marks: before, own: belfry.OK, worst: -1}
-	kept := 0 // so many marks are as they were; nearly always all of them, and then nothing is copied
+	out := verdict{marks: before, own: belfry.OK, rule: -1}
+	kept := 0 // number of unchanged marks; nearly always all, and then nothing is copied
 	value := ""
 	for i := range rules {
 		r := &rules[i]
 		was := count(before, r.Key)
-		now, text := meet(r, was, v)
+		now, text := updateCount(r, was, v)
 		if again && was > 0 {
 			now = was
 		}
@@ -143,20 +144,20 @@ func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) ve
 			out.marks, out.changed = append(slices.Clip(before[:kept]), m), true
 		}
 		if r.Holds(now) && r.Status > out.own {
-			out.own, out.worst, value = r.Status, i, text
+			out.own, out.rule, value = r.Status, i, text
 		}
 	}
 	if !out.changed && kept < len(before) {
 		out.marks, out.changed = slices.Clone(before[:kept]), true
 	}
-	if out.worst >= 0 {
-		out.info = rules[out.worst].Describe(value)
+	if out.rule >= 0 {
+		out.info = rules[out.rule].Describe(value)
 	}
 	return out
 }
 
-// decides finds the threshold that gives the status by marks alone; -1 when none is in force.
-func decides(marks []belfry.Mark, rules []catalog.Rule) int {
+// decidingRule returns the index of the threshold that determines the status by marks alone, or -1 if none is in force.
+func decidingRule(marks []belfry.Mark, rules []catalog.Rule) int {
 	worst, own := -1, belfry.OK
 	for i := range rules {
 		if r := &rules[i]; r.Status > own && r.Holds(count(marks, r.Key)) {
@@ -166,8 +167,9 @@ func decides(marks []belfry.Mark, rules []catalog.Rule) int {
 	return worst
 }
 
-// meet lets the value of an indicator, if there is one, meet a threshold that was met so many times before.
-func meet(r *catalog.Rule, was uint16, v Values) (now uint16, value string) {
+// updateCount returns the new count of a threshold that was met was times, and the value it was compared with. Without a
+// value the count stays.
+func updateCount(r *catalog.Rule, was uint16, v Values) (now uint16, value string) {
 	if r.When.IsText {
 		if t, ok := v.Text(r.N); ok {
 			return r.Count(was, 0, t), t
@@ -193,25 +195,25 @@ func count(marks []belfry.Mark, key uint64) uint16 {
 	return 0
 }
 
-// shift gives an item another status of its own, and lets what follows from that show.
-func shift(s belfry.State, own belfry.Status, info string, at, now belfry.Time) (belfry.State, Change) {
+// setOwn sets an item's own status and updates what it shows.
+func setOwn(s belfry.State, own belfry.Status, info string, at, now belfry.Time) (belfry.State, Change) {
 	kept := own != s.Evaluated
 	if kept {
 		s.Evaluated, s.Info = own, info
 	}
-	next, c := show(s, at, now)
-	if c.Kept = c.Kept || kept; c.Moved || untold(next) {
-		next, c = tell(next, c)
+	next, c := updateShown(s, at, now)
+	if c.Kept = c.Kept || kept; c.Moved || needsAlarm(next) {
+		next, c = raiseAlarm(next, c)
 	}
 	return next, c
 }
 
-// untold tells whether an item that nothing hides shows what no alarm has said.
-func untold(s belfry.State) bool { return !s.Unmanaged() && s.Status != s.Alarmed }
+// needsAlarm reports whether an item that is not hidden shows a status that no alarm has reported.
+func needsAlarm(s belfry.State) bool { return !s.Unmanaged() && s.Status != s.Alarmed }
 
-// tell makes a step an alarm. Out of hiding an item may come with nothing to see: then it is from what was told last that
-// it has moved.
-func tell(s belfry.State, c Change) (belfry.State, Change) {
+// raiseAlarm makes a step an alarm. If the shown status did not move in this step, the alarm counts as a change from the
+// status that was reported last.
+func raiseAlarm(s belfry.State, c Change) (belfry.State, Change) {
 	if !c.Moved {
 		c.From = s.Alarmed
 	}
@@ -219,8 +221,8 @@ func tell(s belfry.State, c Change) (belfry.State, Change) {
 	return s, c
 }
 
-// show lets an item show what it has to, and ends or keeps its acknowledgment accordingly.
-func show(s belfry.State, at, now belfry.Time) (belfry.State, Change) {
+// updateShown sets the status that the item shows, and ends or keeps its acknowledgment accordingly.
+func updateShown(s belfry.State, at, now belfry.Time) (belfry.State, Change) {
 	c := Change{From: s.Status}
 	to := s.Evaluated
 	if s.OffHours || s.Unmanaged() {
@@ -232,14 +234,14 @@ func show(s belfry.State, at, now belfry.Time) (belfry.State, Change) {
 	}
 	if s.Operator != nil && s.Operator.Ack != nil {
 		care := *s.Operator
-		if care.Ack, c.Cleared = keepAck(care.Ack, to, now); care.Ack != s.Operator.Ack {
+		if care.Ack, c.Cleared = updateAck(care.Ack, to, now); care.Ack != s.Operator.Ack {
 			s.Operator, c.Kept = trim(care), true
 		}
 	}
 	return s, c
 }
 
-// trim gives what has been said about an item; nil when that is nothing.
+// trim returns a pointer to c, or nil if it is empty.
 func trim(c belfry.OperatorState) *belfry.OperatorState {
 	if c.IsZero() {
 		return nil
@@ -247,10 +249,10 @@ func trim(c belfry.OperatorState) *belfry.OperatorState {
 	return &c
 }
 
-// keepAck decides what becomes of an acknowledgment when its item shows a status: it may end, and then it says why.
-func keepAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack, string) {
+// updateAck returns the acknowledgment after its item shows a status. If it ends, the result is nil and the reason.
+func updateAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack, string) {
 	waiting := a.Left != 0
-	if waiting && now < a.Left { // the clock was set back: the time that is left begins again
+	if waiting && now < a.Left { // the clock was set back: the remaining time starts again
 		b := *a
 		b.Left = now
 		a = &b
@@ -274,19 +276,19 @@ func keepAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack, 
 	return &b, ""
 }
 
-// Lapse lets time pass: an object of which nothing was heard for three intervals is Unknown, and an acknowledgment may
-// end. Nothing counts as heard before the moment since, at which this program began to listen.
+// Lapse applies the passing of time: an object without data for three intervals becomes Unknown, and an acknowledgment
+// may end. since is when this program began to receive data; the three intervals never begin before it.
 func Lapse(s belfry.State, r *Rules, since, now belfry.Time) (belfry.State, Change) {
 	if stale := Stale(s, r, since, now); stale != 0 && now >= stale && s.Evaluated != belfry.Unknown {
-		return shift(s, belfry.Unknown, "no data since "+s.LastSeen.String(), stale, now)
+		return setOwn(s, belfry.Unknown, "no data since "+s.LastSeen.String(), stale, now)
 	}
-	return show(s, now, now)
+	return updateShown(s, now, now)
 }
 
-// Stale is the moment at which an object becomes Unknown when nothing more is heard of it; 0 when it does not. What was
-// heard in the future, while the clock was ahead, counts as heard when the clock was put right, which is since.
+// Stale returns when an object becomes Unknown if no more data arrives; 0 if it does not. Data that came in the future,
+// while the clock was ahead, counts as received at since, when the clock was corrected.
 func Stale(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
-	const patience = 3
+	const intervals = 3
 	if r.Interval == 0 || s.LastSeen == 0 || s.Evaluated == belfry.Unknown {
 		return 0
 	}
@@ -294,10 +296,10 @@ func Stale(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
 	if heard > now+belfry.Time(Ahead.Microseconds()) {
 		heard = since
 	}
-	return max(heard, since) + patience*r.Interval
+	return max(heard, since) + intervals*r.Interval
 }
 
-// Due is the next moment at which Lapse would make a difference; 0 when there is none.
+// Due returns the next time at which Lapse would change something; 0 if there is none.
 func Due(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
 	due := Stale(s, r, since, now)
 	if s.Operator != nil && s.Operator.Ack != nil {
@@ -319,14 +321,13 @@ func earlier(a, b belfry.Time) belfry.Time {
 	return a
 }
 
-// Reassess lets changed rules decide about an object by the last values it had. A threshold that was there before keeps
-// what it has counted.
+// Reassess applies changed rules to an object, using its last values. A threshold that existed before keeps its count.
 func Reassess(s belfry.State, r *Rules, last Values, lastData, since, now belfry.Time) (belfry.State, Change) {
 	v := assess(s.Marks, last, r.Thresholds, true)
 	s.Marks = v.marks
 	alive := s
-	if alive.Evaluated == belfry.Unknown { // it may have been given up under another interval
-		alive.Evaluated, since = belfry.OK, 0 // and to have begun to listen is no reason to believe in it again
+	if alive.Evaluated == belfry.Unknown { // it may have become Unknown under another interval
+		alive.Evaluated, since = belfry.OK, 0 // and the start of the program must not make it known again
 	}
 	stale := Stale(alive, r, since, now)
 	switch {
@@ -338,7 +339,7 @@ func Reassess(s belfry.State, r *Rules, last Values, lastData, since, now belfry
 	if v.own == s.Evaluated && v.info != s.Info {
 		s.Info, v.changed = v.info, true
 	}
-	next, c := shift(s, v.own, v.info, now, now)
+	next, c := setOwn(s, v.own, v.info, now, now)
 	c.Kept = c.Kept || v.changed
 	return next, c
 }

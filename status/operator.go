@@ -2,39 +2,40 @@ package status
 
 import "belfry"
 
-// Manage gives an item another mode, its own and what it inherits taken together. That alone is no alarm: whoever acts
-// tells of it once, for all that it covers. But an item that comes back in another status than the last alarm said does
-// tell, for otherwise what happened in between would never be heard of.
+// Manage sets the effective mode of an item: its own combined with what it inherits. A change of mode alone raises no
+// alarm, because the action that caused it writes one event for all items it covers. If the item comes back with another
+// status than the last alarm reported, it does raise one; otherwise the change in between would never be reported.
 func Manage(s belfry.State, m belfry.Mode, at, now belfry.Time) (belfry.State, Change) {
 	kept := m != s.Mode
 	s.Mode = m
-	next, c := show(s, at, now)
+	next, c := updateShown(s, at, now)
 	c.Kept = c.Kept || kept
-	if untold(next) {
-		return tell(next, c)
+	if needsAlarm(next) {
+		return raiseAlarm(next, c)
 	}
 	return next, c
 }
 
-// Move is Manage for an item that was put somewhere else: nobody acted on what is around it, so every change is told.
+// Move is Manage for an item that was moved elsewhere in the tree. No action reports its change of mode, so every change
+// of the shown status raises an alarm.
 func Move(s belfry.State, m belfry.Mode, at, now belfry.Time) (belfry.State, Change) {
 	next, c := Manage(s, m, at, now)
 	if c.Moved && !c.Alarm {
-		return tell(next, c)
+		return raiseAlarm(next, c)
 	}
 	return next, c
 }
 
-// Quieten begins or ends the time in which an item is not monitored.
+// Quieten sets whether an item is outside its monitoring period.
 func Quieten(s belfry.State, quiet bool, at, now belfry.Time) (belfry.State, Change) {
 	kept := quiet != s.OffHours
 	s.OffHours = quiet
-	next, c := shift(s, s.Evaluated, s.Info, at, now)
+	next, c := setOwn(s, s.Evaluated, s.Info, at, now)
 	c.Kept = c.Kept || kept
 	return next, c
 }
 
-// Acknowledge says that somebody knows of the error an item is in. It tells whether the item is in one.
+// Acknowledge acknowledges the error an item is in. It reports whether the item is in one.
 func Acknowledge(s belfry.State, a belfry.Ack) (belfry.State, bool) {
 	if !s.Status.IsError() {
 		return s, false
@@ -46,7 +47,8 @@ func Acknowledge(s belfry.State, a belfry.Ack) (belfry.State, bool) {
 	return s, true
 }
 
-// Unacknowledge takes an acknowledgment back. It tells whether there was one, be it that it waited for the error to come back.
+// Unacknowledge removes an acknowledgment. It reports whether there was one, including a sticky one that waits for the
+// error to come back.
 func Unacknowledge(s belfry.State) (belfry.State, bool) {
 	if s.Operator == nil || s.Operator.Ack == nil {
 		return s, false
@@ -57,7 +59,7 @@ func Unacknowledge(s belfry.State) (belfry.State, bool) {
 	return s, true
 }
 
-// careOf copies what has been said about an item.
+// careOf returns a copy of what operators set on an item.
 func careOf(s belfry.State) belfry.OperatorState {
 	if s.Operator == nil {
 		return belfry.OperatorState{}

@@ -5,41 +5,41 @@ import (
 	"belfry/meta"
 )
 
-// outsidePeriod is why an item that is not monitored at the moment shows Unknown.
+// outsidePeriod is the info of an item that shows Unknown because it is not monitored at the moment.
 const outsidePeriod = "outside its monitoring period"
 
-// careFields are the fields of objectstatus that operators set. Flags are always there, and false until something sets
-// them; the others are absent.
+// careFields are the fields of objectstatus that operators set. Flags are always present and false by default; the other
+// fields are absent until they are set.
 var careFields = map[string]func(*row) belfry.Value{
-	"acknowledged": func(n *row) belfry.Value { return truth(n.State.Acknowledged()) },
-	"isunmanaged":  func(n *row) belfry.Value { return truth(n.State.Unmanaged()) },
-	// These tell of the mode also while it waits for the item to be unavailable.
-	"unmanageifred":     func(n *row) belfry.Value { return truth(n.State.Mode.Flags().IfRed) },
-	"collectunmanage":   func(n *row) belfry.Value { return truth(n.State.Mode.Flags().Collect) },
-	"collectorunmanage": func(n *row) belfry.Value { return truth(n.State.Mode.Flags().Collector) },
-	"ack":               ack(func(a *belfry.Ack) belfry.Value { return text(a.Text) }),
-	"ackby":             ack(func(a *belfry.Ack) belfry.Value { return text(a.By) }),
-	"acktime":           ack(func(a *belfry.Ack) belfry.Value { return moment(a.Time) }),
+	"acknowledged": func(n *row) belfry.Value { return boolValue(n.State.Acknowledged()) },
+	"isunmanaged":  func(n *row) belfry.Value { return boolValue(n.State.Unmanaged()) },
+	// These show the mode even while it waits for the item to become unavailable.
+	"unmanageifred":     func(n *row) belfry.Value { return boolValue(n.State.Mode.Flags().IfRed) },
+	"collectunmanage":   func(n *row) belfry.Value { return boolValue(n.State.Mode.Flags().Collect) },
+	"collectorunmanage": func(n *row) belfry.Value { return boolValue(n.State.Mode.Flags().Collector) },
+	"ack":               ack(func(a *belfry.Ack) belfry.Value { return textValue(a.Text) }),
+	"ackby":             ack(func(a *belfry.Ack) belfry.Value { return textValue(a.By) }),
+	"acktime":           ack(func(a *belfry.Ack) belfry.Value { return timeValue(a.Time) }),
 	"unmanagefrom": func(n *row) belfry.Value {
 		from, _ := unmanagedTime(n.care)
-		return moment(from)
+		return timeValue(from)
 	},
 	"unmanageto": func(n *row) belfry.Value {
 		_, to := unmanagedTime(n.care)
-		return moment(to)
+		return timeValue(to)
 	},
 	"unmanagenote": unmanageNote,
 	"note": func(n *row) belfry.Value {
 		if n.State.Operator == nil {
 			return belfry.Value{}
 		}
-		return text(n.State.Operator.Note)
+		return textValue(n.State.Operator.Note)
 	},
 }
 
-func truth(is bool) belfry.Value {
+func boolValue(b bool) belfry.Value {
 	v := belfry.Value{Type: belfry.BoolValue}
-	if is {
+	if b {
 		v.Int = 1
 	}
 	return v
@@ -47,16 +47,16 @@ func truth(is bool) belfry.Value {
 
 func ack(f func(*belfry.Ack) belfry.Value) func(*row) belfry.Value {
 	return func(n *row) belfry.Value {
-		if !n.State.Acknowledged() { // it may wait for the error to come back
+		if !n.State.Acknowledged() { // a sticky one may wait for the error to come back
 			return belfry.Value{}
 		}
 		return f(n.State.Operator.Ack)
 	}
 }
 
-// careAbout is what was said about the management of an item: on the item itself, or on the nearest one around it that
-// made its mode what it is. It is nil when nobody has said anything.
-func careAbout(n *meta.Node) *belfry.OperatorState {
+// effectiveCare returns what operators set about the management of an item: on the item itself, or on the nearest
+// ancestor from which it inherits its mode. It returns nil if nothing was set.
+func effectiveCare(n *meta.Node) *belfry.OperatorState {
 	if c := n.State.Operator; c != nil && (c.Mode != belfry.Managed || shownWindow(c) != nil) {
 		return c
 	}
@@ -71,21 +71,21 @@ func careAbout(n *meta.Node) *belfry.OperatorState {
 	return nil
 }
 
-// unmanageNote is the note of the item, or of what it inherits its management from.
+// unmanageNote returns the note of the item, or of the ancestor that it inherits its management from.
 func unmanageNote(n *row) belfry.Value {
 	if c := n.State.Operator; c != nil && c.UnmanageNote != "" {
-		return text(c.UnmanageNote)
+		return textValue(c.UnmanageNote)
 	}
 	if n.care != nil {
-		return text(n.care.UnmanageNote)
+		return textValue(n.care.UnmanageNote)
 	}
 	return belfry.Value{}
 }
 
-// info is why the item shows its status, as far as its data or the time of the day are the reason.
+// info returns why the item shows its status, if its data or its monitoring period are the reason.
 func info(n *row) belfry.Value {
 	if n.State.OffHours {
-		return text(outsidePeriod)
+		return textValue(outsidePeriod)
 	}
-	return text(n.State.Info)
+	return textValue(n.State.Info)
 }

@@ -8,9 +8,9 @@ import (
 	"belfry/query"
 )
 
-// TestDeepPages: a page far from the top has the rows that a look at every item gives.
+// TestDeepPages: a page with a large offset has the same rows as a scan over every item.
 func TestDeepPages(t *testing.T) {
-	e := newEstate(t)
+	e := newTestTree(t)
 	web := e.add(belfry.KindResource, "web", 1, 0, "custom")
 	var objects []belfry.ID
 	for n := range 3000 {
@@ -33,7 +33,7 @@ func TestDeepPages(t *testing.T) {
 			t.Errorf("%s: got\n%swant\n%s", rest, got, want)
 		}
 	}
-	for _, offset := range []int{deep - 1, deep, deep + 1, 2990, 3001, 3002, 5000} {
+	for _, offset := range []int{deepOffset - 1, deepOffset, deepOffset + 1, 2990, 3001, 3002, 5000} {
 		f(fmt.Sprintf("ORDER BY status DESC, name LIMIT 20 OFFSET %d", offset))
 		f(fmt.Sprintf("WHERE kind='object' ORDER BY name DESC LIMIT 20 OFFSET %d", offset))
 		f(fmt.Sprintf("WHERE status<>'3' LIMIT 5 OFFSET %d", offset))

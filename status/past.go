@@ -19,32 +19,32 @@ const Ahead = belfry.Ahead
 //
 //	           snapshot            what each item showed once a day
 //	─────────────┼──────────┬───►
-//	             ├─ alarms ─┤ T    later by id, and not after T by their own time; the last one of an item counts
-//	             └─ changes ┘      the same for what no alarm tells: management, acknowledgments, notes
+//	             ├─ alarms ─┤ T    later by id, and not after T by their own time; the last of each item counts
+//	             └─ changes ┘      the same for what no alarm reports: management, acknowledgments, notes
 //
-// A snapshot takes a while. Events that come meanwhile may be in it already; to let them happen again changes nothing.
+// A snapshot takes a while. Events that come meanwhile may be in it already; applying them again changes nothing.
 //
-// So it follows the order in which things became known, as the present does, and leaves out what is said to have
-// happened after T. Without a snapshot the events alone will do, if none have been dropped.
+// So it follows the order in which changes became known, as the present does, and ignores those dated after T. Without
+// a snapshot the events alone are enough, if none have been dropped.
 type Past struct {
 	Tree    *meta.Tree
 	Catalog *catalog.Catalog
 	Rows    query.Source                        // of events, changes and snapshots
-	Oldest  func(collection string) belfry.Time // rows before it have been dropped; 0 when none have
+	Oldest  func(collection string) belfry.Time // rows before it have been dropped; 0 if none have
 
-	partial *query.Partial // of the plan that is answered
+	partial *query.Partial // of the plan being answered
 }
 
-// Select runs a plan over the state of things at the moment that it names.
+// Select runs a plan over the state at the time given in the plan.
 func (s Past) Select(ctx context.Context, p *query.Plan, turns *Turns) (query.Rows, error) {
 	s.partial = p.Partial
-	about, err := s.about(ctx, p)
+	about, err := s.selectItems(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	states, err := s.states(ctx, about, p.AsOf)
-	if err == nil && len(about.around) > 0 {
-		err = s.addAround(ctx, about, p.AsOf, states)
+	if err == nil && len(about.ancestors) > 0 {
+		err = s.addAncestors(ctx, about, p.AsOf, states)
 	}
 	if err != nil {
 		return nil, err
@@ -63,31 +63,31 @@ func (s Past) Select(ctx context.Context, p *query.Plan, turns *Turns) (query.Ro
 	return rows, err
 }
 
-// addAround adds the states of what the items stand in.
-func (s Past) addAround(ctx context.Context, a scope, at belfry.Time, to states) error {
-	more, err := s.states(ctx, scope{customer: a.customer, items: a.around}, at)
+// addAncestors adds the states of the views and resources that contain the items.
+func (s Past) addAncestors(ctx context.Context, a selection, at belfry.Time, to states) error {
+	more, err := s.states(ctx, selection{customer: a.customer, items: a.ancestors}, at)
 	maps.Copy(to, more)
 	return err
 }
 
-// scope is whose items are asked for, and which: all, unless they have one name.
-type scope struct {
-	customer belfry.CustomerID
-	name     *string // of objects
-	items    []belfry.ID
-	nodes    []*meta.Node // of these
-	around   []belfry.ID  // the views and resources in which these stand, whose management they may have inherited
+// selection is the set of items that a query needs: all of a customer, or the objects of one name.
+type selection struct {
+	customer  belfry.CustomerID
+	name      *string // of objects
+	items     []belfry.ID
+	nodes     []*meta.Node // of items
+	ancestors []belfry.ID  // views and resources that contain the items; they may inherit their management
 }
 
-// So many objects of one name are looked for by themselves, in so many views and resources.
+// Objects of one name are read alone up to these numbers of objects and ancestors.
 const (
-	maxNamed  = 1000
-	maxAround = 100
+	maxNamed     = 1000
+	maxAncestors = 100
 )
 
-// about finds which items can be in the answer. People mostly ask for one object, or for all.
-func (s Past) about(ctx context.Context, p *query.Plan) (scope, error) {
-	a := scope{customer: p.Customer}
+// selectItems finds the items that can be in the answer. Most queries are for one object or for all.
+func (s Past) selectItems(ctx context.Context, p *query.Plan) (selection, error) {
+	a := selection{customer: p.Customer}
 	name, ok := p.Wanted("object")
 	if !ok {
 		return a, nil
@@ -100,14 +100,14 @@ func (s Past) about(ctx context.Context, p *query.Plan) (scope, error) {
 	if err != nil {
 		return a, err
 	}
-	if around := s.around(nodes); len(around) <= maxAround {
-		a.name, a.items, a.nodes, a.around = &name, items, nodes, around
+	if around := s.ancestors(nodes); len(around) <= maxAncestors {
+		a.name, a.items, a.nodes, a.ancestors = &name, items, nodes, around
 	}
 	return a, nil
 }
 
-// around lists what items stand in, up to MAIN.
-func (s Past) around(nodes []*meta.Node) (ids []belfry.ID) {
+// ancestors lists the views and resources that contain the items, up to MAIN.
+func (s Past) ancestors(nodes []*meta.Node) (ids []belfry.ID) {
 	seen := map[belfry.ID]bool{}
 	for n := range s.Tree.EachEver(nodes) {
 		for p := n.Parent; p != nil && !seen[p.ID]; p = p.Parent {
@@ -118,8 +118,8 @@ func (s Past) around(nodes []*meta.Node) (ids []belfry.ID) {
 	return ids
 }
 
-// narrow has a plan give rows of these items alone.
-func (a scope) narrow(p *query.Plan, where query.And) {
+// restrict limits a plan to rows of the selected items.
+func (a selection) restrict(p *query.Plan, where query.And) {
 	p.Customer, p.Where = a.customer, where
 	switch {
 	case a.name != nil:
@@ -136,27 +136,27 @@ func (a scope) narrow(p *query.Plan, where query.And) {
 	}
 }
 
-// Taken tells whether the customer has a whole snapshot that was begun at or after since and ended until now. One that
-// lies in the future was taken while the clock was ahead; it must not keep the days until then from having their own.
+// Taken reports whether the customer has a complete snapshot that was begun at or after since and ended by now. One in
+// the future was taken while the clock was ahead; it must not prevent snapshots of the days until then.
 func (s Past) Taken(ctx context.Context, c belfry.CustomerID, since, now belfry.Time) (bool, error) {
-	s.partial = new(query.Partial) // one that cannot be read is as good as none
+	s.partial = new(query.Partial) // an unreadable snapshot counts as none
 	ends, err := s.snapshots(ctx, c, since, now)
 	return len(ends) > 0, err
 }
 
-// states finds the states of the items of which anything was known.
-func (s Past) states(ctx context.Context, a scope, at belfry.Time) (states, error) {
-	// What a snapshot has must be no news at the moment: events may be ahead of the time at which they are written.
+// states returns the states of all items of which anything was known.
+func (s Past) states(ctx context.Context, a selection, at belfry.Time) (states, error) {
+	// Everything in the snapshot must be known at the time asked for: events may be ahead of the time at which they are written.
 	ends, err := s.snapshots(ctx, a.customer, 0, at-belfry.Time(Ahead.Microseconds()))
 	if err != nil {
 		return nil, err
 	}
 	for _, end := range ends {
-		first, whole, err := s.whole(ctx, a.customer, end)
+		first, whole, err := s.isComplete(ctx, a.customer, end)
 		if err != nil {
 			return nil, err
 		}
-		if !whole { // some of it was lost in the journal, and an older one has to do
+		if !whole { // rows were lost in the journal: use an older one
 			continue
 		}
 		states, err := s.base(ctx, a, end)
@@ -165,15 +165,15 @@ func (s Past) states(ctx context.Context, a scope, at belfry.Time) (states, erro
 		}
 		return states, s.replay(ctx, a, at, first, states)
 	}
-	if oldest := s.Oldest(belfry.Events); s.began(a.customer) < oldest {
+	if oldest := s.Oldest(belfry.Events); s.customerCreated(a.customer) < oldest {
 		return nil, belfry.Errorf(belfry.BadQuery, "the status as of %s is not known any more: events before %s are no longer kept", at, oldest)
 	}
 	states := states{}
 	return states, s.replay(ctx, a, at, 0, states)
 }
 
-// began is when the customer came; nothing of it can have been dropped that is older.
-func (s Past) began(c belfry.CustomerID) (at belfry.Time) {
+// customerCreated returns when the customer was created. No older rows of it can have been dropped.
+func (s Past) customerCreated(c belfry.CustomerID) (at belfry.Time) {
 	s.Tree.Read(c, func(e *meta.Tenant) {
 		if e != nil && e.Main != nil {
 			at = e.Main.Created
@@ -182,20 +182,20 @@ func (s Past) began(c belfry.CustomerID) (at belfry.Time) {
 	return at
 }
 
-// rows gives the items that existed at the moment: those that had been made by then, or of which something is known
-// from then, as data may be older than their object. The tree is locked while rows are made, some at a time, and not
-// while the caller has one.
-func (s Past) rows(ctx context.Context, p *query.Plan, a scope, states states, failed *error) iter.Seq[query.Row] {
+// rows iterates over the items that existed at the time: those created by then, and those with a known state, because
+// data may be older than its object. The tree is locked while a batch of rows is built, not while the caller handles
+// one.
+func (s Past) rows(ctx context.Context, p *query.Plan, a selection, states states, failed *error) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
 		within := s.Tree.Within(p.Scope())
-		then := picture{states, map[*meta.Node]*meta.Node{}, &within}
+		then := pastTree{states, map[*meta.Node]*meta.Node{}, &within}
 		var rows []*row
-		for list, err := range s.then(ctx, a, p.AsOf) {
+		for list, err := range s.nodesAt(ctx, a, p.AsOf) {
 			if err != nil {
 				*failed = err
 				return
 			}
-			for part := range slices.Chunk(list, copied) {
+			for part := range slices.Chunk(list, copyBatch) {
 				rows = rows[:0]
 				for n := range s.Tree.EachEver(part) {
 					if then.existed(n, p.AsOf) {
@@ -212,14 +212,14 @@ func (s Past) rows(ctx context.Context, p *query.Plan, a scope, states states, f
 	}
 }
 
-// existed tells whether the item had been made by then, and not been removed.
-func (p *picture) existed(n *meta.Node, at belfry.Time) bool {
+// existed reports whether the item existed at the given time.
+func (p *pastTree) existed(n *meta.Node, at belfry.Time) bool {
 	_, known := p.states[n.ID]
 	return (n.Created <= at || known) && (n.Removed == 0 || n.Removed > at)
 }
 
-// then gives the items that can be in the answer.
-func (s Past) then(ctx context.Context, a scope, at belfry.Time) iter.Seq2[[]*meta.Node, error] {
+// nodesAt iterates over the items that can be in the answer.
+func (s Past) nodesAt(ctx context.Context, a selection, at belfry.Time) iter.Seq2[[]*meta.Node, error] {
 	if a.name == nil {
 		return s.Tree.Then(ctx, a.customer, at)
 	}

@@ -11,35 +11,35 @@ import (
 	"belfry/query"
 )
 
-// end is the last row of a snapshot.
-type end struct {
+// snapshotEnd is the last row of a snapshot.
+type snapshotEnd struct {
 	at   belfry.Time
 	rows int
 }
 
-// snapshots lists the newest whole snapshots that were begun since and ended until the given moments, newest first.
-func (s Past) snapshots(ctx context.Context, c belfry.CustomerID, since, until belfry.Time) (ends []end, err error) {
+// snapshots lists the newest snapshots that were begun at or after since and ended by until, newest first.
+func (s Past) snapshots(ctx context.Context, c belfry.CustomerID, since, until belfry.Time) (ends []snapshotEnd, err error) {
 	col := s.Catalog.KeptAs(belfry.StatusDay)
-	rows, done := stored("rows", catalog.Integer), stored("done", catalog.Time)
-	const enough = 5
+	rows, done := storedColumn("rows", catalog.Integer), storedColumn("done", catalog.Time)
+	const limit = 5
 	p := &query.Plan{
-		Customer: c, Collection: col, From: since, To: query.Forever, Limit: enough,
-		Outputs: outputs(stored("timestamp", catalog.Time), rows),
+		Customer: c, Collection: col, From: since, To: query.Forever, Limit: limit,
+		Outputs: outputs(storedColumn("timestamp", catalog.Time), rows),
 		Where: query.And{
 			query.Null{Column: rows, Not: true},
 			query.Compare{Column: done, Op: query.LessEqual, Value: belfry.Value{Type: belfry.TimeValue, Int: int64(until)}},
 		},
-		Order: []query.Order{{Column: stored("timestamp", catalog.Time), Desc: true}, {Column: stored("id", catalog.ID), Desc: true}},
+		Order: []query.Order{{Column: storedColumn("timestamp", catalog.Time), Desc: true}, {Column: storedColumn("id", catalog.ID), Desc: true}},
 	}
 	_, err = s.read(ctx, p, func(row []belfry.Value) error {
-		ends = append(ends, end{belfry.Time(row[0].Int), int(row[1].Int)})
+		ends = append(ends, snapshotEnd{belfry.Time(row[0].Int), int(row[1].Int)})
 		return nil
 	})
 	return ends, err
 }
 
-// whole tells whether all rows of a snapshot are there, and gives the lowest id of them.
-func (s Past) whole(ctx context.Context, c belfry.CustomerID, e end) (first belfry.RowID, ok bool, err error) {
+// isComplete reports whether all rows of a snapshot are there, and returns the lowest of their ids.
+func (s Past) isComplete(ctx context.Context, c belfry.CustomerID, e snapshotEnd) (first belfry.RowID, ok bool, err error) {
 	p := &query.Plan{
 		Customer: c, Collection: s.Catalog.KeptAs(belfry.StatusDay), From: e.at, To: e.at, Limit: 1,
 		Grouping: &query.Grouping{Calls: []query.Call{{Func: query.FuncCount}, {Func: query.FuncMin, Column: idColumn}}},
@@ -55,45 +55,45 @@ func (s Past) whole(ctx context.Context, c belfry.CustomerID, e end) (first belf
 }
 
 // base reads a snapshot.
-func (s Past) base(ctx context.Context, a scope, e end) (states, error) {
+func (s Past) base(ctx context.Context, a selection, e snapshotEnd) (states, error) {
 	states := states{}
 	p := &query.Plan{
 		Collection: s.Catalog.KeptAs(belfry.StatusDay), From: e.at, To: e.at,
-		Outputs: outputs(idColumn, itemColumn, stored("status", catalog.Status), stored("since", catalog.Time), stored("info", catalog.FullText),
-			stored("own", catalog.Status), stored("mode", catalog.Integer), stored("quiet", catalog.Bool),
-			stored("management", catalog.Text), stored("ack", catalog.Text), stored("note", catalog.Text)),
+		Outputs: outputs(idColumn, itemColumn, storedColumn("status", catalog.Status), storedColumn("since", catalog.Time), storedColumn("info", catalog.FullText),
+			storedColumn("own", catalog.Status), storedColumn("mode", catalog.Integer), storedColumn("quiet", catalog.Bool),
+			storedColumn("management", catalog.Text), storedColumn("ack", catalog.Text), storedColumn("note", catalog.Text)),
 	}
-	a.narrow(p, query.And{query.Null{Column: itemColumn, Not: true}})
-	return states, s.pages(ctx, p, 0, states.begin())
+	a.restrict(p, query.And{query.Null{Column: itemColumn, Not: true}})
+	return states, s.pages(ctx, p, 0, states.snapshotReader())
 }
 
-// replay lets what came after the given row, up to the moment, happen to the states. Changes come first, as each says
-// between which events it belongs.
-func (s Past) replay(ctx context.Context, a scope, at belfry.Time, after belfry.RowID, states states) error {
+// replay applies the changes and events after the given row, up to the given time. Changes come first, because each
+// records the event it follows.
+func (s Past) replay(ctx context.Context, a selection, at belfry.Time, after belfry.RowID, states states) error {
 	p := &query.Plan{
 		Collection: s.Catalog.KeptAs(belfry.StatusChange), To: at,
-		Outputs: outputs(idColumn, itemColumn, stored("facets", catalog.Integer), stored("after", catalog.ID),
-			stored("status", catalog.Status), stored("since", catalog.Time), stored("info", catalog.FullText),
-			stored("own", catalog.Status), stored("mode", catalog.Integer), stored("quiet", catalog.Bool),
-			stored("management", catalog.Text), stored("ack", catalog.Text), stored("note", catalog.Text)),
+		Outputs: outputs(idColumn, itemColumn, storedColumn("facets", catalog.Integer), storedColumn("after", catalog.ID),
+			storedColumn("status", catalog.Status), storedColumn("since", catalog.Time), storedColumn("info", catalog.FullText),
+			storedColumn("own", catalog.Status), storedColumn("mode", catalog.Integer), storedColumn("quiet", catalog.Bool),
+			storedColumn("management", catalog.Text), storedColumn("ack", catalog.Text), storedColumn("note", catalog.Text)),
 	}
-	a.narrow(p, query.And{query.Null{Column: itemColumn, Not: true}})
-	if err := s.pages(ctx, p, after, states.change()); err != nil {
+	a.restrict(p, query.And{query.Null{Column: itemColumn, Not: true}})
+	if err := s.pages(ctx, p, after, states.changeReader()); err != nil {
 		return err
 	}
 	p = &query.Plan{
 		Collection: s.Catalog.KeptAs(belfry.Events), To: at,
-		Outputs: outputs(idColumn, itemColumn, stored("status", catalog.Status), stored("timestamp", catalog.Time), stored("info", catalog.FullText), stored("source", catalog.Text)),
+		Outputs: outputs(idColumn, itemColumn, storedColumn("status", catalog.Status), storedColumn("timestamp", catalog.Time), storedColumn("info", catalog.FullText), storedColumn("source", catalog.Text)),
 	}
-	a.narrow(p, query.And{
-		query.Compare{Column: stored("type", catalog.Text), Value: belfry.Value{Type: belfry.TextValue, Text: "alarm"}},
+	a.restrict(p, query.And{
+		query.Compare{Column: storedColumn("type", catalog.Text), Value: belfry.Value{Type: belfry.TextValue, Text: "alarm"}},
 		query.Null{Column: itemColumn, Not: true},
 	})
-	return s.pages(ctx, p, after, states.alarm())
+	return s.pages(ctx, p, after, states.alarmReader())
 }
 
-// pages reads all rows of a plan whose id, which is its first output, is above the given one, in the order of their ids
-// and so many at a time that neither we nor the engine holds them all.
+// pages reads all rows of a plan whose id, its first output, is above the given one, in order of id. It reads in pages,
+// so that neither this process nor the engine holds all rows.
 func (s Past) pages(ctx context.Context, p *query.Plan, after belfry.RowID, each func([]belfry.Value) error) error {
 	where := p.Where.(query.And)
 	p.Limit, p.Order = query.MaxRows, []query.Order{{Column: idColumn}}
@@ -111,7 +111,7 @@ func (s Past) pages(ctx context.Context, p *query.Plan, after belfry.RowID, each
 	}
 }
 
-// read gives the rows of a plan one by one, and tells how many there were.
+// read calls each for every row of a plan and returns the number of rows.
 func (s Past) read(ctx context.Context, p *query.Plan, each func([]belfry.Value) error) (n int, err error) {
 	p.Partial = s.partial
 	rows, err := s.Rows.Select(ctx, p)
@@ -134,11 +134,11 @@ func (s Past) read(ctx context.Context, p *query.Plan, each func([]belfry.Value)
 }
 
 var (
-	idColumn   = stored("id", catalog.ID)
-	itemColumn = stored(belfry.ItemColumn, catalog.ID)
+	idColumn   = storedColumn("id", catalog.ID)
+	itemColumn = storedColumn(belfry.ItemColumn, catalog.ID)
 )
 
-func stored(name string, t catalog.Type) query.Column { return query.Column{Name: name, Type: t} }
+func storedColumn(name string, t catalog.Type) query.Column { return query.Column{Name: name, Type: t} }
 
 func outputs(columns ...query.Column) []query.Output {
 	outs := make([]query.Output, len(columns))

@@ -11,31 +11,30 @@ import (
 	"belfry/catalog"
 )
 
-// Period says when something is watched: a union of schedules. It does not change after it was made. The zero Period
-// is no restriction and always open.
+// Period is a monitoring period: a union of schedules. It is immutable. The zero Period is no restriction: always open.
 type Period struct {
 	zone  *time.Location
 	times []Schedule
-	texts []string // short form of the times that were written so
+	texts []string // short form of each time; empty if it was not written so
 }
 
 const (
-	mostTimes     = 50
-	longestPeriod = 64 << 10
-	periodExample = `a period is written like {"timezone": "Europe/Berlin", "times": ["mon-fri 08:00-18:00", "sat 10:00-14:00"]}`
+	maxTimes       = 50
+	maxPeriodBytes = 64 << 10
+	periodExample  = `a period is written like {"timezone": "Europe/Berlin", "times": ["mon-fri 08:00-18:00", "sat 10:00-14:00"]}`
 )
 
-// periodJSON is what a period looks like in a document.
+// periodJSON is the form of a period in a document.
 type periodJSON struct {
 	Zone  string            `json:"timezone,omitempty"`
 	Times []json.RawMessage `json:"times"`
 }
 
-// ParsePeriod reads a period from JSON. Each of its times is a text (mon-fri 08:00-18:00) or an object with from, to
-// and rrule. Without a timezone its times are of the server's.
+// ParsePeriod reads a period from JSON. Each of its times is a text (mon-fri 08:00-18:00) or an object with from, to and
+// rrule. Without a timezone its times are in the server's zone.
 func ParsePeriod(data []byte, server *time.Location) (Period, error) {
-	if len(data) > longestPeriod {
-		return Period{}, belfry.Errorf(belfry.BadParameter, "period: %d bytes are too long; the longest has %d", len(data), longestPeriod)
+	if len(data) > maxPeriodBytes {
+		return Period{}, belfry.Errorf(belfry.BadParameter, "period: %d bytes are too long; the longest has %d", len(data), maxPeriodBytes)
 	}
 	var w periodJSON
 	if err := decodeFields(data, &w, "period", "timezone", "times"); err != nil {
@@ -45,14 +44,14 @@ func ParsePeriod(data []byte, server *time.Location) (Period, error) {
 	if err != nil {
 		return Period{}, err
 	}
-	if len(w.Times) == 0 || len(w.Times) > mostTimes {
-		return Period{}, belfry.Errorf(belfry.BadParameter, "period: times has %d entries, and needs 1 to %d; %s", len(w.Times), mostTimes, periodExample)
+	if len(w.Times) == 0 || len(w.Times) > maxTimes {
+		return Period{}, belfry.Errorf(belfry.BadParameter, "period: times has %d entries, and needs 1 to %d; %s", len(w.Times), maxTimes, periodExample)
 	}
 	p := Period{zone: zone}
 	for i, raw := range w.Times {
 		s, text, err := parseTime(raw, zone)
 		if err != nil {
-			return Period{}, placed(err, "period: times[%d]: ", i)
+			return Period{}, withPlace(err, "period: times[%d]: ", i)
 		}
 		p.times, p.texts = append(p.times, s), append(p.texts, text)
 	}
@@ -76,7 +75,7 @@ func parseTime(raw json.RawMessage, zone *time.Location) (s Schedule, text strin
 	return s, "", err
 }
 
-// decodeFields decodes an object that has only the fields named.
+// decodeFields decodes an object that may have only the known fields.
 func decodeFields(data []byte, into any, what string, known ...string) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil || fields == nil {
@@ -97,8 +96,8 @@ func decodeFields(data []byte, into any, what string, known ...string) error {
 	return nil
 }
 
-// placed puts where it happened before the message of an error.
-func placed(err error, format string, args ...any) error {
+// withPlace prefixes the message of an error with the place where it occurred.
+func withPlace(err error, format string, args ...any) error {
 	place := belfry.Errorf(belfry.CodeOf(err), format, args...)
 	if e, ok := err.(*belfry.Error); ok {
 		place.Message += e.Message
@@ -106,13 +105,13 @@ func placed(err error, format string, args ...any) error {
 	return place
 }
 
-// IsZero tells whether there is no restriction.
+// IsZero reports whether there is no restriction.
 func (p Period) IsZero() bool { return len(p.times) == 0 }
 
-// Times are the schedules of which the period is the union.
+// Times returns the schedules of which the period is the union.
 func (p Period) Times() []Schedule { return append([]Schedule(nil), p.times...) }
 
-// Open tells whether one of the schedules is open.
+// Open reports whether one of the schedules is open.
 func (p Period) Open(at time.Time) bool {
 	for _, s := range p.times {
 		if s.Open(at) {
@@ -122,9 +121,9 @@ func (p Period) Open(at time.Time) bool {
 	return p.IsZero()
 }
 
-// Change is the next moment at which Open gives another answer than it does now; without ok it never will. A period
-// that stays open for longer than a month gives a moment after that, at which nothing changes, to ask again then:
-// that something is always open could be found out only by walking through all of it.
+// Change returns the next time at which the result of Open changes; ok is false if it never does. For a period that
+// stays open for more than a month it returns a time after that at which nothing changes, so that the caller asks again:
+// only a walk through the whole period could prove that it is always open.
 func (p Period) Change(after time.Time) (at time.Time, ok bool) {
 	if p.IsZero() {
 		return at, false
@@ -143,7 +142,7 @@ func (p Period) Change(after time.Time) (at time.Time, ok bool) {
 	return at, true
 }
 
-// opens is the next beginning.
+// opens returns the next beginning.
 func (p Period) opens(after time.Time) (at time.Time, ok bool) {
 	for _, s := range p.times {
 		if from, _, more := s.Next(after); more && (!ok || from.Before(at)) {
@@ -153,7 +152,7 @@ func (p Period) opens(after time.Time) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// end is the latest end of the occurrences that are open at a moment; ever: one of them has none.
+// end returns the latest end of the occurrences that are open at a time. ever is true if one of them has no end.
 func (p Period) end(at time.Time) (end time.Time, open, ever bool) {
 	for _, s := range p.times {
 		from, to, ok := s.Next(at)
@@ -168,7 +167,7 @@ func (p Period) end(at time.Time) (end time.Time, open, ever bool) {
 	return end, open, ever
 }
 
-// Equal tells whether two periods have the same zone and the same times, however these were written.
+// Equal reports whether two periods have the same zone and the same times, however they were written.
 func (p Period) Equal(o Period) bool {
 	if len(p.times) != len(o.times) {
 		return false
@@ -190,7 +189,7 @@ func (p Period) MarshalJSON() ([]byte, error) {
 	for i, s := range p.times {
 		var entry any = p.texts[i]
 		if entry == "" {
-			parts := s.written()
+			parts := s.jsonForm()
 			parts.Zone = ""
 			entry = parts
 		}
@@ -203,7 +202,7 @@ func (p Period) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, and trusts the name of the zone as that of Schedule does.
+// UnmarshalJSON reads what MarshalJSON wrote. Like that of Schedule it accepts any zone name that Go knows.
 func (p *Period) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		*p = Period{}

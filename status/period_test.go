@@ -22,7 +22,7 @@ func period(t testing.TB, text string) Period {
 
 func TestPeriod(t *testing.T) {
 	var p Period
-	// f asks at a moment: whether it is open, and when that changes.
+	// f checks whether the period is open at a time, and when that changes.
 	f := func(at string, open bool, change string) {
 		t.Helper()
 		when, ok := p.Change(utcTime(t, at))
@@ -54,7 +54,7 @@ func TestPeriod(t *testing.T) {
 	f("2026-01-05T08:00Z", true, "Mon 2026-01-05T20:00Z")
 	f("2026-01-06T08:00Z", true, "Tue 2026-01-06T18:00Z")
 
-	p = period(t, `{"times":["mon-sun"]}`) // always: to be asked again
+	p = period(t, `{"times":["mon-sun"]}`) // always open: ask again later
 	f("2026-01-05T08:00Z", true, "Sat 2026-02-07T00:00Z")
 	f("2026-02-07T00:00Z", true, "Wed 2026-03-11T00:00Z")
 
@@ -149,7 +149,7 @@ func TestPeriodRefused(t *testing.T) {
 	f(strings.Repeat(" ", 100_000), "too long")
 }
 
-// TestPeriodChange asks random periods minute by minute, in the weeks in which clocks are changed.
+// TestPeriodChange checks random periods minute by minute, in the weeks in which clocks change.
 func TestPeriodChange(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 2))

@@ -2,21 +2,21 @@ package status
 
 import "belfry"
 
-// Counts are the statuses of what stands directly in a view or resource.
+// Counts has the number of direct items of a view or resource by status.
 type Counts [belfry.Statuses]int32
 
-// Rollup says how the statuses of what stands in a view add up: Worst, Best, or a number n from 2 on for "n of m", by
-// which a view gets worse only when n of its items are at least that bad.
+// Rollup is how the statuses of the items in a view add up: Worst, Best, or a number n from 2 on for "n of m", by which
+// a view gets worse only if n of its items are at least that bad.
 type Rollup int
 
-// The ways that are no number.
+// The roll-ups that are not a number.
 const (
 	Worst Rollup = 0
 	Best  Rollup = -1
 )
 
-// Of gives what a view shows. What is Unknown, be it that nobody manages it, does not count; a view in which nothing
-// counts is Unknown.
+// Of returns the status of a view. Items that are Unknown, for example because they are unmanaged, do not count; a view
+// in which nothing counts is Unknown.
 func (r Rollup) Of(c Counts) belfry.Status {
 	if r == Best {
 		return c.best()
@@ -44,7 +44,7 @@ func (c Counts) best() belfry.Status {
 	return belfry.Unknown
 }
 
-// AddUp gives the standing of a view or resource from what stands in it. It costs the same however much stands there.
+// AddUp returns the standing of a view or resource from the counts of its items, at constant cost.
 func AddUp(s belfry.State, c Counts, r *Rules, at, now belfry.Time) (belfry.State, Change) {
-	return shift(s, r.Rollup.Of(c), "", at, now)
+	return setOwn(s, r.Rollup.Of(c), "", at, now)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// frequency is the unit in which a rule counts.
+// frequency is the unit of a rule's interval.
 type frequency uint8
 
 const (
@@ -15,12 +15,11 @@ const (
 	yearly
 )
 
-// rule is a recurrence rule as written. Every part but the interval is a condition that a day meets or not, which is
-// all that the parts we take amount to.
+// rule is a recurrence rule as written. Every part that we support, except the interval, is a condition on a day.
 type rule struct {
 	freq      frequency
 	interval  int
-	count     int // 0: no such part, here and below
+	count     int // 0: no such part; the same for the fields below
 	until     until
 	months    uint16 // bit m: BYMONTH has m
 	monthDays uint32 // bit d: BYMONTHDAY has d
@@ -29,31 +28,32 @@ type rule struct {
 	weekStart time.Weekday
 }
 
-// weekday is a value of BYDAY. With a number it is one of the month or year: 1MO the first Monday, -1FR the last Friday.
+// weekday is a value of BYDAY. With a number it is a weekday of the month or year: 1MO is the first Monday, -1FR the
+// last Friday.
 type weekday struct {
 	number int
 	day    time.Weekday
 }
 
-// until is the last moment at which an occurrence may begin; a date alone is the whole day.
+// until is the last time at which an occurrence may begin; a date alone includes the whole day.
 type until struct {
 	Moment
 	date bool
 }
 
-// recurrence finds the days on which a rule comes true that begins on a certain day.
+// recurrence finds the days on which a rule matches, from a first day on.
 type recurrence struct {
 	rule
 	first, last day
 }
 
-// longestRule is how long a rule goes on by itself. It bounds every search, so that a rule which never comes true is
-// found out at once.
-const longestRule = 200 * 366
+// maxRuleDays is how long a rule without an end goes on. It limits every search, so that a rule that never matches is
+// detected at once.
+const maxRuleDays = 200 * 366
 
-// from completes a rule by what it leaves to the day on which it starts.
-func (r rule) from(start civil, zone *time.Location) recurrence {
-	c := recurrence{r, start.day(), start.day() + longestRule}
+// startingAt completes a rule with the parts that it takes from its first day.
+func (r rule) startingAt(start civil, zone *time.Location) recurrence {
+	c := recurrence{r, start.day(), start.day() + maxRuleDays}
 	_, month, date := c.first.date()
 	noDays := r.monthDays == 0 && r.fromEnd == 0 && len(r.weekdays) == 0
 	switch {
@@ -78,7 +78,7 @@ func (r rule) from(start civil, zone *time.Location) recurrence {
 	return c
 }
 
-// nth is the day on which the rule comes true for the n-th time, or its last day if it never does so often.
+// nth returns the day of the n-th match, or the last day of the rule if there are fewer.
 func (c *recurrence) nth(n int) day {
 	d, ok := c.next(c.first)
 	for ; ok && n > 1; n-- {
@@ -87,24 +87,24 @@ func (c *recurrence) nth(n int) day {
 	return min(d, c.last)
 }
 
-// next is the first day from d on, on which the rule comes true.
+// next returns the first match on day d or later.
 func (c *recurrence) next(d day) (day, bool) {
 	d = max(d, c.first)
 	for d <= c.last {
-		ahead := c.ahead(d)
-		if ahead == d {
+		next := c.skip(d)
+		if next == d {
 			if c.matches(d) {
 				return d, true
 			}
-			ahead = d + 1
+			next = d + 1
 		}
-		d = ahead
+		d = next
 	}
 	return d, false
 }
 
-// ahead skips days that cannot be meant because of the interval or the month. It gives d itself if that may be.
-func (c *recurrence) ahead(d day) day {
+// skip returns the first day from d on that the interval and the months do not exclude.
+func (c *recurrence) skip(d day) day {
 	year, month, _ := d.date()
 	if c.months != 0 && c.months&(1<<month) == 0 {
 		return dayOf(year, month+1, 1)
@@ -115,33 +115,33 @@ func (c *recurrence) ahead(d day) day {
 	firstYear, firstMonth, _ := c.first.date()
 	switch c.freq {
 	case daily:
-		return d + day(c.missing(int(d-c.first)))
+		return d + day(c.remaining(int(d-c.first)))
 	case weekly:
-		if n := c.missing(c.week(d) - c.week(c.first)); n > 0 {
+		if n := c.remaining(c.week(d) - c.week(c.first)); n > 0 {
 			return day((c.week(d)+n)*7) + c.weekShift()
 		}
 	case monthly:
-		if n := c.missing((year-firstYear)*12 + int(month-firstMonth)); n > 0 {
+		if n := c.remaining((year-firstYear)*12 + int(month-firstMonth)); n > 0 {
 			return dayOf(year, month+time.Month(n), 1)
 		}
 	case yearly:
-		if n := c.missing(year - firstYear); n > 0 {
+		if n := c.remaining(year - firstYear); n > 0 {
 			return dayOf(year+n, time.January, 1)
 		}
 	}
 	return d
 }
 
-// missing is how many units are still to go to the next multiple of the interval.
-func (c *recurrence) missing(passed int) int { return (c.interval - passed%c.interval) % c.interval }
+// remaining returns how many units are left until the next multiple of the interval.
+func (c *recurrence) remaining(passed int) int { return (c.interval - passed%c.interval) % c.interval }
 
-// week numbers weeks by the day on which they start.
+// week returns the number of d's week, which starts on weekStart.
 func (c *recurrence) week(d day) int { return int(floorDiv(int64(d-c.weekShift()), 7)) }
 
-// weekShift is the first day of week 0. Day 0 was a Thursday.
+// weekShift returns the first day of week 0. Day 0 was a Thursday.
 func (c *recurrence) weekShift() day { return day(c.weekStart - time.Thursday) }
 
-// matches tells whether a day meets the conditions that ahead has not looked at.
+// matches reports whether a day meets the conditions that skip does not check.
 func (c *recurrence) matches(d day) bool {
 	year, month, date := d.date()
 	length := daysIn(year, month)

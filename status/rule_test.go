@@ -10,7 +10,7 @@ import (
 )
 
 func TestRuleDays(t *testing.T) {
-	// f compares the first days after a start, as many as are wanted; a last "-" says that there are no more.
+	// f compares the first days after a start, as many as are wanted; a last "-" means that there are no more.
 	f := func(start, text string, want ...string) {
 		t.Helper()
 		m, err := ParseMoment(start + "T08:00")
@@ -22,7 +22,7 @@ func TestRuleDays(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		c := r.from(m.wall, time.UTC)
+		c := r.startingAt(m.wall, time.UTC)
 		var got []string
 		for d := c.first; len(got) < len(want); d++ {
 			var ok bool
@@ -50,7 +50,7 @@ func TestRuleDays(t *testing.T) {
 	f("2026-01-07", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU", "2026-01-11", "2026-01-19", "2026-01-25")
 	f("2026-01-07", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU;WKST=SU", "2026-01-18", "2026-01-19", "2026-02-01")
 	f("2026-01-07", "FREQ=WEEKLY;BYMONTH=3", "2026-03-04", "2026-03-11")
-	f("2026-01-31", "FREQ=MONTHLY", "2026-01-31", "2026-03-31", "2026-05-31") // months that have no such day are left out
+	f("2026-01-31", "FREQ=MONTHLY", "2026-01-31", "2026-03-31", "2026-05-31") // months without that day are skipped
 	f("2026-01-31", "FREQ=MONTHLY;BYMONTHDAY=-1", "2026-01-31", "2026-02-28", "2026-03-31")
 	f("2026-01-02", "FREQ=MONTHLY;BYDAY=1MO,-1FR", "2026-01-05", "2026-01-30", "2026-02-02", "2026-02-27")
 	f("2026-01-02", "FREQ=MONTHLY;BYDAY=5TH", "2026-01-29", "2026-04-30")
@@ -138,7 +138,7 @@ func TestRuleRefused(t *testing.T) {
 	f("FREQ=WEEKLY;BYDAY="+strings.Repeat("MO,", 1000)+"MO", "too long")
 }
 
-// FuzzRule reads a rule, prints it and reads it again, and lets a window recur by it.
+// FuzzRule parses a rule, prints it and parses it again, and builds a recurring window from it.
 func FuzzRule(f *testing.F) {
 	for _, text := range []string{
 		"FREQ=DAILY;INTERVAL=3;COUNT=5", "FREQ=WEEKLY;BYDAY=MO,FR;WKST=SU", "FREQ=MONTHLY;BYDAY=1MO,-1FR;UNTIL=20301231",

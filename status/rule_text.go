@@ -11,8 +11,8 @@ import (
 	"belfry/catalog"
 )
 
-// frequencies are the names of frequencies, each with the longest interval. Ten years are enough for everybody, and
-// keep searches short.
+// frequencies are the names of the frequencies, each with its longest interval. Ten years are enough and keep searches
+// short.
 var frequencies = []struct {
 	name     string
 	interval int
@@ -25,22 +25,22 @@ var ruleParts = []string{"FREQ", "INTERVAL", "COUNT", "UNTIL", "BYMONTH", "BYMON
 
 const (
 	ruleExample  = "a rule is written like FREQ=WEEKLY;BYDAY=MO,FR or FREQ=MONTHLY;BYDAY=1SU"
-	longestText  = 500   // of a rule
-	longestCount = 10000 // of occurrences
+	maxRuleBytes = 500   // of a rule
+	maxCount     = 10000 // of occurrences
 )
 
 func badRule(format string, args ...any) error {
 	return belfry.Errorf(belfry.BadParameter, "rrule: "+format, args...)
 }
 
-// parseRule reads the part of RFC 5545 that decides about days. Times of the day are not the rule's business: each
-// occurrence begins when the first one did.
+// parseRule reads the part of RFC 5545 that selects days. Times of day are not part of the rule: each occurrence begins
+// at the same time as the first one.
 func parseRule(text string) (rule, error) {
 	r := rule{interval: 1, weekStart: time.Monday}
 	text = strings.ToUpper(strings.TrimSpace(text))
 	text = strings.TrimPrefix(text, "RRULE:")
-	if len(text) > longestText {
-		return r, badRule("%d bytes are too long for a rule; the longest has %d", len(text), longestText)
+	if len(text) > maxRuleBytes {
+		return r, badRule("%d bytes are too long for a rule; the longest has %d", len(text), maxRuleBytes)
 	}
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(text, ";") {
@@ -62,7 +62,7 @@ func parseRule(text string) (rule, error) {
 	return r, r.check()
 }
 
-// set takes one part of a rule.
+// set sets one part of a rule.
 func (r *rule) set(name, value string) error {
 	switch name {
 	case "FREQ":
@@ -70,15 +70,15 @@ func (r *rule) set(name, value string) error {
 	case "INTERVAL":
 		return setNumber(&r.interval, name, value, frequencies[daily].interval)
 	case "COUNT":
-		return setNumber(&r.count, name, value, longestCount)
+		return setNumber(&r.count, name, value, maxCount)
 	case "UNTIL":
 		return r.setUntil(value)
 	case "BYMONTH":
-		return each(value, r.addMonth)
+		return eachValue(value, r.addMonth)
 	case "BYMONTHDAY":
-		return each(value, r.addMonthDay)
+		return eachValue(value, r.addMonthDay)
 	case "BYDAY":
-		return each(value, r.addWeekday)
+		return eachValue(value, r.addWeekday)
 	case "WKST":
 		i := slices.Index(weekdayNames, value)
 		if i < 0 {
@@ -114,16 +114,16 @@ func (r *rule) setFrequency(value string) error {
 	return badRule("there is no FREQ %.60q; %sit is one of %s", value, hint, strings.Join(names, ", "))
 }
 
-func setNumber(n *int, name, value string, most int) error {
+func setNumber(n *int, name, value string, limit int) error {
 	v, err := strconv.Atoi(value)
-	if err != nil || v < 1 || v > most || value[0] == '+' {
-		return badRule("%s is a number from 1 to %d, got %.60q", name, most, value)
+	if err != nil || v < 1 || v > limit || value[0] == '+' {
+		return badRule("%s is a number from 1 to %d, got %.60q", name, limit, value)
 	}
 	*n = v
 	return nil
 }
 
-func each(list string, add func(string) error) error {
+func eachValue(list string, add func(string) error) error {
 	for value := range strings.SplitSeq(list, ",") {
 		if err := add(value); err != nil {
 			return err
@@ -175,27 +175,27 @@ func (r *rule) addWeekday(value string) error {
 
 // setUntil reads 20261231, 20261231T235959 or 20261231T235959Z.
 func (r *rule) setUntil(value string) error {
-	bad := badRule("UNTIL is a day as 20261231, or a time as 20261231T220000 or 20261231T220000Z, got %.60q", value)
-	if !shaped(value, "00000000") {
-		return bad
+	err := badRule("UNTIL is a day as 20261231, or a time as 20261231T220000 or 20261231T220000Z, got %.60q", value)
+	if !hasPattern(value, "00000000") {
+		return err
 	}
 	text := value[:4] + "-" + value[4:6] + "-" + value[6:8]
 	clock, zone := "T00:00", ""
 	if rest := value[8:]; rest != "" {
-		if !shaped(rest, "T000000") || rest[7:] != "" && rest[7:] != "Z" {
-			return bad
+		if !hasPattern(rest, "T000000") || rest[7:] != "" && rest[7:] != "Z" {
+			return err
 		}
 		clock, zone = rest[:3]+":"+rest[3:5]+":"+rest[5:7], rest[7:]
 	}
-	m, err := ParseMoment(text + clock + zone)
-	if err != nil {
-		return bad
+	m, parseErr := ParseMoment(text + clock + zone)
+	if parseErr != nil {
+		return err
 	}
 	r.until = until{m, len(value) == 8}
 	return nil
 }
 
-// check looks at what parts mean together, and puts lists in order.
+// check validates the combination of parts and sorts the lists.
 func (r *rule) check() error {
 	f := frequencies[r.freq]
 	numbered := 0
@@ -220,7 +220,7 @@ func (r *rule) check() error {
 	return nil
 }
 
-// String is the rule in one certain order: rules that mean the same by their parts are the same text.
+// String returns the rule with its parts in a fixed order, so that rules with the same parts are the same text.
 func (r rule) String() string {
 	out := []string{"FREQ=" + frequencies[r.freq].name}
 	add := func(name string, values ...string) {
@@ -252,7 +252,7 @@ func (r rule) String() string {
 	return strings.Join(out, ";")
 }
 
-// bits lists the bits that are set.
+// bits lists the numbers of the bits that are set.
 func bits(set uint32, sign string) (list []string) {
 	for i := range 32 {
 		if set&(1<<i) != 0 {

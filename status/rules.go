@@ -9,10 +9,10 @@ import (
 	"belfry/meta"
 )
 
-// noRules are those of items about which nothing has been said.
+// noRules applies to items without class rules and policies.
 var noRules Rules
 
-// RulesOf are the rules of a class. They are shared: nobody may change them.
+// RulesOf returns the rules of a class. They are shared and must not be changed.
 func RulesOf(def *catalog.Class) *Rules {
 	every := def.Interval.Std().Microseconds()
 	if every <= 0 && len(def.Rules()) == 0 {
@@ -21,8 +21,8 @@ func RulesOf(def *catalog.Class) *Rules {
 	return &Rules{Thresholds: def.Rules(), Interval: belfry.Time(max(every, 0))}
 }
 
-// RulesFor are what decides about an item, as the tree has it, without its monitoring period. It is read under the tree's
-// lock.
+// RulesFor returns the rules of an item in the tree, without its monitoring period. The caller holds the lock of the
+// tree.
 func RulesFor(e *meta.Tenant, n *meta.Node) *Rules {
 	switch {
 	case n.Kind != belfry.KindObject:
@@ -31,14 +31,14 @@ func RulesFor(e *meta.Tenant, n *meta.Node) *Rules {
 		return &noRules
 	}
 	return Compose(n.Class.Def, func(yield func([]*meta.Policy) bool) {
-		for at := n; at != nil && yield(e.PoliciesOn(at.ID)); at = at.Parent {
+		for a := n; a != nil && yield(e.PoliciesOn(a.ID)); a = a.Parent {
 		}
 	})
 }
 
-// RulesOfPlace are those of a view or resource about which policies say something.
-func RulesOfPlace(said []*meta.Policy) *Rules {
-	for _, p := range said {
+// RulesOfPlace returns the rules of a view or resource from the policies on it.
+func RulesOfPlace(policies []*meta.Policy) *Rules {
+	for _, p := range policies {
 		if n, ok := p.RollupNumber(); ok {
 			return &Rules{Rollup: Rollup(n)}
 		}
@@ -46,67 +46,67 @@ func RulesOfPlace(said []*meta.Policy) *Rules {
 	return &noRules
 }
 
-// Compose gives the rules of a class in some place. said gives the policies about the object, then those about the view
-// around it, and so on: of all that is said about the same thing, the nearest counts.
-func Compose(def *catalog.Class, said iter.Seq[[]*meta.Policy]) *Rules {
-	others := map[int]*catalog.Override{}
-	interval, paced := def.Interval, false
-	for here := range said {
+// Compose returns the rules of a class for one object. policies iterates over the policies on the object, then those on
+// the view that contains it, and so on: for each setting, the nearest policy wins.
+func Compose(def *catalog.Class, policies iter.Seq[[]*meta.Policy]) *Rules {
+	overrides := map[int]*catalog.Override{}
+	interval, found := def.Interval, false
+	for here := range policies {
 		for _, p := range here {
 			for i := range p.Thresholds {
-				if o := &p.Thresholds[i]; o.Class == def.Name && others[o.N] == nil {
-					others[o.N] = o
+				if o := &p.Thresholds[i]; o.Class == def.Name && overrides[o.N] == nil {
+					overrides[o.N] = o
 				}
 			}
 		}
-		if every, ok := paceOf(here, def.Name); ok && !paced {
-			interval, paced = every, true
+		if every, ok := intervalOf(here, def.Name); ok && !found {
+			interval, found = every, true
 		}
 	}
-	if len(others) == 0 && !paced {
+	if len(overrides) == 0 && !found {
 		return RulesOf(def)
 	}
 	rules := &Rules{Thresholds: def.Rules(), Interval: belfry.Time(max(interval.Std().Microseconds(), 0))}
-	if len(others) > 0 {
-		rules.Thresholds = def.Overridden(others)
+	if len(overrides) > 0 {
+		rules.Thresholds = def.Overridden(overrides)
 	}
 	return rules
 }
 
-// paceOf is what policies about one item say about the interval of a class: by name, or else of all.
-func paceOf(said []*meta.Policy, class string) (every catalog.Duration, ok bool) {
-	for _, p := range said {
-		for _, pace := range p.Intervals {
-			if pace.Class == class {
-				return pace.Every, true
+// intervalOf returns the interval that the policies on one item set for a class: by its name, or else for all classes.
+func intervalOf(policies []*meta.Policy, class string) (every catalog.Duration, ok bool) {
+	for _, p := range policies {
+		for _, i := range p.Intervals {
+			if i.Class == class {
+				return i.Every, true
 			}
-			if pace.Class == "" {
-				every, ok = pace.Every, true
+			if i.Class == "" {
+				every, ok = i.Every, true
 			}
 		}
 	}
 	return every, ok
 }
 
-// ruleSource says where a threshold of an item comes from.
-func (e *sight) ruleSource(n *meta.Node, r *catalog.Rule) string {
+// ruleSource returns where a threshold of an item comes from.
+func (e *scopedTenant) ruleSource(n *meta.Node, r *catalog.Rule) string {
 	if r.Policy == "" {
 		return "class " + n.Class.Name
 	}
-	for at := n; e.within.Has(at); at = at.Parent {
-		for _, p := range e.PoliciesOn(at.ID) {
+	for a := n; e.within.Has(a); a = a.Parent {
+		for _, p := range e.PoliciesOn(a.ID) {
 			if p.Name == r.Policy {
 				return "policy " + r.Policy
 			}
 		}
 	}
-	return "policy" // of somebody else: its name is not for everybody
+	return "policy" // outside the scope: its name must not be shown
 }
 
-// LastValues are the last ones of an object.
+// LastValues are the last values of an object.
 type LastValues struct{ *belfry.ItemState }
 
-// Number gives an indicator that is a number.
+// Number returns an indicator that is a number.
 func (v LastValues) Number(n int) (float64, bool) {
 	if n > len(v.Numbers) || math.IsNaN(v.Numbers[n-1]) {
 		return 0, false
@@ -114,7 +114,7 @@ func (v LastValues) Number(n int) (float64, bool) {
 	return v.Numbers[n-1], true
 }
 
-// Text gives an indicator that is a text.
+// Text returns an indicator that is a text.
 func (v LastValues) Text(n int) (string, bool) {
 	if n > len(v.Texts) || v.Texts[n-1] == "" {
 		return "", false

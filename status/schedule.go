@@ -8,34 +8,34 @@ import (
 	"belfry"
 )
 
-// Schedule is a stretch of time that comes once, or again and again by a rule. It does not change after it was made,
-// and knows no clock: what it says depends on the moment that it is asked about.
+// Schedule is a time interval that occurs once, or repeatedly by a rule. It is immutable and reads no clock: every
+// result depends on the time passed in.
 //
-// A stretch has its beginning and not its end: at its end it is over. Occurrences of a rule are set by what the clocks
-// of the zone show, beginning and end, each on its own day; in a night in which the clocks are changed a window is
-// therefore shorter or longer by an hour than in others. See civil.in for times that are skipped or come twice. An
-// occurrence of which nothing is left, because all of it was skipped, does not take place.
+// An occurrence includes its beginning and excludes its end. Occurrences of a rule begin and end at the wall-clock times
+// of the zone, each on its own day; in a night in which the clocks change, a window is therefore an hour shorter or
+// longer than in others. See civil.in for times that are skipped or occur twice. An occurrence that is skipped
+// completely does not take place.
 //
 // Occurrences are in order and never overlap; they may touch.
 type Schedule struct {
-	from, to Moment // of the first occurrence, which need not be one of the rule
+	from, to Moment // of the first occurrence, which the rule need not match
 	zone     *time.Location
-	rule     string      // as rule.String writes it; empty: once
+	rule     string      // as rule.String writes it; empty: no repetition
 	repeat   *recurrence // of the rule
 	begin    civil       // time of the day at which occurrences begin
-	length   civil       // of an occurrence, on the wall
+	length   civil       // of an occurrence, in wall-clock time
 }
 
-// longestWindow is the limit of an occurrence that comes again.
-const longestWindow = 366 * aDay
+// maxWindow is the longest occurrence of a schedule with a rule.
+const maxWindow = 366 * aDay
 
 // ParseZone finds a zone by its IANA name. An empty name is the zone of the server.
 func ParseZone(name string, server *time.Location) (*time.Location, error) {
 	if name == "" {
 		return server, nil
 	}
-	const longestName = 64
-	if len(name) <= longestName && name != "Local" { // which Go knows, and would be another zone on another machine
+	const maxName = 64
+	if len(name) <= maxName && name != "Local" { // Go accepts Local, but it would be another zone on another machine
 		if zone, err := time.LoadLocation(name); err == nil {
 			return zone, nil
 		}
@@ -43,8 +43,8 @@ func ParseZone(name string, server *time.Location) (*time.Location, error) {
 	return nil, belfry.Errorf(belfry.BadParameter, "timezone: there is no zone %.80q; write its IANA name, as Europe/Vienna or UTC", name)
 }
 
-// ParseSchedule makes a schedule of what somebody wrote: two moments, of which one may be empty if there is no rule, a
-// recurrence rule (RFC 5545) or none, and the zone for local times.
+// ParseSchedule builds a schedule from two moments, of which one may be empty if there is no rule, an optional
+// recurrence rule (RFC 5545), and the zone of local times.
 func ParseSchedule(from, to, rrule string, zone *time.Location) (Schedule, error) {
 	s := Schedule{zone: zone}
 	var err error
@@ -82,7 +82,7 @@ func (s *Schedule) checkOnce() error {
 	return belfry.Errorf(belfry.BadParameter, "the window ends at %s, which is not after its beginning at %s; give a later end", s.to, s.from)
 }
 
-// recur makes the schedule one that comes again.
+// recur adds a recurrence rule to the schedule.
 func (s *Schedule) recur(rrule string) error {
 	r, err := parseRule(rrule)
 	if err != nil {
@@ -99,10 +99,10 @@ func (s *Schedule) recur(rrule string) error {
 		return belfry.Errorf(belfry.BadParameter, "in %s the window would be from %s to %s; give times in the years 1970 to 9999", s.zone, s.from, s.to)
 	case s.length <= 0:
 		return belfry.Errorf(belfry.BadParameter, "the window ends at %s, which is not after its beginning at %s; give a later end", s.to, s.from)
-	case s.length > longestWindow:
+	case s.length > maxWindow:
 		return belfry.Errorf(belfry.BadParameter, "the window from %s to %s is too long to come again; the longest has 366 days", s.from, s.to)
 	}
-	c := r.from(from, s.zone)
+	c := r.startingAt(from, s.zone)
 	s.repeat = &c
 	first, ok := c.next(c.first)
 	if !ok {
@@ -111,9 +111,9 @@ func (s *Schedule) recur(rrule string) error {
 	return s.checkOverlap(first)
 }
 
-// checkOverlap refuses occurrences that last until the next: whoever wrote that has mistaken an end, and would never
-// see the window close. What depends on the week alone shows that within two turns; the rest is looked at for thirty
-// years, in which weekdays and leap days fall in every way.
+// checkOverlap rejects occurrences that last until the next one: such an end is a mistake, and the window would never
+// close. For rules that depend on the week alone, two periods show it; others are checked for thirty years, in which
+// weekdays and leap days fall in every way.
 func (s *Schedule) checkOverlap(d day) error {
 	if s.length <= aDay {
 		return nil
@@ -136,8 +136,8 @@ func (s *Schedule) checkOverlap(d day) error {
 	return nil
 }
 
-// Next is the first occurrence that ends after a moment: the one that is open then, or else the one to come. A
-// beginning or end that is not set is the zero time. Without ok there is none any more.
+// Next returns the first occurrence that ends after the given time: the open one, or else the next one. A beginning or
+// end that is not set is the zero time. ok is false if there are no more.
 func (s Schedule) Next(after time.Time) (from, to time.Time, ok bool) {
 	if s.zone == nil {
 		return from, to, false
@@ -145,8 +145,8 @@ func (s Schedule) Next(after time.Time) (from, to time.Time, ok bool) {
 	if s.repeat == nil {
 		return s.once(after)
 	}
-	// What ended on the wall has ended in truth, so that earlier days need not be looked at. The opposite is not so in
-	// the hour that comes twice, hence the loop.
+	// An occurrence whose wall-clock end has passed is over, so earlier days can be skipped. The reverse does not hold
+	// in the hour that occurs twice, hence the loop.
 	d := (civilOf(after.In(s.zone)) - s.length - s.begin).day()
 	for {
 		if d, ok = s.repeat.next(d); !ok {
@@ -171,7 +171,7 @@ func (s Schedule) once(after time.Time) (from, to time.Time, ok bool) {
 	return from, to, true
 }
 
-// occurrence is the one that begins on a day. It ends at the latest when the next begins.
+// occurrence returns the occurrence that begins on a day. It ends at the latest when the next one begins.
 func (s Schedule) occurrence(d day) (from, to time.Time) {
 	begin := d.start() + s.begin
 	end := begin + s.length
@@ -183,22 +183,23 @@ func (s Schedule) occurrence(d day) (from, to time.Time) {
 	return begin.in(s.zone), end.in(s.zone)
 }
 
-// Open tells whether a moment is in an occurrence.
+// Open reports whether an occurrence includes the given time.
 func (s Schedule) Open(at time.Time) bool {
 	from, _, ok := s.Next(at)
 	return ok && !from.After(at)
 }
 
-// Recurs tells whether the schedule has a rule.
+// Recurs reports whether the schedule has a rule.
 func (s Schedule) Recurs() bool { return s.repeat != nil }
 
-// IsZero tells whether there is no schedule. It has no occurrences.
+// IsZero reports whether there is no schedule. The zero schedule has no occurrences.
 func (s Schedule) IsZero() bool { return s.zone == nil }
 
-// Zone is the zone of its local times, nil if there is no schedule.
+// Zone returns the zone of its local times, nil if there is no schedule.
 func (s Schedule) Zone() *time.Location { return s.zone }
 
-// ZoneName is the name of the zone in which its times were given: UTC for instants, and none for the local time of a server whose zone has none.
+// ZoneName returns the name of the zone in which its times were given: UTC for instants, and "" for local times of a
+// server whose zone has no name.
 func (s Schedule) ZoneName() string {
 	local := func(m Moment) bool { return m.set && !m.instant }
 	if s.zone == nil {
@@ -210,7 +211,7 @@ func (s Schedule) ZoneName() string {
 	return zoneName(s.zone.String())
 }
 
-// zoneName leaves out the name that Go has for the zone of the machine: it says nothing anywhere else.
+// zoneName omits Local, Go's name for the zone of the machine: it means nothing elsewhere.
 func zoneName(name string) string {
 	if name == "Local" {
 		return ""
@@ -218,7 +219,7 @@ func zoneName(name string) string {
 	return name
 }
 
-// Parts are what ParseSchedule makes an equal schedule of: all that needs to be kept.
+// Parts returns the arguments from which ParseSchedule builds an equal schedule: all that must be stored.
 func (s Schedule) Parts() (from, to, rrule, zone string) {
 	if s.zone == nil {
 		return "", "", "", ""
@@ -226,12 +227,12 @@ func (s Schedule) Parts() (from, to, rrule, zone string) {
 	return s.from.String(), s.to.String(), s.rule, s.zone.String()
 }
 
-// Equal tells whether two schedules were written alike, apart from the order of a rule's parts.
+// Equal reports whether two schedules were written alike, apart from the order of a rule's parts.
 func (s Schedule) Equal(o Schedule) bool {
-	return s.written() == o.written()
+	return s.jsonForm() == o.jsonForm()
 }
 
-// String is for people: 2026-01-05T08:00 to 2026-01-05T18:00, FREQ=DAILY, Europe/Berlin.
+// String returns a readable form: 2026-01-05T08:00 to 2026-01-05T18:00, FREQ=DAILY, Europe/Berlin.
 func (s Schedule) String() string {
 	from, to, rrule, zone := s.Parts()
 	text := "no time"
@@ -251,7 +252,7 @@ func (s Schedule) String() string {
 	return text
 }
 
-// scheduleJSON is the form that records keep.
+// scheduleJSON is the form in records.
 type scheduleJSON struct {
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
@@ -259,16 +260,16 @@ type scheduleJSON struct {
 	Zone string `json:"timezone,omitempty"`
 }
 
-func (s Schedule) written() (w scheduleJSON) {
+func (s Schedule) jsonForm() (w scheduleJSON) {
 	w.From, w.To, w.Rule, w.Zone = s.Parts()
 	return w
 }
 
 // MarshalJSON writes the parts.
-func (s Schedule) MarshalJSON() ([]byte, error) { return json.Marshal(s.written()) }
+func (s Schedule) MarshalJSON() ([]byte, error) { return json.Marshal(s.jsonForm()) }
 
-// UnmarshalJSON reads what MarshalJSON wrote. It trusts the names of zones, unlike ParseZone: a record may have been
-// made on a server that used its machine's.
+// UnmarshalJSON reads what MarshalJSON wrote. Unlike ParseZone it accepts any zone name that Go knows: a record may come
+// from a server that used the zone of its machine.
 func (s *Schedule) UnmarshalJSON(data []byte) error {
 	var w scheduleJSON
 	if err := json.Unmarshal(data, &w); err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// model is a rule and a window as one would explain them: it goes from day to day and looks at everything again.
+// model is a simple implementation of a rule and a window: it walks day by day and checks every condition again.
 type model struct {
 	freq             string
 	interval, count  int
@@ -23,7 +23,7 @@ type model struct {
 	monthsAreWritten bool
 }
 
-// String is the rule.
+// String returns the rule.
 func (m *model) String() string {
 	parts := []string{"FREQ=" + m.freq, fmt.Sprint("INTERVAL=", m.interval), "WKST=" + weekdayNames[m.weekStart]}
 	if m.count > 0 {
@@ -94,11 +94,11 @@ func random(rng *rand.Rand, zones []*time.Location) *model {
 	return m
 }
 
-// meets tells whether a day is one of the rule's, apart from its end.
+// meets reports whether the rule matches a day, apart from its end.
 func (m *model) meets(d time.Time) bool {
 	first := m.start.Truncate(24 * time.Hour)
 	months, dates, weekdays := m.months, m.dates, m.weekdays
-	if len(dates) == 0 && len(weekdays) == 0 { // as the start is
+	if len(dates) == 0 && len(weekdays) == 0 { // taken from the start
 		switch m.freq {
 		case "YEARLY":
 			if len(months) == 0 {
@@ -111,14 +111,14 @@ func (m *model) meets(d time.Time) bool {
 			weekdays = []weekday{{day: first.Weekday()}}
 		}
 	}
-	return m.turn(first, d) &&
+	return m.onInterval(first, d) &&
 		(len(months) == 0 || slices.Contains(months, int(d.Month()))) &&
 		(len(dates) == 0 || slices.Contains(dates, d.Day()) || slices.Contains(dates, d.Day()-1-d.AddDate(0, 1, -d.Day()).Day())) &&
 		(len(weekdays) == 0 || slices.ContainsFunc(weekdays, func(w weekday) bool { return m.isWeekday(w, d) }))
 }
 
-// turn counts the days, weeks, months or years from the start on.
-func (m *model) turn(first, d time.Time) bool {
+// onInterval reports whether the number of days, weeks, months or years since the start is a multiple of the interval.
+func (m *model) onInterval(first, d time.Time) bool {
 	n := 0
 	switch m.freq {
 	case "DAILY":
@@ -170,10 +170,10 @@ func reached(wall time.Time, zone *time.Location) time.Time {
 	}
 }
 
-type stretch struct{ from, to time.Time }
+type occurrence struct{ from, to time.Time }
 
 // occurrences are all until the end of a year.
-func (m *model) occurrences(year int) (list []stretch) {
+func (m *model) occurrences(year int) (list []occurrence) {
 	n := 0
 	for d := m.start; d.Year() <= year; d = d.AddDate(0, 0, 1) {
 		if m.until != "" && d.Format("2006-01-02") > m.until || m.count > 0 && n == m.count {
@@ -183,7 +183,7 @@ func (m *model) occurrences(year int) (list []stretch) {
 			continue
 		}
 		n++
-		s := stretch{reached(d, m.zone), reached(d.Add(m.length), m.zone)}
+		s := occurrence{reached(d, m.zone), reached(d.Add(m.length), m.zone)}
 		if s.from.Before(s.to) {
 			list = append(list, s)
 		}
@@ -236,8 +236,8 @@ func TestScheduleAgainstModel(t *testing.T) {
 	}
 }
 
-// checkRefused wants a reason: that it never comes, or overlaps.
-func (m *model) checkRefused(t *testing.T, err error, want []stretch) {
+// checkRefused checks that a rejected rule never matches or overlaps.
+func (m *model) checkRefused(t *testing.T, err error, want []occurrence) {
 	t.Helper()
 	switch {
 	case strings.Contains(err.Error(), "never comes true") && len(want) == 0:
@@ -247,10 +247,10 @@ func (m *model) checkRefused(t *testing.T, err error, want []stretch) {
 	}
 }
 
-// check compares with the first stretch of the list that ends after a moment, and tells whether it is open.
-func (m *model) check(t *testing.T, s Schedule, list []stretch, at time.Time) bool {
+// check compares with the first occurrence of the list that ends after a moment, and reports whether it is open.
+func (m *model) check(t *testing.T, s Schedule, list []occurrence, at time.Time) bool {
 	t.Helper()
-	i := slices.IndexFunc(list, func(w stretch) bool { return w.to.After(at) })
+	i := slices.IndexFunc(list, func(w occurrence) bool { return w.to.After(at) })
 	from, to, ok := s.Next(at)
 	if i < 0 {
 		if ok && from.Year() < 2028 { // the list ends there

@@ -14,11 +14,11 @@ import (
 // Source answers queries of the current collections from the live tree.
 type Source struct {
 	Tree  *meta.Tree
-	Past  *Past  // answers for a past moment
-	Turns *Turns // of the queries of each customer; may be nil
+	Past  *Past  // answers queries with a past time
+	Turns *Turns // limits each customer to one processor; may be nil
 }
 
-// Select runs a plan over the present state of things.
+// Select runs a plan over the present state.
 func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if p.AsOf != 0 {
 		return s.Past.Select(ctx, p, s.Turns)
@@ -31,7 +31,7 @@ func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	}
 	defer turn.End()
 	e := &query.Evaluator{Pause: turn.Pause}
-	if p.Offset >= deep && p.Grouping == nil {
+	if p.Offset >= deepOffset && p.Grouping == nil {
 		page := *p
 		page.Offset = 0
 		found, err := s.page(e, p, nodes, &within)
@@ -43,15 +43,15 @@ func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	return e.Eval(p, s.rows(nodes, &within))
 }
 
-// deep is an offset from which on it pays to look for the rows of a page first, and to read them afterwards. The web
+// deepOffset is the offset from which it pays to find the rows of a page first and read them afterwards. The web
 // interface scrolls through lists of any length.
-const deep = 1000
+const deepOffset = 1000
 
-// page finds the nodes that the rows of a page are about. What happens to one of them between looking and reading is in
-// the answer, as it is for everything that happens while a query runs.
+// page finds the nodes of a page's rows. A change of one of them between finding and reading is in the answer, as is any
+// change while a query runs.
 func (s Source) page(e *query.Evaluator, p *query.Plan, nodes []*meta.Node, within *meta.Within) ([]*meta.Node, error) {
-	var seen []*meta.Node // removed ones do not come
-	places, err := e.PageRows(p, func(yield func(int, query.Row) bool) {
+	var seen []*meta.Node // without removed ones
+	indexes, err := e.PageRows(p, func(yield func(int, query.Row) bool) {
 		for n, r := range eachRow(s.Tree, nodes, within) {
 			seen = append(seen, n)
 			if !yield(len(seen)-1, r) {
@@ -59,14 +59,14 @@ func (s Source) page(e *query.Evaluator, p *query.Plan, nodes []*meta.Node, with
 			}
 		}
 	})
-	found := make([]*meta.Node, len(places))
-	for i, at := range places {
-		found[i] = seen[at]
+	found := make([]*meta.Node, len(indexes))
+	for i, j := range indexes {
+		found[i] = seen[j]
 	}
 	return found, err
 }
 
-// Explain tells which items Select would look at, and how it finds them.
+// Explain describes which items Select would read, and how it finds them.
 func (s Source) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error) {
 	text, err := s.found(ctx, p)
 	return []query.Line{{Part: "found", Text: text}}, err
@@ -76,7 +76,7 @@ func (s Source) found(ctx context.Context, p *query.Plan) (string, error) {
 	if p.AsOf == 0 {
 		return s.candidates(p).String(), nil
 	}
-	if a, err := s.Past.about(ctx, p); err != nil || a.name != nil {
+	if a, err := s.Past.selectItems(ctx, p); err != nil || a.name != nil {
 		return fmt.Sprintf("%d objects by name, from the snapshot before and the events since", len(a.items)), err
 	}
 	return "all items, from the snapshot before and the events since", nil
@@ -89,7 +89,7 @@ func (s Source) candidates(p *query.Plan) candidates {
 	return find(s.Tree, p.Customer, p.Where)
 }
 
-// rows shows items as they are seen from within a scope. The tree is not locked while the caller has a row.
+// rows iterates over items as seen from a scope. The tree is not locked while the caller handles a row.
 func (s Source) rows(nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
 		for _, r := range eachRow(s.Tree, nodes, within) {
@@ -100,25 +100,25 @@ func (s Source) rows(nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row
 	}
 }
 
-// row is a copy of an item, as a row of objectstatus. It has all that fields are read from, so that the tree need not be
-// locked while conditions are tested: no record can be applied while it is, and so nobody's rows are acknowledged.
+// row is a copy of an item, as a row of objectstatus. It has all that fields are read from, so the tree need not be
+// locked while conditions are tested: no record can be applied during that lock, so no sender would get an answer.
 type row struct {
 	meta.Node
-	around *meta.Node            // in which the parent stands
-	care   *belfry.OperatorState // what was said about its management, see careAbout
+	grandparent *meta.Node
+	care        *belfry.OperatorState // see effectiveCare
 }
 
-// set copies an item. The tree is locked.
+// set copies an item. The caller holds the lock of the tree.
 func (r *row) set(n *meta.Node) {
 	r.Node = *n
-	r.State.Info = n.Info() // may be that of what stands in it
-	if r.around = nil; n.Parent != nil {
-		r.around = n.Parent.Parent
+	r.State.Info = n.Info() // may come from the only item in it
+	if r.grandparent = nil; n.Parent != nil {
+		r.grandparent = n.Parent.Parent
 	}
-	r.care = careAbout(n)
+	r.care = effectiveCare(n)
 }
 
-// Value gives a field of the item.
+// Value returns a field of the item.
 func (r *row) Value(field string) belfry.Value {
 	if f := fields[field]; f != nil {
 		return f(r)
@@ -138,26 +138,26 @@ func (r *row) indicator(n int, asText bool) belfry.Value {
 		return belfry.Value{Type: belfry.NumberValue, Num: s.Numbers[n-1]}
 	}
 	if n <= len(s.Texts) {
-		return text(s.Texts[n-1])
+		return textValue(s.Texts[n-1])
 	}
 	return belfry.Value{}
 }
 
-// fields are the fields of objectstatus and where they come from, beside careFields.
+// fields maps the fields of objectstatus, except careFields, to their values.
 var fields = map[string]func(*row) belfry.Value{
 	belfry.PlaceColumn: func(n *row) belfry.Value {
 		return belfry.Value{Type: belfry.IDValue, Int: int64(n.Place().ID)}
 	},
 	"id":         func(n *row) belfry.Value { return belfry.Value{Type: belfry.IDValue, Int: int64(n.Number)} },
-	"timestamp":  func(n *row) belfry.Value { return moment(max(n.State.LastData, n.State.Since)) },
-	"name":       func(n *row) belfry.Value { return text(n.Name) },
-	"kind":       func(n *row) belfry.Value { return text(n.Kind.String()) },
-	"class":      func(n *row) belfry.Value { return text(n.Class.Name) },
-	"package":    func(n *row) belfry.Value { return text(n.Package) },
-	"statusname": func(n *row) belfry.Value { return text(n.State.StatusName()) },
+	"timestamp":  func(n *row) belfry.Value { return timeValue(max(n.State.LastData, n.State.Since)) },
+	"name":       func(n *row) belfry.Value { return textValue(n.Name) },
+	"kind":       func(n *row) belfry.Value { return textValue(n.Kind.String()) },
+	"class":      func(n *row) belfry.Value { return textValue(n.Class.Name) },
+	"package":    func(n *row) belfry.Value { return textValue(n.Package) },
+	"statusname": func(n *row) belfry.Value { return textValue(n.State.StatusName()) },
 	"info":       info,
-	"since":      func(n *row) belfry.Value { return moment(n.State.Since) },
-	"lastdata":   func(n *row) belfry.Value { return moment(n.State.LastData) },
+	"since":      func(n *row) belfry.Value { return timeValue(n.State.Since) },
+	"lastdata":   func(n *row) belfry.Value { return timeValue(n.State.LastData) },
 	"status": func(n *row) belfry.Value {
 		return belfry.Value{Type: belfry.StatusValue, Int: int64(n.State.Status)}
 	},
@@ -165,11 +165,11 @@ var fields = map[string]func(*row) belfry.Value{
 		if n.Resource == nil {
 			return belfry.Value{}
 		}
-		return text(n.Resource.Name)
+		return textValue(n.Resource.Name)
 	},
 	"view": func(n *row) belfry.Value {
 		if n.Kind == belfry.KindView {
-			return text(n.Name)
+			return textValue(n.Name)
 		}
 		return nameOf(n.Parent)
 	},
@@ -178,7 +178,7 @@ var fields = map[string]func(*row) belfry.Value{
 		if n.Kind != belfry.KindObject {
 			return belfry.Value{}
 		}
-		return text(n.Name)
+		return textValue(n.Name)
 	},
 	"ip":       detail(func(d *belfry.Details) string { return d.IP }),
 	"host":     detail(func(d *belfry.Details) string { return d.Host }),
@@ -189,12 +189,12 @@ var fields = map[string]func(*row) belfry.Value{
 	"object_5": detail(func(d *belfry.Details) string { return d.Constants[4] }),
 }
 
-// parentView is the view around the one in which the item stands; for a view, the one in which it stands.
+// parentView returns the view around the one that contains the item; for a view, the one that contains it.
 func parentView(n *row) belfry.Value {
 	if n.Kind == belfry.KindView || n.Parent == nil {
 		return nameOf(n.Parent)
 	}
-	return nameOf(n.around)
+	return nameOf(n.grandparent)
 }
 
 func detail(f func(*belfry.Details) string) func(*row) belfry.Value {
@@ -202,7 +202,7 @@ func detail(f func(*belfry.Details) string) func(*row) belfry.Value {
 		if n.Details == nil {
 			return belfry.Value{}
 		}
-		return text(f(n.Details))
+		return textValue(f(n.Details))
 	}
 }
 
@@ -210,17 +210,17 @@ func nameOf(n *meta.Node) belfry.Value {
 	if n == nil {
 		return belfry.Value{}
 	}
-	return text(n.Name)
+	return textValue(n.Name)
 }
 
-func text(s string) belfry.Value {
+func textValue(s string) belfry.Value {
 	if s == "" {
 		return belfry.Value{}
 	}
 	return belfry.Value{Type: belfry.TextValue, Text: s}
 }
 
-func moment(t belfry.Time) belfry.Value {
+func timeValue(t belfry.Time) belfry.Value {
 	if t == 0 {
 		return belfry.Value{}
 	}

@@ -8,29 +8,30 @@ import (
 	"belfry"
 )
 
-// Turns keeps work of one kind, such as the evaluation of queries, to one processor for each customer, however much of it a
-// customer has at once. It is done in turns, each a fraction of a millisecond long, so that short work does not wait for long work.
+// Turns limits work of one kind, such as evaluating queries, to one processor per customer, however much of it a
+// customer has at once. Work is done in turns of a fraction of a millisecond, so that short work does not wait for long
+// work.
 type Turns struct {
 	mu sync.Mutex
 	by map[belfry.CustomerID]*customerTurn
 }
 
-// customerTurn is shared by all who work for a customer.
+// customerTurn is shared by all goroutines that work for a customer.
 type customerTurn struct {
-	place chan struct{} // full while somebody works; those who wait get it in the order in which they came
-	users int           // that work or wait; Turns.mu guards it
+	sem  chan struct{} // full while one works; the others get it in order of arrival
+	refs int           // goroutines that work or wait; guarded by Turns.mu
 }
 
 // Turn is held by one goroutine while it works.
 type Turn struct {
 	ctx      context.Context
-	turns    *Turns // nil makes nobody wait
+	turns    *Turns // nil: no limit
 	customer belfry.CustomerID
 	shared   *customerTurn
 	held     bool
 }
 
-// Begin waits for a turn, unless ctx ends. With a nil Turns there is no need to wait.
+// Begin waits for a turn or until ctx ends. A nil Turns never waits.
 func (t *Turns) Begin(ctx context.Context, c belfry.CustomerID) (*Turn, error) {
 	turn := &Turn{ctx: ctx, turns: t, customer: c}
 	if t == nil {
@@ -45,7 +46,8 @@ func (t *Turns) Begin(ctx context.Context, c belfry.CustomerID) (*Turn, error) {
 	return turn, nil
 }
 
-// Pause lets others work and waits for the next turn. It fails when ctx has ended; then only End is left to call.
+// Pause lets others work and waits for the next turn. It returns an error when ctx has ended; then only End may be
+// called.
 func (t *Turn) Pause() error {
 	t.release()
 	runtime.Gosched() // sends and other requests go first
@@ -53,7 +55,7 @@ func (t *Turn) Pause() error {
 	return t.ctx.Err()
 }
 
-// End gives the turn back for good.
+// End releases the turn.
 func (t *Turn) End() {
 	t.release()
 	if t.turns != nil {
@@ -66,13 +68,13 @@ func (t *Turn) acquire() {
 		return
 	}
 	select {
-	case t.shared.place <- struct{}{}: // mostly nobody else is there
+	case t.shared.sem <- struct{}{}: // usually there is no one else
 		t.held = true
 		return
 	default:
 	}
 	select {
-	case t.shared.place <- struct{}{}:
+	case t.shared.sem <- struct{}{}:
 		t.held = true
 	case <-t.ctx.Done():
 	}
@@ -80,7 +82,7 @@ func (t *Turn) acquire() {
 
 func (t *Turn) release() {
 	if t.held {
-		<-t.shared.place
+		<-t.shared.sem
 		t.held = false
 	}
 }
@@ -92,16 +94,16 @@ func (t *Turns) join(c belfry.CustomerID) *customerTurn {
 		t.by = map[belfry.CustomerID]*customerTurn{}
 	}
 	if t.by[c] == nil {
-		t.by[c] = &customerTurn{place: make(chan struct{}, 1)}
+		t.by[c] = &customerTurn{sem: make(chan struct{}, 1)}
 	}
-	t.by[c].users++
+	t.by[c].refs++
 	return t.by[c]
 }
 
 func (t *Turns) leave(c belfry.CustomerID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.by[c].users--; t.by[c].users == 0 {
+	if t.by[c].refs--; t.by[c].refs == 0 {
 		delete(t.by, c)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"belfry/query"
 )
 
-// during is a context that calls f whenever a query asks whether it has ended: that is in the middle of its evaluation.
+// during is a context that calls f whenever a query checks whether it has ended, which is in the middle of its evaluation.
 type during struct {
 	context.Context
 	f func() error
@@ -22,7 +22,7 @@ type during struct {
 
 func (d during) Err() error { return d.f() }
 
-// noRows is a store in which there is nothing.
+// noRows is an empty store.
 type noRows struct{}
 
 func (noRows) Select(context.Context, *query.Plan) (query.Rows, error) { return noRows{}, nil }
@@ -30,9 +30,9 @@ func (noRows) Columns() []query.Output                                 { return 
 func (noRows) Next() ([]belfry.Value, error)                           { return nil, io.EOF }
 func (noRows) Close() error                                            { return nil }
 
-// disks makes an inventory with objects named disk 0 and so on.
-func disks(t testing.TB, count int) (e *inventory, objects []belfry.ID) {
-	e = newEstate(t)
+// disks returns a tree with objects named disk 0 and so on.
+func disks(t testing.TB, count int) (e *testTree, objects []belfry.ID) {
+	e = newTestTree(t)
 	web := e.add(belfry.KindResource, "web", 1, 0, "custom")
 	for n := range count {
 		objects = append(objects, e.add(belfry.KindObject, fmt.Sprintf("disk %d", n), web, web, "disk"))
@@ -41,7 +41,7 @@ func disks(t testing.TB, count int) (e *inventory, objects []belfry.ID) {
 	return e, objects
 }
 
-// likes are conditions that are true of nothing.
+// likes are conditions that nothing matches.
 func likes(count int) string {
 	return strings.TrimSuffix(strings.Repeat("name LIKE '%d%i%s%k%x0' OR ", count), " OR ")
 }
@@ -98,7 +98,7 @@ func TestQueryEndsWithinRow(t *testing.T) {
 	}
 }
 
-// TestTurns: of one customer's queries one evaluates at a time; those of another are not concerned.
+// TestTurns: queries of one customer are evaluated one at a time; those of another do not wait for them.
 func TestTurns(t *testing.T) {
 	var turns Turns
 	other, err := turns.Begin(t.Context(), 2) // holds its turn all the time

@@ -26,7 +26,7 @@ func TestWatch(t *testing.T) {
 	w := NewWatch(p)
 	f := func(now string, quiet bool, change, since string) {
 		t.Helper()
-		for _, w := range []*Watch{w, NewWatch(p)} { // one that remembers and one that does not
+		for _, w := range []*Watch{w, NewWatch(p)} { // with and without a cached phase
 			if got := w.Quiet(at(now)); got != quiet {
 				t.Errorf("%s: quiet %v", now, got)
 			}

@@ -9,9 +9,9 @@ import (
 	"belfry/meta"
 )
 
-// ListedWindow is a window that is open or comes, with the item it belongs to.
+// ListedWindow is a window that is open or planned, with its item.
 type ListedWindow struct {
-	ID       string `json:"id"` // by which a list goes on
+	ID       string `json:"id"` // cursor of the list
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
 	Resource string `json:"resource,omitempty"`
@@ -32,11 +32,11 @@ type ListedWindow struct {
 	Note string `json:"unmanagenote,omitempty"`
 }
 
-// lookedAt is how many items with windows are looked at while the tree is locked for reading.
-const lookedAt = 1024
+// windowBatch is how many items with windows are examined while the tree is locked for reading.
+const windowBatch = 1024
 
-// ListWindows lists the windows of the items in a scope, those after the given id, in the order of the items' creation and by name. It tells
-// whether there are more.
+// ListWindows lists the windows of the items in a scope that follow the given id, in order of the items' creation and by
+// name. It reports whether there are more.
 func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []ListedWindow, more bool, err error) {
 	last, name, err := parseWindowID(after)
 	if err != nil {
@@ -44,15 +44,15 @@ func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []
 	}
 	list = []ListedWindow{}
 	for from, further := t.NumberOf(s.Customer, last), true; further && len(list) <= limit; {
-		var items []cared
-		items, from, further = windowed(t, s, from, lookedAt)
+		var items []itemCare
+		items, from, further = itemsWithWindows(t, s, from, windowBatch)
 		for _, c := range items {
 			if c.item.ID < last || len(list) > limit {
 				continue
 			}
 			for _, w := range Planned(c.care) {
 				if c.item.ID > last || w.Name > name {
-					list = append(list, listed(c, &w))
+					list = append(list, describeWindow(c, &w))
 				}
 			}
 		}
@@ -63,39 +63,40 @@ func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []
 	return list, more, nil
 }
 
-// cared is an item with what was said about it.
-type cared struct {
+// itemCare is an item with what operators set on it.
+type itemCare struct {
 	item *meta.Node
 	care *belfry.OperatorState
 }
 
-// windowed finds items in a scope that have windows, among the next few of a number on. It tells where to go on, if there are more.
-func windowed(t *meta.Tree, s belfry.Scope, from uint64, most int) (list []cared, next uint64, more bool) {
+// itemsWithWindows examines up to limit items that have windows, from a number on, and returns those in the scope. If
+// there are more, next is the number to continue at.
+func itemsWithWindows(t *meta.Tree, s belfry.Scope, from uint64, limit int) (list []itemCare, next uint64, more bool) {
 	t.Read(s.Customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}
-		within, looked := e.Within(s), 0
+		within, scanned := e.Within(s), 0
 		for number, n := range e.Windowed(from) {
-			if looked++; looked > most {
+			if scanned++; scanned > limit {
 				next, more = number, true
 				return
 			}
 			if within.Has(n) {
-				list = append(list, cared{n, n.State.Operator})
+				list = append(list, itemCare{n, n.State.Operator})
 			}
 		}
 	})
 	return list, next, more
 }
 
-// listed describes a window of an item.
-func listed(c cared, w *belfry.Window) ListedWindow {
+// describeWindow returns the list entry of a window.
+func describeWindow(c itemCare, w *belfry.Window) ListedWindow {
 	n, f := c.item, w.Mode.Flags()
 	out := ListedWindow{
 		ID: belfry.RowID(n.ID).String() + ":" + w.Name, Name: n.Name, Kind: n.Kind.String(), Window: w.Name, Mode: w.Mode.String(),
 		IsUnmanaged: f.IsUnmanaged, IfRed: f.IfRed, Collect: f.Collect, Collector: f.Collector,
-		Open: w.Open, From: moments(w.From), To: moments(w.To), User: w.By, Note: c.care.UnmanageNote,
+		Open: w.Open, From: formatTime(w.From), To: formatTime(w.To), User: w.By, Note: c.care.UnmanageNote,
 	}
 	if n.Resource != nil && n.Resource != n {
 		out.Resource = n.Resource.Name
@@ -104,7 +105,7 @@ func listed(c cared, w *belfry.Window) ListedWindow {
 	return out
 }
 
-// RuleOf gives the rule by which a window comes again, and the zone of its times, if it has a name.
+// RuleOf returns the recurrence rule of a window and the zone of its times, if that has a name.
 func RuleOf(w *belfry.Window) (rule, zone string) {
 	var parts scheduleJSON
 	if w.Schedule != "" && json.Unmarshal([]byte(w.Schedule), &parts) == nil {
@@ -113,7 +114,7 @@ func RuleOf(w *belfry.Window) (rule, zone string) {
 	return "", w.Zone
 }
 
-// parseWindowID reads where a list is to go on: the number of an item, and the name of a window.
+// parseWindowID reads the cursor of a list: the id of an item and the name of a window.
 func parseWindowID(text string) (item belfry.ID, name string, err error) {
 	if text == "" {
 		return 0, "", nil

@@ -106,7 +106,7 @@ func TestListWindows(t *testing.T) {
 			t.Errorf("after %q: %v", after, err)
 		}
 	}
-	// Windows go with their item, and when there are none any more.
+	// Entries disappear with their item, and when it has no windows any more.
 	set(1, 10, belfry.OperatorState{Note: "n"})
 	apply(&belfry.Record{Customer: 1, Items: []belfry.Item{{ID: 10 + objects - 1, Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprint("o", objects-1), Parent: 3, Resource: 3, Class: "c", Removed: 9}}})
 	f(whole, 2, "Site/site web01/a web01/b")

@@ -6,18 +6,19 @@ import (
 	"belfry"
 )
 
-// lasting tells that a window is open, and has neither an end nor a name: the item looks as if somebody had unmanaged it when it opened.
-func lasting(w *belfry.Window) bool { return w.Open && w.To == 0 && w.Name == "" }
+// isIndefinite reports whether a window is open and has neither an end nor a name: the item looks as if it had been
+// unmanaged when the window opened.
+func isIndefinite(w *belfry.Window) bool { return w.Open && w.To == 0 && w.Name == "" }
 
-// topWindow is the window whose mode an item has; nil when none is open.
+// topWindow returns the window whose mode an item has; nil if none is open.
 func topWindow(c *belfry.OperatorState) *belfry.Window {
-	if n := opened(c.Windows); n > 0 {
+	if n := countOpen(c.Windows); n > 0 {
 		return &c.Windows[n-1]
 	}
 	return nil
 }
 
-// nextWindow is the window that opens first of those to come, with one of the given modes; nil when there is none.
+// nextWindow returns the planned window that opens first among those wanted; nil if there is none.
 func nextWindow(c *belfry.OperatorState, wanted func(*belfry.Window) bool) (first *belfry.Window) {
 	for i := range c.Windows {
 		if w := &c.Windows[i]; !w.Open && wanted(w) && (first == nil || w.From < first.From) {
@@ -27,15 +28,15 @@ func nextWindow(c *belfry.OperatorState, wanted func(*belfry.Window) bool) (firs
 	return first
 }
 
-// shownWindow is the window that is open, else the one to come; nil when there is none that anybody has to see.
+// shownWindow returns the window that is open, else the next one; nil if there is none to show.
 func shownWindow(c *belfry.OperatorState) *belfry.Window {
-	if w := topWindow(c); w != nil && !lasting(w) {
+	if w := topWindow(c); w != nil && !isIndefinite(w) {
 		return w
 	}
 	return nextWindow(c, func(*belfry.Window) bool { return true })
 }
 
-// unmanagedTime is the time without management that is now or comes next; its end is 0 when none is known.
+// unmanagedTime returns the present or next time without management; its end is 0 if it is not known.
 func unmanagedTime(c *belfry.OperatorState) (from, to belfry.Time) {
 	if c == nil {
 		return 0, 0
@@ -48,7 +49,7 @@ func unmanagedTime(c *belfry.OperatorState) (from, to belfry.Time) {
 		if from = c.From; w != nil {
 			to = w.To
 		}
-		if w == nil || lasting(w) { // one that takes its place is more to the point
+		if w == nil || isIndefinite(w) { // show the window that will replace it
 			if other := nextWindow(c, func(o *belfry.Window) bool { return unmanages(o) && o.Name == "" }); other != nil {
 				return other.From, other.To
 			}
@@ -58,7 +59,7 @@ func unmanagedTime(c *belfry.OperatorState) (from, to belfry.Time) {
 		}
 		return from, to
 	case w != nil && w.To != 0: // managed for a while
-		if n := opened(c.Windows); n > 1 && c.Windows[n-2].Mode != belfry.Managed {
+		if n := countOpen(c.Windows); n > 1 && c.Windows[n-2].Mode != belfry.Managed {
 			return w.To, c.Windows[n-2].To
 		}
 	}
@@ -68,8 +69,8 @@ func unmanagedTime(c *belfry.OperatorState) (from, to belfry.Time) {
 	return 0, 0
 }
 
-// Planned gives the windows of an item that somebody may want to see, by name: the last of each name, unless the item looks as if it had been
-// unmanaged at once.
+// Planned returns the windows of an item that operators may want to see, by name: the last of each name, without one
+// that looks as if the item had been unmanaged immediately.
 func Planned(c *belfry.OperatorState) (list []belfry.Window) {
 	if c == nil {
 		return nil
@@ -77,7 +78,7 @@ func Planned(c *belfry.OperatorState) (list []belfry.Window) {
 	for i := range c.Windows {
 		w := &c.Windows[i]
 		replaced := slices.ContainsFunc(c.Windows[i+1:], func(o belfry.Window) bool { return o.Name == w.Name })
-		if !replaced && !lasting(w) {
+		if !replaced && !isIndefinite(w) {
 			list = append(list, *w)
 		}
 	}

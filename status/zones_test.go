@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// zoneNames lists the zones of the archive that time/tzdata is made of.
+// zoneNames lists the zones in the archive of time/tzdata.
 func zoneNames(t *testing.T) (names []string) {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
@@ -29,7 +29,7 @@ func zoneNames(t *testing.T) (names []string) {
 	return names
 }
 
-// change is a moment at which the clocks of a zone are changed.
+// change is a moment at which the clocks of a zone change.
 type change struct {
 	at            time.Time
 	before, after civil // what they show when it comes, and what from then on
@@ -37,7 +37,7 @@ type change struct {
 
 func (c change) gap() civil { return c.after - c.before }
 
-// changes finds those of some years by trying, half a day after the other, and not in the way in which civil.in does.
+// changes finds the changes of some years by checking every half day, unlike civil.in.
 func changes(zone *time.Location, from, to int) (list []change) {
 	end := time.Date(to+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	last := time.Date(from, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
@@ -110,7 +110,7 @@ func checkChange(t *testing.T, z *time.Location, c change) {
 	}
 }
 
-// checkWall holds civil.in to the change.
+// checkWall checks civil.in around the change.
 func checkWall(t *testing.T, z *time.Location, c change, wall civil) {
 	t.Helper()
 	at := wall.in(z)
@@ -124,7 +124,7 @@ func checkWall(t *testing.T, z *time.Location, c change, wall civil) {
 	}
 }
 
-// checkOccurrence looks at the one that begins at a certain time on the wall.
+// checkOccurrence checks the one that begins at the given wall-clock time.
 func checkOccurrence(t *testing.T, s Schedule, c change, begin, length civil) {
 	t.Helper()
 	skipped := func(wall civil) bool { return c.before <= wall && wall < c.after }
@@ -149,7 +149,7 @@ func checkOccurrence(t *testing.T, s Schedule, c change, begin, length civil) {
 	if !ok || civilOf(from) != wantFrom || civilOf(to) != wantTo {
 		t.Fatalf("%s: around %v that of %s to %s is %v to %v", s, c.at, begin, end, from, to)
 	}
-	// In truth it is as long as on the wall, but for a change in it.
+	// Its real length is that on the wall clock, except for a change in it.
 	took := civil(to.Unix() - from.Unix())
 	want := wantTo - wantFrom
 	if from.Before(c.at) && !to.Before(c.at) {

@@ -31,7 +31,7 @@ func (d *divided) AppendSome(ctx context.Context, _ func() bool, batches ...*bel
 	return left, d.Append(ctx, whole...)
 }
 
-// TestDivided: rows of one customer that need many commits do not keep queries of another one waiting. They count as waiting until
+// TestDivided: rows of one customer that need many commits do not delay queries of another one. They count as backlog until
 // all of them are stored, and so does their record.
 func TestDivided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestDivided(t *testing.T) {
 		if took := ask(2); took < 5*time.Second || d.need != 0 {
 			t.Errorf("a query of the customer waits for %s, %d calls are left", took, d.need)
 		}
-		if rows, records := m.Backlog(); m.Position() != 5 || rows != 0 || records != 0 || len(m.loads) != 0 || len(m.begun) != 0 {
+		if rows, records := m.Backlog(); m.Position() != 5 || rows != 0 || records != 0 || len(m.loads) != 0 || len(m.partial) != 0 {
 			t.Errorf("at %d, %d rows in %d records wait, loads %v", m.Position(), rows, records, m.loads)
 		}
 		stop()

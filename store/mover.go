@@ -11,19 +11,19 @@ import (
 	"belfry/query"
 )
 
-// MoverOptions say when the Mover moves. What is zero has a default.
+// MoverOptions configure when the Mover moves rows. Zero fields have defaults.
 type MoverOptions struct {
-	Rows       int             // move as soon as so many rows wait; 50,000
-	Delay      time.Duration   // move when the oldest has waited so long; 200 ms
-	After      belfry.Position // the store has every record up to here already
-	Labels     query.Labels    // knows the names of items, which are put into answers here; nil: the store joins them
-	MaxBacklog int             // rows that may wait before Room lets no more in; 500,000, each of them usualRow at most. See asideShare
+	Rows       int             // move as soon as this many rows wait; 50,000
+	Delay      time.Duration   // move when the oldest has waited this long; 200 ms
+	After      belfry.Position // the store already has every record up to here
+	Labels     query.Labels    // names of items, which are added to answers here; nil: the store joins them
+	MaxBacklog int             // rows that may wait before Room lets no more in; 500,000, each of them normalRow at most. See reservedShare
 	Log        *slog.Logger
 
-	// Failed is told of every failed attempt and how many there have been in a row, and of nil and 0 once the store takes
-	// rows again. It must not block.
+	// Failed is called with the error of every failed attempt and the number of consecutive failures, and with nil and 0 once
+	// the store accepts rows again. It must not block.
 	Failed func(err error, times int)
-	// Reason says in words for clients why the store fails. The store's own words are for the log.
+	// Reason returns a text for clients why the store fails. The error of the store itself is for the log.
 	Reason func(error) string
 }
 
@@ -52,50 +52,50 @@ const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 2 * time.Second
 
-	// Stuck is the number of failed attempts in a row, a second and a half of them, after which the store counts as
-	// failing: queries no longer wait for rows that it cannot take, and senders no longer wait for room.
+	// Stuck is the number of consecutive failed attempts, about a second and a half, after which the store counts as failing:
+	// queries no longer wait for rows that it cannot store, and senders no longer wait for room.
 	Stuck = 5
 )
 
-// Mover carries records into a Store, in order, each once. Small commits are dear, so it waits a little and moves many
-// at a time; a query makes it move at once.
+// Mover moves records into a Store, in order, each once. Small commits are expensive, so it waits a little and moves
+// many at a time; a query makes it move at once.
 type Mover struct {
 	store Appender
 	opt   MoverOptions
-	wake  chan struct{} // something has changed that Run may wait for; holds one
+	wake  chan struct{} // wakes Run after a change; capacity 1
 
-	mu       sync.Mutex
-	queue    []waiting
-	held     held                            // small batches of records that have been moved otherwise
-	begun    []waiting                       // records of which a part has been moved, see Divided
-	lastMove belfry.Position                 // position of the last record that has been moved, as a whole or but for what is held
-	rows     int                             // in the queue and on the way
-	load     int                             // the same, weighed
-	loads    map[belfry.CustomerID]int       // the same, of those who have any
-	littles  int                             // the sum of those of loads that are little
-	records  int                             // how many records are in the queue and on the way
-	added    belfry.Position                 // position of the last record added
-	moved    belfry.Position                 // every record up to here is in the store
-	last     map[rowsOf]belfry.Position      // position of the last record with such rows
-	named    belfry.Position                 // names of items up to here are in the store; above moved only while it fails
-	nameless bool                            // the last names could not be stored either
-	wanted   belfry.Position                 // a query waits for this position
-	asked    map[belfry.CustomerID]time.Time // when a query of the customer last had to wait
-	oldest   time.Time                       // when the first in the queue was added
-	failures int                             // in a row
-	failure  error                           // the last of them
-	since    time.Time                       // the first of them
-	faults   int                             // attempts that have failed since the start
-	tries    int                             // attempts that have begun
-	tried    int                             // attempts that have ended
-	ended    time.Time                       // the last round
-	took     time.Duration                   // that round
-	closing  bool                            // nothing follows what is under way
-	changed  chan struct{}                   // closed when moved or failures change, and replaced
+	mu          sync.Mutex
+	queue       []queued
+	deferred    deferred                        // small batches of records that have otherwise been moved
+	partial     []queued                        // partly moved records, see Divided
+	lastMove    belfry.Position                 // position of the last record that has been moved, apart from deferred batches
+	rows        int                             // in the queue and being moved
+	load        int                             // the same, weighted
+	loads       map[belfry.CustomerID]int       // the same by customer, without zeros
+	smallLoad   int                             // sum of the small ones of loads
+	records     int                             // number of records in the queue and being moved
+	added       belfry.Position                 // position of the last record added
+	moved       belfry.Position                 // every record up to here is in the store
+	last        map[rowSet]belfry.Position      // position of the last record with rows of a set
+	named       belfry.Position                 // names of items up to here are in the store; above moved only while the store fails
+	namesFailed bool                            // storing the names failed too
+	wanted      belfry.Position                 // a query waits for this position
+	queryWaits  map[belfry.CustomerID]time.Time // when a query of the customer last had to wait
+	oldest      time.Time                       // when the first in the queue was added
+	failures    int                             // in a row
+	failure     error                           // the last of them
+	since       time.Time                       // the first of them
+	faults      int                             // failed attempts since the start
+	tries       int                             // attempts begun
+	tried       int                             // attempts ended
+	ended       time.Time                       // end of the last round
+	took        time.Duration                   // its duration
+	closing     bool                            // only requests in progress are left
+	changed     chan struct{}                   // closed when moved or failures change, and replaced
 }
 
-// waiting is a record in the queue.
-type waiting struct {
+// queued is a record in the queue.
+type queued struct {
 	pos     belfry.Position
 	batches []*belfry.Batch
 	rows    int
@@ -103,20 +103,19 @@ type waiting struct {
 	shares  []share
 }
 
-// mostAtOnce is how many bytes the store gets at once, unless a single record has more. An engine holds what it is given
-// until it is in its files, and folds its log in less memory than people think.
-const mostAtOnce = 16 << 20
+// maxRoundBytes limits the bytes passed to the store at once, unless a single record has more. An engine holds them in
+// memory until they are in its files, and checkpoints its log with little memory.
+const maxRoundBytes = 16 << 20
 
-// NewMover makes a Mover into s. It moves while Run runs.
+// NewMover returns a Mover into s. It moves while Run runs.
 func NewMover(s Appender, o MoverOptions) *Mover {
 	o.fill()
-	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowsOf]belfry.Position{}, loads: map[belfry.CustomerID]int{}, asked: map[belfry.CustomerID]time.Time{}, changed: make(chan struct{})}
+	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowSet]belfry.Position{}, loads: map[belfry.CustomerID]int{}, queryWaits: map[belfry.CustomerID]time.Time{}, changed: make(chan struct{})}
 }
 
-// Add gives the Mover the next record of the journal. It does not block. The batches of the record must not change
-// any more.
+// Add adds the next record of the journal. It does not block. The batches of the record must not change any more.
 func (m *Mover) Add(r *belfry.Record) {
-	w := waiting{pos: r.Pos, batches: r.Batches, shares: sharesOf(r.Batches)}
+	w := queued{pos: r.Pos, batches: r.Batches, shares: sharesOf(r.Batches)}
 	for _, s := range w.shares {
 		w.rows, w.bytes = w.rows+s.rows, w.bytes+s.bytes
 	}
@@ -124,9 +123,9 @@ func (m *Mover) Add(r *belfry.Record) {
 	defer m.mu.Unlock()
 	m.added = r.Pos
 	for _, b := range r.Batches {
-		m.last[rowsOf{b.Customer, b.Collection}] = r.Pos
+		m.last[rowSet{b.Customer, b.Collection}] = r.Pos
 	}
-	if len(r.Batches) == 0 && m.records == 0 && m.held.empty() { // nothing to move, and nothing on the way
+	if len(r.Batches) == 0 && m.records == 0 && m.deferred.empty() { // nothing to move, and nothing being moved
 		m.moved, m.lastMove = r.Pos, r.Pos
 		m.announce()
 		return
@@ -136,14 +135,14 @@ func (m *Mover) Add(r *belfry.Record) {
 	}
 	m.queue = append(m.queue, w)
 	m.rows += w.rows
-	m.weigh(&w, 1)
+	m.addLoad(&w, 1)
 	m.records++
 	if len(m.queue) == 1 || m.load >= m.opt.Rows {
-		m.poke()
+		m.signal()
 	}
 }
 
-// Run moves records until ctx ends; the round on its way is finished. Drain moves the rest.
+// Run moves records until ctx ends; a round in progress is finished. Drain moves the rest.
 func (m *Mover) Run(ctx context.Context) error {
 	for m.wait(ctx) {
 		m.round(ctx)
@@ -151,13 +150,13 @@ func (m *Mover) Run(ctx context.Context) error {
 	return nil
 }
 
-// Drain moves what is left once Run has returned, until ctx ends.
+// Drain moves the remaining records after Run has returned, until ctx ends.
 func (m *Mover) Drain(ctx context.Context) error {
 	for {
 		m.mu.Lock()
 		left, rows := m.records, m.rows
-		m.wanted = m.added // nothing is held back any more
-		done := left == 0 && m.held.empty()
+		m.wanted = m.added // nothing is deferred any more
+		done := left == 0 && m.deferred.empty()
 		m.mu.Unlock()
 		if done {
 			return nil
@@ -169,7 +168,7 @@ func (m *Mover) Drain(ctx context.Context) error {
 	}
 }
 
-// wait blocks until there is something worth moving. It gives false when ctx has ended.
+// wait blocks until it is time to move. It returns false when ctx has ended.
 func (m *Mover) wait(ctx context.Context) bool {
 	for {
 		if ctx.Err() != nil {
@@ -187,22 +186,22 @@ func (m *Mover) wait(ctx context.Context) bool {
 	}
 }
 
-// due tells whether to move now, and otherwise when to ask again; nil is when something has changed.
+// due reports whether to move now, and otherwise when to check again; a nil channel means after the next change.
 func (m *Mover) due() (bool, <-chan time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.queue) == 0 && m.held.empty() {
+	if len(m.queue) == 0 && m.deferred.empty() {
 		return false, nil
 	}
-	left := m.held.left()
+	left := m.deferred.remaining()
 	if len(m.queue) > 0 {
-		left = m.opt.Delay - past(m.oldest)
+		left = m.opt.Delay - elapsed(m.oldest)
 		if m.load >= m.opt.Rows {
 			return true, nil
 		}
 	}
 	if m.wanted > m.moved {
-		left = min(left, m.rest())
+		left = min(left, m.queryDelay())
 	}
 	if left <= 0 {
 		return true, nil
@@ -210,21 +209,21 @@ func (m *Mover) due() (bool, <-chan time.Time) {
 	return false, time.After(left)
 }
 
-// longestRest is how long a query may have to wait for the next round to begin.
-const longestRest = 100 * time.Millisecond
+// maxQueryDelay is the longest time that a query waits for the next round to begin.
+const maxQueryDelay = 100 * time.Millisecond
 
-// rest is how long the Mover does not yet hurry for a query: a quarter of what the last round took. Queries that come one after
-// the other beside much that is sent would otherwise make it commit a few rows at a time, all the time.
-func (m *Mover) rest() time.Duration { return min(m.took/4, longestRest) - past(m.ended) }
+// queryDelay returns how long a query still has to wait for the next round: a quarter of the duration of the last one.
+// Otherwise a sequence of queries during heavy sending would cause commits of a few rows each.
+func (m *Mover) queryDelay() time.Duration { return min(m.took/4, maxQueryDelay) - elapsed(m.ended) }
 
-// past is how long ago a moment was. One that seems to come yet is over, too: times after 2157 lack the reading of the clock that nobody
-// sets, and when such a clock is put right nothing may wait until it shows that time again.
-func past(t time.Time) time.Duration { return time.Since(t).Abs() }
+// elapsed returns how long ago t was. A time in the future counts as past, too: times after 2157 have no monotonic clock
+// reading, and after such a clock is corrected nothing may wait until it shows that time again.
+func elapsed(t time.Time) time.Duration { return time.Since(t).Abs() }
 
-// round moves the first part of the queue, however many attempts it takes, unless ctx ends between two of them; then
-// it puts it back.
+// round moves the first part of the queue, with as many attempts as needed, unless ctx ends between two of them; then it
+// puts the part back.
 func (m *Mover) round(ctx context.Context) {
-	part, batches, later := m.take()
+	part, batches, later := m.dequeue()
 	if len(part) == 0 && len(batches) == 0 {
 		return
 	}
@@ -233,8 +232,8 @@ func (m *Mover) round(ctx context.Context) {
 	for {
 		left, err := m.append(ctx, batches)
 		if err == nil {
-			m.rounded(start)
-			later.addBegun(left)
+			m.recordRound(start)
+			later.addPartial(left)
 			m.done(part, left, later)
 			return
 		}
@@ -248,7 +247,7 @@ func (m *Mover) round(ctx context.Context) {
 }
 
 // pauseAfter waits before the next attempt to store part. It returns false when ctx has ended.
-func (m *Mover) pauseAfter(ctx context.Context, part []waiting, retry time.Duration) bool {
+func (m *Mover) pauseAfter(ctx context.Context, part []queued, retry time.Duration) bool {
 	timer := time.NewTimer(retry)
 	defer timer.Stop()
 	for {
@@ -258,18 +257,18 @@ func (m *Mover) pauseAfter(ctx context.Context, part []waiting, retry time.Durat
 			return false
 		case <-timer.C:
 			return true
-		case <-m.wake: // a query, perhaps one that only needs names
+		case <-m.wake: // a query, perhaps one that needs only names
 		}
 	}
 }
 
-// storeNames gives the store the names of items in what waits, without the rows. A store keeps names in memory, so that
-// works while its disk is full, and queries of collections of which no rows wait can be answered.
-func (m *Mover) storeNames(ctx context.Context, part []waiting) {
+// storeNames stores the names of items of the waiting records, without the rows. A store has names in memory, so this
+// works while its disk is full, and queries of collections without waiting rows can be answered.
+func (m *Mover) storeNames(ctx context.Context, part []queued) {
 	m.mu.Lock()
 	named, last := max(m.moved, m.named), m.added
 	var names []*belfry.Batch
-	for _, list := range [][]waiting{part, m.queue} {
+	for _, list := range [][]queued{part, m.queue} {
 		for _, w := range list {
 			for _, b := range w.batches {
 				if w.pos > named && b.Collection == belfry.Dimension {
@@ -285,17 +284,17 @@ func (m *Mover) storeNames(ctx context.Context, part []waiting) {
 	_, err := m.append(ctx, names)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.nameless = err != nil; !m.nameless {
+	if m.namesFailed = err != nil; !m.namesFailed {
 		m.named = last
 	}
 	m.announce()
 }
 
-// longestRound is how long a round takes at most if the rows of the store can be divided: a query waits for the round that is under
-// way, and rows of one customer may belong to the files of four hundred days.
-const longestRound = 100 * time.Millisecond
+// maxRound limits the duration of a round if the store can divide its work: a query waits for the round in progress, and
+// rows of one customer may belong to the files of four hundred days.
+const maxRound = 100 * time.Millisecond
 
-// append lets a commit come to its end even if ctx ends meanwhile. It returns the batches of which rows are left.
+// append lets a commit finish even if ctx ends meanwhile. It returns the batches with rows that are not yet stored.
 func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) (left []*belfry.Batch, err error) {
 	if len(batches) == 0 {
 		return nil, nil
@@ -303,17 +302,17 @@ func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) (left []*be
 	m.mu.Lock()
 	m.tries++
 	m.mu.Unlock()
-	defer func() { m.attempted(err) }()
+	defer func() { m.attemptEnded(err) }()
 	ctx = context.WithoutCancel(ctx)
 	if d, ok := m.store.(Divided); ok {
 		start := time.Now()
-		return d.AppendSome(ctx, func() bool { return time.Since(start) > longestRound }, batches...)
+		return d.AppendSome(ctx, func() bool { return time.Since(start) > maxRound }, batches...)
 	}
 	return nil, m.store.Append(ctx, batches...)
 }
 
-// attempted takes note of the end of an attempt.
-func (m *Mover) attempted(err error) {
+// attemptEnded counts the end of an attempt.
+func (m *Mover) attemptEnded(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.tried++
@@ -323,75 +322,76 @@ func (m *Mover) attempted(err error) {
 	m.announce()
 }
 
-// take removes records from the queue: all, unless so many wait that others should see progress in between. Of their
-// batches, and of those that were held before, it says which to move now, and what is held afterwards.
-func (m *Mover) take() (part []waiting, now []*belfry.Batch, later held) {
+// dequeue removes records from the queue: all, or at most as much as one round may have. It divides their batches and
+// the deferred ones into those to store now and those to defer.
+func (m *Mover) dequeue() (part []queued, now []*belfry.Batch, later deferred) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, rows, bytes := 0, 0, 0
-	for n < len(m.queue) && (n == 0 || rows+m.queue[n].rows <= 4*m.opt.Rows && bytes+m.queue[n].bytes <= mostAtOnce) {
+	for n < len(m.queue) && (n == 0 || rows+m.queue[n].rows <= 4*m.opt.Rows && bytes+m.queue[n].bytes <= maxRoundBytes) {
 		rows, bytes = rows+m.queue[n].rows, bytes+m.queue[n].bytes
 		n++
 	}
 	part = m.queue[:n:n]
 	m.queue = m.queue[n:]
 	if len(m.queue) == 0 {
-		m.queue = nil // so that what has been moved can be freed
+		m.queue = nil // frees the memory of moved records
 	}
 	var batches []*belfry.Batch
 	for _, w := range part {
 		batches = append(batches, w.batches...)
 	}
-	now, later = m.held.part(batches, m.wanted > m.moved || m.failures > 0)
+	now, later = m.deferred.split(batches, m.wanted > m.moved || m.failures > 0)
 	return part, now, later
 }
 
-// rounded remembers how long a round took.
-func (m *Mover) rounded(start time.Time) {
+// recordRound records the duration of a round.
+func (m *Mover) recordRound(start time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ended = time.Now()
 	m.took = m.ended.Sub(start)
 }
 
-func (m *Mover) putBack(part []waiting) {
+func (m *Mover) putBack(part []queued) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.queue = append(part, m.queue...)
 }
 
-func (m *Mover) done(part []waiting, left []*belfry.Batch, later held) {
+func (m *Mover) done(part []queued, left []*belfry.Batch, later deferred) {
 	if m.settle(part, left, later) {
 		m.opt.Log.Info("rows are stored again")
 		m.opt.Failed(nil, 0)
 	}
 }
 
-// settle counts part as moved, but for records of which rows are left. It tells whether attempts before this one failed.
-func (m *Mover) settle(part []waiting, left []*belfry.Batch, later held) (failed bool) {
+// settle counts part as moved, except records with rows that are not yet stored. It reports whether earlier attempts
+// failed.
+func (m *Mover) settle(part []queued, left []*belfry.Batch, later deferred) (failed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(part) > 0 {
 		m.lastMove = part[len(part)-1].pos
 	}
-	begun := m.begun
-	m.begun = nil
+	begun := m.partial
+	m.partial = nil
 	for _, w := range append(begun, part...) {
 		if slices.ContainsFunc(left, func(b *belfry.Batch) bool { return b.Pos == w.pos }) {
-			m.begun = append(m.begun, w)
+			m.partial = append(m.partial, w)
 			continue
 		}
 		m.rows -= w.rows
-		m.weigh(&w, -1)
+		m.addLoad(&w, -1)
 	}
-	m.rows += later.rows - m.held.rows // what is held still waits
+	m.rows += later.rows - m.deferred.rows // deferred rows still wait
 	m.records -= len(part)
-	m.held = later
+	m.deferred = later
 	if m.moved = m.lastMove; !later.empty() {
-		m.moved = later.from() - 1
+		m.moved = later.first() - 1
 	}
 	failed = m.failures > 0
-	m.failures, m.failure, m.nameless = 0, nil, false
+	m.failures, m.failure, m.namesFailed = 0, nil, false
 	m.announce()
 	return failed
 }
@@ -412,26 +412,26 @@ func (m *Mover) failed(err error) {
 	m.opt.Failed(err, times)
 }
 
-// unavailable is the error for who needs a store that fails. The mutex is held.
+// unavailable returns the error for a client while the store fails. The caller holds the mutex.
 func (m *Mover) unavailable(what string) error {
 	return belfry.Errorf(belfry.StorageUnavailable, "%s: %s (since %s)", what, m.opt.Reason(m.failure), belfry.At(m.since))
 }
 
-// announce wakes all who wait for a change. The mutex is held.
+// announce wakes all goroutines that wait for a change. The caller holds the mutex.
 func (m *Mover) announce() {
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-func (m *Mover) poke() {
+func (m *Mover) signal() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Closing tells that the service stops. What is under way finds as much room again, and is not held up: it is safe in the
-// journal, and nothing follows it that would have to keep pace with the store.
+// Closing is called when the service stops. Requests in progress get as much room again and are not delayed: their rows
+// are safe in the journal, and nothing follows that would have to keep pace with the store.
 func (m *Mover) Closing() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -454,15 +454,15 @@ func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	m.mu.Unlock()
 	rows, err := source.Select(ctx, p)
 	if err != nil && ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
-		err = m.whileFailing(ctx, before, err)
+		err = m.failureError(ctx, before, err)
 	}
 	return rows, err
 }
 
-// whileFailing is the error of a query that the store could not answer, and before which it had failed to write so often. While the store cannot write it
-// may be unable to open its files, too, and then the reason is the same. An attempt that is under way is waited for: what fails it may have failed the query
-// first.
-func (m *Mover) whileFailing(ctx context.Context, before int, err error) error {
+// failureError returns the error of a query that the store could not answer; before is the number of failed writes
+// before the query. While the store cannot write it may be unable to open its files too, and then the reason is the
+// same. It waits for a write in progress: what makes that fail may have failed the query first.
+func (m *Mover) failureError(ctx context.Context, before int, err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for last := m.tries; m.tried < last && m.faults == before && ctx.Err() == nil; {
@@ -478,13 +478,13 @@ func (m *Mover) whileFailing(ctx context.Context, before int, err error) error {
 		return err
 	}
 	m.opt.Log.Warn("a query cannot be answered while rows cannot be stored", "err", err)
-	if m.failures == 0 { // it works again, or is about to be counted
+	if m.failures == 0 { // it works again, or the failure is not counted yet
 		return belfry.Errorf(belfry.StorageUnavailable, "the query cannot be answered: %s; try again shortly", m.opt.Reason(err))
 	}
 	return m.unavailable("the query cannot be answered")
 }
 
-// Explain says how the store would answer a plan, if it can tell.
+// Explain describes how the store would answer a plan, if it supports that.
 func (m *Mover) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error) {
 	if e, ok := m.store.(query.Explainer); ok {
 		return e.Explain(ctx, p)
@@ -492,8 +492,8 @@ func (m *Mover) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error
 	return nil, nil
 }
 
-// rowsOf are the rows of a customer in a collection.
-type rowsOf struct {
+// rowSet identifies the rows of a customer in a collection.
+type rowSet struct {
 	customer   belfry.CustomerID
 	collection string
 }
@@ -503,15 +503,15 @@ type rowsOf struct {
 func (m *Mover) catchUp(ctx context.Context, customer belfry.CustomerID, collection string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	of := rowsOf{customer, collection}
-	rows, names := m.last[of], m.last[rowsOf{customer, belfry.Dimension}]
-	for m.lacks(of, rows) || max(m.lastMove, m.named) < names {
-		if m.failures >= Stuck && (m.lacks(of, rows) || m.nameless) {
+	of := rowSet{customer, collection}
+	rows, names := m.last[of], m.last[rowSet{customer, belfry.Dimension}]
+	for m.missing(of, rows) || max(m.lastMove, m.named) < names {
+		if m.failures >= Stuck && (m.missing(of, rows) || m.namesFailed) {
 			return m.unavailable("rows of " + collection + " that were acknowledged cannot be read yet")
 		}
 		m.wanted = max(m.wanted, rows, names)
-		m.asked[customer] = time.Now()
-		m.poke()
+		m.queryWaits[customer] = time.Now()
+		m.signal()
 		changed := m.changed
 		m.mu.Unlock()
 		select {
@@ -520,19 +520,20 @@ func (m *Mover) catchUp(ctx context.Context, customer belfry.CustomerID, collect
 		}
 		m.mu.Lock()
 		if err := ctx.Err(); err != nil {
-			return m.outOfTime(err)
+			return m.timeoutError(err)
 		}
 	}
 	return nil
 }
 
-// lacks tells whether rows of a customer in a collection, from records up to pos, are not yet in the store. The mutex is held.
-func (m *Mover) lacks(of rowsOf, pos belfry.Position) bool {
-	return m.lastMove < pos || m.held.has(of, pos)
+// missing reports whether rows of a customer in a collection, from records up to pos, are not yet in the store. The
+// caller holds the mutex.
+func (m *Mover) missing(of rowSet, pos belfry.Position) bool {
+	return m.lastMove < pos || m.deferred.has(of, pos)
 }
 
-// outOfTime is the error of a query that could not wait any longer. The mutex is held.
-func (m *Mover) outOfTime(err error) error {
+// timeoutError returns the error of a query whose context has ended. The caller holds the mutex.
+func (m *Mover) timeoutError(err error) error {
 	if m.failures > 0 {
 		return m.unavailable("rows that were acknowledged cannot be read yet")
 	}
@@ -544,17 +545,17 @@ func (m *Mover) Hurry() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wanted = m.added
-	m.poke()
+	m.signal()
 }
 
-// Position is how far the store has come: every record at or below it is durable there.
+// Position returns how far the store has come: every record at or below it is durable there.
 func (m *Mover) Position() belfry.Position {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.moved
 }
 
-// Backlog is how much has been added and is not yet in the store.
+// Backlog returns how much has been added and is not yet in the store.
 func (m *Mover) Backlog() (rows, records int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"belfry/query"
 )
 
-// ram is a store that keeps positions in memory, and can be made to fail or to take its time.
+// ram is a store with positions in memory that can be made to fail or to block.
 type ram struct {
 	mu    sync.Mutex
 	pos   []belfry.Position   // in the order in which they came
@@ -23,8 +23,8 @@ type ram struct {
 	fail  error
 	asked []int // rows at each Select
 	gate  chan struct{}
-	half  bool // a failing Append takes the first batch all the same
-	names bool // names are taken all the same
+	half  bool // a failing Append stores the first batch anyway
+	names bool // names are stored anyway
 	deaf  error
 }
 
@@ -81,7 +81,7 @@ func record(pos belfry.Position, collection string, rows int) *belfry.Record {
 	return r
 }
 
-// run runs f beside a mover, on a clock of its own.
+// run runs f concurrently with a mover, with a fake clock.
 func run(t *testing.T, r *ram, o MoverOptions, f func(ctx context.Context, m *Mover)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestMoverSelect(t *testing.T) {
 		if _, err := m.Select(ctx, plan("syslog")); err != nil || r.asked[3] != 2 || m.Position() != 2 {
 			t.Errorf("a query beside rows of another customer: %v, %v", err, r.asked)
 		}
-		m.Add(record(5, "syslog", 1)) // nobody asks for it
+		m.Add(record(5, "syslog", 1)) // no query needs it
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if m.Position() != 2 {
@@ -194,8 +194,8 @@ func TestMoverSelect(t *testing.T) {
 	})
 }
 
-// TestMoverFailure has a store that takes no rows: no query is answered without rows that were added before it, those that
-// miss nothing are answered, and afterwards everything is there once.
+// TestMoverFailure has a store that cannot write: no query is answered without rows that were added before it, those with
+// all rows are answered, and afterwards everything is stored once.
 func TestMoverFailure(t *testing.T) {
 	broken := errors.New("disk full")
 	r := &ram{fail: broken, half: true}
@@ -243,7 +243,7 @@ func TestMoverFailure(t *testing.T) {
 	})
 }
 
-// TestMoverFailureWaits: a query that comes when the store has just begun to fail waits until that is certain.
+// TestMoverFailureWaits: a query that starts when the store has just begun to fail waits until that is certain.
 func TestMoverFailureWaits(t *testing.T) {
 	r := &ram{fail: errors.New("disk full")}
 	run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
@@ -259,7 +259,7 @@ func TestMoverFailureWaits(t *testing.T) {
 	})
 }
 
-// TestMoverFailureNames: names do not need the disk, so new ones keep nobody from asking.
+// TestMoverFailureNames: names do not need the disk, so new ones do not block queries.
 func TestMoverFailureNames(t *testing.T) {
 	r := &ram{fail: errors.New("disk full"), names: true}
 	run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
@@ -288,7 +288,7 @@ func TestMoverFailureNames(t *testing.T) {
 	})
 }
 
-// TestMoverFailureRoom: senders do not wait for a store that fails, and are not told that it is busy.
+// TestMoverFailureRoom: senders do not wait for a store that fails, and the error is not Overloaded.
 func TestMoverFailureRoom(t *testing.T) {
 	r := &ram{fail: errors.New("disk full")}
 	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 10}, func(ctx context.Context, m *Mover) {
@@ -297,7 +297,7 @@ func TestMoverFailureRoom(t *testing.T) {
 			t.Errorf("there is room for two: %v", err)
 		}
 		before := time.Now()
-		if err := m.Room(ctx, 0, 3); belfry.CodeOf(err) != belfry.StorageUnavailable || time.Since(before) != 1500*time.Millisecond-longestPause*3/5 {
+		if err := m.Room(ctx, 0, 3); belfry.CodeOf(err) != belfry.StorageUnavailable || time.Since(before) != 1500*time.Millisecond-maxPause*3/5 {
 			t.Errorf("no room while it becomes certain: %v after %v", err, time.Since(before))
 		}
 		before = time.Now()
@@ -331,8 +331,8 @@ func TestMoverSelectDuringTrouble(t *testing.T) {
 	})
 }
 
-// TestMoverSelectBesideFailure: an attempt to write makes the engine give up, and a query sees that before the attempt has failed. The query is
-// not told of an internal error, but waits and learns what the attempt does, also when the store works again by then.
+// TestMoverSelectBesideFailure: a write makes the engine fail, and a query sees that before the write has failed. The query
+// does not return an internal error, but waits for the result of the write, even if the store works again by then.
 func TestMoverSelectBesideFailure(t *testing.T) {
 	trouble := errors.New("the engine is down")
 	f := func(name string, fail error, heals bool, want belfry.Code) {
@@ -340,7 +340,7 @@ func TestMoverSelectBesideFailure(t *testing.T) {
 		run(t, r, MoverOptions{}, func(ctx context.Context, m *Mover) {
 			r.gate = make(chan struct{})
 			m.Add(record(1, "events", 1))
-			time.Sleep(time.Minute) // it is on its way to the store, where it stays
+			time.Sleep(time.Minute) // it is being stored, where it blocks
 			asked := make(chan error)
 			go func() {
 				_, err := m.Select(ctx, plan("syslog"))
@@ -353,7 +353,7 @@ func TestMoverSelectBesideFailure(t *testing.T) {
 				return
 			default:
 			}
-			if heals { // before the query is told
+			if heals { // before the query returns
 				m.opt.Failed = func(error, int) { r.heal() }
 			}
 			close(r.gate) // the attempt fails
@@ -394,7 +394,7 @@ func TestMoverRoom(t *testing.T) {
 	})
 }
 
-// When the service stops, whoever waits for room gets it, up to a limit, though nothing is moved.
+// When the service stops, requests that wait for room get it, up to a limit, although nothing is moved.
 func TestMoverClosing(t *testing.T) {
 	r := new(ram)
 	run(t, r, MoverOptions{Rows: 1, MaxBacklog: 10}, func(ctx context.Context, m *Mover) {
@@ -454,7 +454,7 @@ func TestMoverDrain(t *testing.T) {
 	})
 }
 
-// TestMoverMany adds from one goroutine while others ask and wait for room.
+// TestMoverMany adds from one goroutine while others query and wait for room.
 func TestMoverMany(t *testing.T) {
 	r := new(ram)
 	m := NewMover(r, MoverOptions{Rows: 50, MaxBacklog: 500})
@@ -505,18 +505,18 @@ func TestMoverWeighs(t *testing.T) {
 		m.Add(large(n))
 		full += 4 << 20
 	}
-	if most := 500_000 * usualRow / 2 / longWeight; full < most-8<<20 || full > most+8<<20 {
+	if most := 500_000 * normalRow / 2 / longWeight; full < most-8<<20 || full > most+8<<20 {
 		t.Errorf("full with %d bytes, want about %d", full, most)
 	}
 	if rows, _ := m.Backlog(); rows != int(n-1)*4 {
 		t.Errorf("%d rows wait", rows)
 	}
-	if part, _, _ := m.take(); len(part) != 3 { // a fourth would make more than 16 MiB
+	if part, _, _ := m.dequeue(); len(part) != 3 { // a fourth would make more than 16 MiB
 		t.Errorf("%d records at once", len(part))
 	}
 }
 
-// TestMoverClockPutRight has times of a clock that was beyond the year 2157 and was put right: nothing waits for it to get there again.
+// TestMoverClockPutRight has times of a clock that was beyond the year 2157 and was corrected: nothing waits until that time.
 func TestMoverClockPutRight(t *testing.T) {
 	m := NewMover(newShelves(), MoverOptions{})
 	m.Add(&belfry.Record{Pos: 1, Batches: []*belfry.Batch{{Collection: "objectdata", Customer: 1, Pos: 1, Times: []belfry.Time{1}}}})
@@ -529,18 +529,18 @@ func TestMoverClockPutRight(t *testing.T) {
 	if due, _ := m.due(); !due {
 		t.Error("a query waits for the clock")
 	}
-	if h := (&held{since: far}); h.left() > 0 {
+	if h := (&deferred{since: far}); h.remaining() > 0 {
 		t.Error("rows that are held wait for the clock")
 	}
 }
 
-// TestMoverRests: after a round, a query makes the next begin when a quarter of its time has passed, and not only when Delay has.
+// TestMoverRests: after a round, a query starts the next one after a quarter of its duration, before Delay has passed.
 func TestMoverRests(t *testing.T) {
 	for _, c := range []struct{ round, rest time.Duration }{
 		{0, 0},
 		{8 * time.Millisecond, 2 * time.Millisecond},
 		{100 * time.Millisecond, 25 * time.Millisecond},
-		{10 * time.Second, longestRest},
+		{10 * time.Second, maxQueryDelay},
 	} {
 		s := newShelves()
 		s.fail = func() bool { time.Sleep(c.round); return false }

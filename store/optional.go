@@ -9,20 +9,20 @@ import (
 	"belfry/catalog"
 )
 
-// The interfaces below are optional. Package app asks once, when it opens a store, which of them it implements.
+// The interfaces below are optional. Package app checks once, when it opens a store, which of them it implements.
 
-// Divided is a Store that commits by units, such as files of a day. One call may touch so many of them that others should have their turn
-// before all are done.
+// Divided is a Store that commits by units, such as files of a day. One call may touch so many of them that others
+// should be served before all are done.
 type Divided interface {
-	// AppendSome is Append, but it may end when enough says so. It returns the batches of which rows are left; they come again in
-	// the next call, before later ones.
+	// AppendSome is Append, but it may stop when enough returns true. It returns the batches with rows that are not yet stored;
+	// they are passed again in the next call, before later ones.
 	AppendSome(ctx context.Context, enough func() bool, b ...*belfry.Batch) (left []*belfry.Batch, err error)
 }
 
 // Summarizer is a Store that precomputes hours and days of a collection.
 type Summarizer interface {
-	// Summarise does one piece of work on the hours and days that ended before a time. It reports whether more may be left. The caller
-	// decides how long to rest between pieces.
+	// Summarise does one step of work on the hours and days that ended before a time. It reports whether more may be left. The
+	// caller decides how long to pause between steps.
 	Summarise(ctx context.Context, before belfry.Time) (more bool, err error)
 
 	// SummariesBehind is the number of hours that are over and not summarised.
@@ -34,11 +34,11 @@ type Summarizer interface {
 
 // FileStore is a Store whose files are on this machine, where they can be damaged, deleted or replaced.
 type FileStore interface {
-	// Durable reports an error unless all rows that Append has stored would be there after a restart, and notes the position up to
-	// which all records have been moved. The journal releases no record before.
+	// Durable returns an error unless all rows that Append has stored would be there after a restart, and records the position
+	// up to which all records have been moved. The journal releases no record before.
 	Durable(moved belfry.Position) error
 
-	// SyncNotes makes durable what Durable has noted.
+	// SyncNotes makes the positions that Durable has recorded durable.
 	SyncNotes() error
 
 	// Watch looks for files that were deleted or replaced, and for markers of damage that an operator has removed.
@@ -90,8 +90,8 @@ type Problem struct {
 
 // Verified is the result of verifying a store that is not open.
 type Verified struct {
-	Files    int             // that were read
+	Files    int             // number of files read
 	Reached  belfry.Position // see Store
 	Problems []Problem
-	Unread   []Problem // files that could not be read for want of memory; they may be whole
+	Unread   []Problem // files that could not be read for lack of memory; they may be undamaged
 }

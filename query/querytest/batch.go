@@ -10,10 +10,10 @@ import (
 	"belfry/query"
 )
 
-// Items are the items that the rows are about, found by their names. It implements query.Names.
+// Items are the items of the rows. It implements query.Names and query.Labels.
 type Items []Item
 
-// Item is what a row says about its item, and whose it is. Its ID is its place in Items, from 1.
+// Item has the names of an item and its customer. Its ID is its index in Items, from 1.
 type Item struct {
 	Resource, View, Object, Class, IP, Host string
 	Customer                                belfry.CustomerID
@@ -21,7 +21,7 @@ type Item struct {
 
 // Items implements query.Names.
 func (l Items) Items(_ context.Context, s belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
-	is := func(want *string, have string) bool { return want == nil || *want == have && have != "" } // no name is absent, not empty
+	is := func(want *string, have string) bool { return want == nil || *want == have && have != "" } // an empty name is absent
 	for i, item := range l {
 		view := item.View
 		if !l.inside(s, item) {
@@ -37,12 +37,12 @@ func (l Items) Items(_ context.Context, s belfry.Scope, m query.ItemMatch) (ids 
 	return ids, true, nil
 }
 
-// inside tells whether an item is in a scope: its views are resources, as the rows know no views around these.
+// inside reports whether an item is in a scope, whose views are resources here: the rows have no views above these.
 func (l Items) inside(s belfry.Scope, item Item) bool {
 	return item.Customer == s.Customer && (!s.Limited() || item.Resource != "" && slices.Contains(s.Views, item.Resource))
 }
 
-// Places implements query.Names. What belongs to a resource has as its place the first item of that resource.
+// Places implements query.Names. The place of an item is the first item of its resource.
 func (l Items) Places(s belfry.Scope) (places, tops []belfry.ID) {
 	for i, item := range l {
 		if !l.inside(s, item) {
@@ -58,7 +58,7 @@ func (l Items) Places(s belfry.Scope) (places, tops []belfry.ID) {
 	return places, tops
 }
 
-// place is the number of the place of an item; of none there is none.
+// place returns the id of an item's place; an item without a resource is its own.
 func (l Items) place(id int64) int64 {
 	if id == belfry.AbsentInt || l[id-1].Resource == "" {
 		return id
@@ -66,7 +66,7 @@ func (l Items) place(id int64) int64 {
 	return 1 + int64(slices.IndexFunc(l, func(i Item) bool { return i.Resource == l[id-1].Resource && i.Customer == l[id-1].Customer }))
 }
 
-// set tells a row which item it is about.
+// set sets the item of a row.
 func (l Items) set(r Row, id int64) {
 	r[belfry.ItemColumn] = belfry.Value{Type: belfry.IDValue, Int: id}
 	if id != belfry.AbsentInt {
@@ -96,7 +96,7 @@ func (l Items) Names(_ context.Context, customer belfry.CustomerID, field string
 	return nil
 }
 
-// NamesUnique implements query.Labels, and finds it out for any fields.
+// NamesUnique implements query.Labels, for any fields.
 func (l Items) NamesUnique(_ context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
 	return l.namesUnique(customer, fields, items), nil
 }
@@ -117,7 +117,7 @@ func (l Items) namesUnique(customer belfry.CustomerID, fields []string, items []
 	return true
 }
 
-// AllNamesUnique implements query.Labels: it looks at all items, as it does not know which have rows.
+// AllNamesUnique implements query.Labels: it checks all items, because it does not know which have rows.
 func (l Items) AllNamesUnique(customer belfry.CustomerID, _ *catalog.Collection, fields []string) bool {
 	return l.namesUnique(customer, fields, l.of(customer))
 }
@@ -129,7 +129,7 @@ func (l Items) FirstByName(customer belfry.CustomerID, n int) []belfry.ID {
 	return ids[:min(n, len(ids))]
 }
 
-// of are the items of a customer.
+// of returns the items of a customer.
 func (l Items) of(customer belfry.CustomerID) (ids []belfry.ID) {
 	for i, item := range l {
 		if item.Customer == customer {
@@ -139,7 +139,7 @@ func (l Items) of(customer belfry.CustomerID) (ids []belfry.ID) {
 	return ids
 }
 
-// id finds the item of a row and adds it when it is new.
+// id finds the item of a row and adds it if it is new.
 func (l *Items) id(c *catalog.Collection, customer belfry.CustomerID, r Row) int64 {
 	of := func(field string) string {
 		if f, ok := c.Field(field); !ok || f.Of == "" { // in syslog the address is the row's own
@@ -160,7 +160,7 @@ func (l *Items) id(c *catalog.Collection, customer belfry.CustomerID, r Row) int
 	return int64(len(*l))
 }
 
-// number gives each row the id of its item, as a store will know it.
+// number sets the item id of each row, as a store will have it.
 func number(cat *catalog.Catalog, data map[string][]Row) {
 	var items Items
 	for _, c := range cat.Collections() {
@@ -173,13 +173,13 @@ func number(cat *catalog.Catalog, data map[string][]Row) {
 	}
 }
 
-// Batches gives the rows as a store takes them: the items first, then a batch for each historical collection.
+// Batches returns the rows as input of a store: the items first, then a batch for each historical collection.
 func Batches(cat *catalog.Catalog, data map[string][]Row) ([]*belfry.Batch, Items) {
 	var items Items
 	return items.Batches(cat, Customer, data), items
 }
 
-// Batches gives rows of a customer as a store takes them, items first, and keeps the items that it meets.
+// Batches returns rows of a customer as input of a store, items first, and adds their items.
 func (l *Items) Batches(cat *catalog.Catalog, customer belfry.CustomerID, data map[string][]Row) []*belfry.Batch {
 	batches := []*belfry.Batch{nil}
 	for _, c := range cat.Collections() {
@@ -191,7 +191,7 @@ func (l *Items) Batches(cat *catalog.Catalog, customer belfry.CustomerID, data m
 	return batches
 }
 
-// batch has the items of a customer.
+// batch returns the batch of the items of a customer.
 func (l Items) batch(customer belfry.CustomerID) *belfry.Batch {
 	var ids, kinds, places []int64
 	var resources, views, objects, classes, ips, hosts, names []string
@@ -232,7 +232,7 @@ func batch(c *catalog.Collection, customer belfry.CustomerID, rows []Row, items 
 		b.Times = append(b.Times, belfry.Time(r[timestamp].Int))
 		id := items.id(c, customer, r)
 		item.Ints = append(item.Ints, id)
-		items.set(r, id) // which Eval tells summaries apart by
+		items.set(r, id) // by which Eval distinguishes summaries
 	}
 	b.Columns = []belfry.Column{item}
 	add := func(name, field string, t catalog.Type) {
@@ -259,7 +259,7 @@ func batch(c *catalog.Collection, customer belfry.CustomerID, rows []Row, items 
 
 const timestamp = "timestamp"
 
-// ownColumn has a field of those rows that have it themselves.
+// ownColumn returns the column of a field with the values of those rows that have it themselves.
 func ownColumn(name string, rows []Row) *belfry.Column {
 	own := make([]Row, len(rows))
 	for i, r := range rows {
@@ -270,7 +270,7 @@ func ownColumn(name string, rows []Row) *belfry.Column {
 	return column(name, name, catalog.Text, own)
 }
 
-// column reads a field of all rows into a column of the type; nil when no row has it.
+// column returns a field of all rows as a column of the type; nil if no row has it.
 func column(name, field string, t catalog.Type, rows []Row) *belfry.Column {
 	c, some := &belfry.Column{Name: name}, false
 	for _, r := range rows {

@@ -1,4 +1,4 @@
-// Package querytest holds the golden queries and the rows they are asked of, so that every engine answers the same ones.
+// Package querytest has the golden queries and their data, so that every engine is tested with the same ones.
 //
 // The files of query/testdata are txtar archives. data.txtar has a CSV file for each collection; the others have, for
 // each query NAME, the parts NAME.query, NAME.options (optional), NAME.plan, NAME.duckdb, NAME.rows or NAME.error.
@@ -21,10 +21,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Now is the moment at which all golden queries are asked, and Customer who asks them.
+// Now is the time at which all golden queries run.
 var Now = belfry.At(time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC))
 
-// Customer is who asks the golden queries.
+// Customer is the customer of the golden queries.
 const Customer belfry.CustomerID = 1
 
 // Row is a row by canonical field names.
@@ -38,7 +38,7 @@ func (r Row) Value(field string) belfry.Value {
 	return r[field]
 }
 
-// own tells whether the row has a field itself: then there is one that says what its item has, perhaps nothing.
+// own reports whether the row has a field itself: then another field has the item's value, perhaps empty.
 func (r Row) own(field string) bool {
 	_, ok := r[query.OfItem+field]
 	return ok
@@ -82,7 +82,8 @@ func readRows(c *catalog.Collection, text string) ([]Row, error) {
 	return rows, nil
 }
 
-// set puts a cell into the row. The text of indicator N is the column stringN, the separator of a log the column sep.
+// set sets a field of the row from a CSV cell. The text of indicator N is the column stringN, the separator of a log the
+// column sep.
 func (r Row) set(c *catalog.Collection, field, cell string) error {
 	if cell == "" {
 		return nil
@@ -150,7 +151,7 @@ type Case struct {
 	Name    string
 	Query   string
 	Options query.Options
-	Parts   map[string]string // what else the file has, by the ending of the name: plan, duckdb, rows, error
+	Parts   map[string]string // the other parts by the suffix of their name: plan, duckdb, rows, error
 }
 
 // All reads the golden queries of every file in the folder.
@@ -241,9 +242,9 @@ func (c *Case) Plan(cat *catalog.Catalog) (*query.Plan, error) {
 	return query.Check(s, cat, c.Options)
 }
 
-// Format reads an answer to its end: a line with the names of those columns that have a value (or all of them, when
-// none does), a line for each row, and "more" when there is a row beyond the limit. So engines may differ in which
-// empty columns SELECT * shows.
+// Format reads an answer to its end: a line with the names of the columns that have a value (or all of them, if none
+// does), a line for each row, and "more" if there is a row beyond the limit. So engines may differ in which empty
+// columns SELECT * shows.
 func Format(p *query.Plan, rows query.Rows) (string, error) {
 	defer rows.Close()
 	columns := rows.Columns()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Random makes a query of a historical collection that passes Check, to set engines against each other.
+// Random returns a query of a historical collection that passes Check, to compare engines with each other.
 func Random(r *rand.Rand) string {
 	g := &generator{Rand: r, collection: pick(r, "objectdata", "objectlog", "events", "syslog")}
 	var b strings.Builder
@@ -52,7 +52,7 @@ type generator struct {
 func (g *generator) from() string {
 	var where []string
 	switch {
-	case g.open && g.IntN(2) == 0: // otherwise few of these would have more rows than they read
+	case g.open && g.IntN(2) == 0: // otherwise few of these would match more rows than they read
 		where = append(where, g.condition(1))
 	case !g.open:
 		where = append(where, "timestamp >= "+g.time())
@@ -71,7 +71,7 @@ func (g *generator) from() string {
 
 func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
 
-// fields are the fields of each collection with values worth comparing them with.
+// fields are the fields of each collection with values to compare them with.
 var fields = map[string]map[string][]string{
 	"objectdata": {
 		"i1": {"10", "'20'", "40.5", "-1", "'x'", "'[10 TO 40]'", "'{* TO 20}'"}, "i2": {"5", "'5'", "'a'", "'ok'", "3", "'[3 TO *]'"},
@@ -100,7 +100,7 @@ var common = map[string][]string{
 
 func (g *generator) time() string { return pick(g.Rand, "'NOW-3DAYS'", "'NOW/DAY'", "'NOW-1HOUR'") }
 
-// field picks a field; the lists are walked in order of name, so that a seed always gives the same query.
+// field picks a field; the lists are walked in order of name, so that a seed always results in the same query.
 func (g *generator) field() string {
 	names := sorted(fields[g.collection], common)
 	return names[g.IntN(len(names))]

@@ -13,18 +13,18 @@ import (
 	"belfry/query"
 )
 
-// Part is what a store is given at a time: rows of one customer, by collection.
+// Part is one delivery to a store: rows of one customer, by collection.
 type Part struct {
 	Customer belfry.CustomerID
 	Rows     map[string][]Row
 }
 
-// asked are the collections that Random asks for; every random data set has rows of them.
+// asked returns the collections that Random queries; every random data set has rows of them.
 func asked() []string { return slices.Sorted(maps.Keys(fields)) }
 
-// RandomData makes rows to ask random queries of: few, so that queries are quick, and each as odd as a client may send
-// it. The rows of Customer come in several parts, so that files are made of several appends and some of them lack
-// columns; beside them stand rows of another customer with the same names and the same ids, which no query may find.
+// RandomData returns rows for random queries: few, so that queries are quick, and each as odd as a client may send it.
+// The rows of Customer come in several parts, so that files have several appends and some of them lack columns; rows of
+// another customer have the same names and ids, which no query may find.
 func RandomData(r *rand.Rand, cat *catalog.Catalog) []Part {
 	g := &source{Rand: r, catalog: cat, moments: someMoments(r), next: map[string]int64{}, before: map[string][]Row{}}
 	g.items()
@@ -56,7 +56,7 @@ func RowsOf(parts []Part, customer belfry.CustomerID) map[string][]Row {
 	return all
 }
 
-// source makes rows.
+// source generates rows.
 type source struct {
 	*rand.Rand
 	catalog *catalog.Catalog
@@ -67,8 +67,8 @@ type source struct {
 	missing map[string]bool  // fields that no row of the part has
 }
 
-// someMoments are the few times that rows of a data set have, so that many agree; all lie in two or three days, and most
-// are those that queries name.
+// someMoments returns the few times of the rows of a data set, so that many are equal; all are in two or three days, and
+// most are those in queries.
 func someMoments(r *rand.Rand) []belfry.Time {
 	day := Now - Now%belfry.Time(24*time.Hour/time.Microsecond)
 	hour, minute := belfry.Time(time.Hour/time.Microsecond), belfry.Time(time.Minute/time.Microsecond)
@@ -116,7 +116,7 @@ func (g *source) rows(names []string) map[string][]Row {
 	return all
 }
 
-// copyKey gives the row the key of another.
+// copyKey sets the key of the row to that of another.
 func (r Row) copyKey(c *catalog.Collection, from Row) {
 	item := slices.Contains(c.KeyColumns(), belfry.ItemColumn)
 	for i := range c.Fields {
@@ -171,7 +171,7 @@ func (r Row) put(field string, v belfry.Value) {
 	}
 }
 
-// split gives the row a separator, and the columns into which it cuts the line.
+// split sets a separator, and the columns into which it splits the line.
 func (r Row) split(line, sep string) {
 	r.put(query.SeparatorColumn, text(sep))
 	for n := 1; n <= 5; n++ {
@@ -186,7 +186,7 @@ func text(s string) belfry.Value {
 	return belfry.Value{Type: belfry.TextValue, Text: s}
 }
 
-// value makes a value of the type, or none.
+// value returns a value of the type, or none.
 func (g *source) value(collection, field string, t catalog.Type) belfry.Value {
 	if g.IntN(4) == 0 {
 		return belfry.Value{}
@@ -225,7 +225,7 @@ func (g *source) number() belfry.Value {
 	return belfry.Value{Type: belfry.NumberValue, Num: f}
 }
 
-// text is one of those that queries compare the field with, or an odd one.
+// text returns one of the texts that queries compare the field with, or an odd one.
 func (g *source) text(collection, field string) string {
 	if known := fields[collection][field]; len(known) > 0 && g.IntN(2) == 0 {
 		return strings.ReplaceAll(strings.Trim(pick(g.Rand, known...), "'"), "''", "'")
@@ -234,7 +234,7 @@ func (g *source) text(collection, field string) string {
 		"100%", "a_b", "[10 TO 40]", "NULL", "true", " ", " a", "a ", "a\nb", strings.Repeat("long", 20))
 }
 
-// line is a text of several words.
+// line returns a text of several words.
 func (g *source) line(collection, field string) string {
 	if known := fields[collection][field]; len(known) > 0 && g.IntN(3) == 0 {
 		return g.text(collection, field)

@@ -9,20 +9,20 @@ import (
 	"belfry/query"
 )
 
-// term is a key or a function of a random query, with values that make sense beside it.
+// term is a key or a function of a random query, with values to compare it with.
 type term struct {
 	text   string
 	values []string
 }
 
-// numbers are no sums or means of the rows, so that a last digit never decides.
+// numbers are never sums or means of the rows, so that rounding never decides a comparison.
 var (
 	numbers = []string{"7.77", "-0.5", "'21.3'", "1e20", "'[3.3 TO 41.1]'"}
 	counts  = []string{"0", "1", "2", "2.5", "'[1 TO 3]'"}
 	moments = []string{"'NOW-1HOUR'", "'2026-11-15T00:00:00Z'", "'[NOW-1DAY TO *]'"}
 )
 
-// grouped makes the rest of a query with groups, after SELECT.
+// grouped returns a query with groups, without SELECT.
 func (g *generator) grouped() string {
 	keys, calls := g.keys(), g.calls()
 	if g.IntN(8) == 0 && len(keys) > 0 {
@@ -83,7 +83,7 @@ func (g *generator) calls() (calls []term) {
 	return calls
 }
 
-// call makes a function of any field, or more often, where there are some, of a number.
+// call returns a function of any field, or more often, if there are some, of a number.
 func (g *generator) call() term {
 	field := g.field()
 	number := pick(g.Rand, "i1", "i1", "integer2", "i3", "i9", "i1_min")
@@ -108,7 +108,7 @@ func (g *generator) call() term {
 	return term{callOf(g.Rand, query.Numbers, number), numbers}
 }
 
-// callOf writes a call of a function that takes such fields, under any of its names.
+// callOf writes a call of a function that accepts such fields, under any of its names.
 func callOf(r *rand.Rand, takes query.Operand, field string) string {
 	var list []query.Function
 	for _, f := range query.Functions() {

@@ -9,10 +9,11 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/query"
 )
 
-// RandomOf makes a query of one of the historical collections that have rows, whatever their fields are: what it
-// compares fields with are mostly values that the rows have. Some of the queries are refused by Check.
+// RandomOf returns a query of one of the historical collections that have rows, whatever their fields are: it mostly
+// compares fields with values of the rows. Check rejects some of the queries.
 func RandomOf(r *rand.Rand, cat *catalog.Catalog, data map[string][]Row) string {
 	names := make([]string, 0, len(data))
 	for name, rows := range data {
@@ -25,20 +26,20 @@ func RandomOf(r *rand.Rand, cat *catalog.Catalog, data map[string][]Row) string 
 		names = asked()
 	}
 	name := pick(r, names...)
-	g := &asker{Rand: r, collection: cat.Collection(name), rows: data[name]}
+	g := &dataGenerator{Rand: r, collection: cat.Collection(name), rows: data[name]}
 	if r.IntN(3) == 0 {
 		return g.grouped()
 	}
 	return g.query()
 }
 
-type asker struct {
+type dataGenerator struct {
 	*rand.Rand
 	collection *catalog.Collection
 	rows       []Row
 }
 
-func (g *asker) query() string {
+func (g *dataGenerator) query() string {
 	var b strings.Builder
 	counts := g.IntN(10) == 0
 	b.WriteString("SELECT " + g.selected(counts) + " FROM " + g.collection.Name)
@@ -64,7 +65,7 @@ func (g *asker) query() string {
 	return b.String()
 }
 
-func (g *asker) selected(counts bool) string {
+func (g *dataGenerator) selected(counts bool) string {
 	switch {
 	case counts:
 		return "COUNT(*)"
@@ -78,11 +79,11 @@ func (g *asker) selected(counts bool) string {
 	return strings.Join(list, ", ")
 }
 
-// field picks a field, of a family one of the first.
-func (g *asker) field() string {
+// field picks a field; of a numbered family one of the first.
+func (g *dataGenerator) field() string {
 	for {
 		f := g.collection.Fields[g.IntN(len(g.collection.Fields))]
-		if f.Suffix != "" { // of summaries, which raw rows are not
+		if f.Suffix != "" { // only summaries have it
 			continue
 		}
 		name := f.Nth(1 + g.IntN(4))
@@ -93,7 +94,7 @@ func (g *asker) field() string {
 	}
 }
 
-func (g *asker) condition(depth int) string {
+func (g *dataGenerator) condition(depth int) string {
 	if depth > 0 {
 		switch g.IntN(6) {
 		case 0:
@@ -137,8 +138,8 @@ func (g *asker) condition(depth int) string {
 	return field + pick(g.Rand, compare...) + g.literal(ref)
 }
 
-// literal is a value that one of the rows has in the field, or one that none may have.
-func (g *asker) literal(ref catalog.Ref) string {
+// literal returns a value of the field in one of the rows, or one that none may have.
+func (g *dataGenerator) literal(ref catalog.Ref) string {
 	name := ref.Canonical
 	if name == belfry.IndicatorTextColumn(ref.N) {
 		name = belfry.IndicatorColumn(ref.N)
@@ -163,8 +164,8 @@ func (g *asker) literal(ref catalog.Ref) string {
 	return pick(g.Rand, "'a'", "'5'", "5", "'raw'", "''", "'ä'", "'日本'", "'zzz'", "'[1 TO 5]'", "'%'")
 }
 
-// written is a value as a query writes it.
-func (g *asker) written(v belfry.Value) string {
+// written returns a value as written in a query.
+func (g *dataGenerator) written(v belfry.Value) string {
 	switch v.Type {
 	case belfry.NumberValue, belfry.IntValue, belfry.BoolValue:
 		if g.IntN(3) > 0 {
@@ -172,4 +173,62 @@ func (g *asker) written(v belfry.Value) string {
 		}
 	}
 	return "'" + strings.ReplaceAll(v.String(), "'", "''") + "'"
+}
+
+// grouped returns a query with aggregates, of all rows or by one or two fields.
+func (g *dataGenerator) grouped() string {
+	keys := make([]string, g.IntN(3))
+	for i := range keys {
+		keys[i] = g.field()
+		if g.IntN(4) == 0 {
+			keys[i] = callOf(g.Rand, query.Times, timestamp)
+		}
+	}
+	var items []string
+	for i, key := range keys {
+		items = append(items, key+" AS k"+strconv.Itoa(i))
+	}
+	calls := 1 + g.IntN(4)
+	for i := range calls {
+		items = append(items, g.call()+" AS a"+strconv.Itoa(i))
+	}
+	var b strings.Builder
+	var where []string
+	open := g.IntN(3) == 0
+	if !open {
+		where = append(where, "timestamp >= 'NOW-4DAYS'")
+	}
+	if g.IntN(2) == 0 {
+		where = append(where, g.condition(2))
+	}
+	b.WriteString("SELECT " + strings.Join(items, ", ") + " FROM " + g.collection.Name)
+	if len(where) > 0 {
+		b.WriteString(" WHERE " + strings.Join(where, " AND "))
+	}
+	if len(keys) > 0 {
+		b.WriteString(" GROUP BY " + strings.Join(keys, ", "))
+	}
+	if g.IntN(4) == 0 {
+		b.WriteString(" HAVING " + pick(g.Rand, "COUNT(*)", "a0", "COUNT("+g.field()+")") + pick(g.Rand, " > ", " <= ", " <> ") + pick(g.Rand, "1", "2", "0", "3.5"))
+	}
+	if len(keys) > 0 && g.IntN(2) == 0 {
+		b.WriteString(" ORDER BY " + pick(g.Rand, "a0", "k0", "COUNT(*)", "a"+strconv.Itoa(calls-1)) + pick(g.Rand, "", " DESC"))
+	}
+	if open || g.IntN(2) == 0 {
+		fmt.Fprintf(&b, " LIMIT %d", 1+g.IntN(12))
+	}
+	return b.String()
+}
+
+func (g *dataGenerator) call() string {
+	field := g.field()
+	switch g.IntN(6) {
+	case 0:
+		return "COUNT(*)"
+	case 1, 2:
+		return callOf(g.Rand, query.AnyValue, field)
+	case 3, 4:
+		return callOf(g.Rand, query.Numbers, field)
+	}
+	return callOf(g.Rand, query.AnyField, field)
 }

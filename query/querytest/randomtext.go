@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// texts are the fields of each collection that LIKE and Lucene can search, with pieces of the values that rows have.
+// texts are the fields of each collection that LIKE and Lucene can search, with parts of the values of rows.
 var texts = map[string]map[string][]string{
 	"objectdata": {"object": {"cpu", "disk /", "it's", "Größe"}, "i2": {"ok", "full", "5", "Z"}, "string2": {"a", "full"}, "host": {"h1"}, "i9": {"x"}},
 	"objectlog":  {"log": {"alice", "login", "bob;logout", "yes;no", "plain"}, "c1": {"alice", "carol"}, "c2": {"login"}, "object": {"audit"}},
@@ -20,7 +20,7 @@ var texts = map[string]map[string][]string{
 	},
 }
 
-// text makes a condition on a text now and then; mostly it gives none.
+// text returns a condition on a text now and then; mostly it returns "".
 func (g *generator) text() string {
 	of := texts[g.collection]
 	if of == nil || g.IntN(3) > 0 {
@@ -41,7 +41,7 @@ func (g *generator) textField() string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// garbled puts wildcards into a text, in its place or between its characters, and escapes what is one already.
+// garbled replaces characters of a text by wildcards or inserts some, and escapes those that it has.
 func (g *generator) garbled(s, any, one, special string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -62,7 +62,7 @@ func (g *generator) garbled(s, any, one, special string) string {
 	return b.String()
 }
 
-// lucene makes a Lucene query of terms with values that rows have.
+// lucene returns a Lucene query of terms with values of rows.
 func (g *generator) lucene(depth int) string {
 	if depth > 0 && g.IntN(2) == 0 {
 		a, b := g.lucene(depth-1), g.lucene(depth-1)
@@ -96,7 +96,7 @@ func (g *generator) term(piece string) string {
 	return t
 }
 
-// RandomLucene makes a Lucene query of the collection, which passes the parser.
+// RandomLucene returns a Lucene query of the collection that the parser accepts.
 func RandomLucene(r *rand.Rand, collection string) string {
 	g := &generator{Rand: r, collection: collection}
 	return g.lucene(3)

@@ -34,7 +34,7 @@ parts:
   - {name: Orders, class: orders}
 `
 
-// TestWith: kinds of the instance join the built-in ones, which stay as they are.
+// TestWith: kinds of the instance are added to the built-in ones, which do not change.
 func TestWith(t *testing.T) {
 	base := loadCatalog(t)
 	orders := mustClass(t, "name: orders\nindicators: [{n: 1}]\n")
@@ -117,7 +117,7 @@ func TestWithFaults(t *testing.T) {
 	pkg("", "name: x\nkind: resource\nhelp: h\ncollector: network-ping\nquestions: [{name: ip_address_fqdn, type: host, required: true, help: h}]\n")
 }
 
-// TestLayer: what cannot be used any more does not take the rest with it.
+// TestLayer: an invalid kind does not affect the others.
 func TestLayer(t *testing.T) {
 	bad := mustClass(t, "name: network-ping\nindicators: [{n: 1, type: string}]\n")
 	c, faults := loadCatalog(t).Layer([]*Class{bad, mustClass(t, "name: x\n")}, []*PackageType{mustPackage(t, shopPackage)})
@@ -126,7 +126,7 @@ func TestLayer(t *testing.T) {
 	}
 }
 
-// TestFormerIndicators: an indicator that was left out for a while has the type it had.
+// TestFormerIndicators: an indicator that was removed for a while keeps its type.
 func TestFormerIndicators(t *testing.T) {
 	one := mustClass(t, "name: c\nindicators: [{n: 1}, {n: 2, type: string}]\n")
 	two := mustClass(t, "name: c\nindicators: [{n: 1}]\n").After(one)

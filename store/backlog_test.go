@@ -14,8 +14,8 @@ func recordOf(c belfry.CustomerID, pos belfry.Position, rows int) *belfry.Record
 	return r
 }
 
-// TestMoverSharesRoom: a customer that fills what may wait is refused, and others are neither refused nor held up until they have
-// much waiting themselves.
+// TestMoverSharesRoom: a customer that fills the backlog is rejected, and others are neither rejected nor delayed until their
+// own backlog is large.
 func TestMoverSharesRoom(t *testing.T) {
 	const a, b, c, d = 1, 2, 3, 4
 	r := new(ram)
@@ -49,16 +49,16 @@ func TestMoverSharesRoom(t *testing.T) {
 			add(who, rows)
 		}
 		add(a, 500)
-		taken(b, 10) // who has little waiting is not slowed down either
+		taken(b, 10) // a customer with a small backlog is not delayed either
 		add(a, 290)
 		refused(a, 1)
 		taken(b, 40)
 		taken(b, 50)
-		refused(b, 1) // now it has much, too
+		refused(b, 1) // now its backlog is large, too
 		taken(c, 100)
 		refused(c, 1)
 		taken(d, 10)
-		refused(d, 1) // all that is set aside is used
+		refused(d, 1) // all that is reserved is used
 		close(r.gate)
 		if err := m.Room(ctx, a, 800); err != nil {
 			t.Errorf("when all is stored: %v", err)
@@ -71,8 +71,8 @@ func TestMoverSharesRoom(t *testing.T) {
 	})
 }
 
-// TestRoomIsLeftForOthers: what a body weighs is known only once it has been added, and several bodies of a customer may be let in
-// at the same time. However much that makes, what is set aside stays free for others.
+// TestRoomIsLeftForOthers: the load of a body is known only once it has been added, and several bodies of a customer may be
+// admitted at the same time. However large they are, the reserved part stays free for others.
 func TestRoomIsLeftForOthers(t *testing.T) {
 	const a, b, c, d = 1, 2, 3, 4
 	const limit, little = 400_000, 50_000
@@ -97,7 +97,7 @@ func TestRoomIsLeftForOthers(t *testing.T) {
 			t.Errorf("%d rows of customer %d: %v", rows, who, err)
 		}
 	}
-	for range 4 { // were let in together, as there was room for 3,900 rows
+	for range 4 { // were admitted together, as there was room for 3,900 rows
 		add(a, 3900, 390)
 	}
 	check(a, 1, false)
@@ -108,28 +108,28 @@ func TestRoomIsLeftForOthers(t *testing.T) {
 	add(b, little, 1)
 	check(b, 1, false)
 	check(c, little, true)
-	for range 4 { // another one for which little waited
+	for range 4 { // another one with a small backlog
 		add(c, 3900, 390)
 	}
 	check(c, 1, false)
 	check(d, little, true)
 	add(d, little, 1)
-	check(5, 1, false) // b and d have all that is set aside
+	check(5, 1, false) // b and d have all that is reserved
 
 	for {
-		part, _, later := m.take()
+		part, _, later := m.dequeue()
 		if len(part) == 0 {
 			break
 		}
 		m.settle(part, nil, later)
 	}
-	if m.load != 0 || m.littles != 0 || len(m.loads) != 0 {
-		t.Errorf("nothing waits, and %d, %d, %v is counted", m.load, m.littles, m.loads)
+	if m.load != 0 || m.smallLoad != 0 || len(m.loads) != 0 {
+		t.Errorf("nothing waits, and %d, %d, %v is counted", m.load, m.smallLoad, m.loads)
 	}
 }
 
-// TestQueriesOfOthers: when a query had to wait for what another customer has sent, that customer may have less waiting for
-// some time, so that the next query waits less. Its own queries change nothing.
+// TestQueriesOfOthers: after a query had to wait for rows of another customer, that customer's backlog is limited for some
+// time, so that the next query waits less. Its own queries change nothing.
 func TestQueriesOfOthers(t *testing.T) {
 	const a, b = 1, 2
 	r := new(ram)
@@ -159,7 +159,7 @@ func TestQueriesOfOthers(t *testing.T) {
 		if full(b, 10) {
 			t.Error("who has little waiting is kept out, too")
 		}
-		time.Sleep(askedFor + 1)
+		time.Sleep(queryShareFor + 1)
 		if full(a, 1) {
 			t.Error("nobody has asked for long, and there is no room")
 		}

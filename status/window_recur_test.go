@@ -18,7 +18,7 @@ func clockTime(t *testing.T, text string) belfry.Time {
 	return belfry.At(at)
 }
 
-// TestWindowAgain follows a window that comes every night over the night in which the clocks of its zone are set back.
+// TestWindowAgain follows a nightly window through the night in which the clocks of its zone are set back.
 func TestWindowAgain(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Vienna")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestWindowAgain(t *testing.T) {
 	f("2026-10-24T19:59:59Z", belfry.Managed, "2026-10-24T20:00:00Z", 0)
 	f("2026-10-24T20:00:00Z", belfry.UnmanagedKeep, "2026-10-25T03:00:00Z", 1) // seven hours long in this night
 	f("2026-10-25T03:00:00Z", belfry.Managed, "2026-10-25T21:00:00Z", 1)
-	f("2026-10-25T23:00:00Z", belfry.UnmanagedKeep, "2026-10-26T03:00:00Z", 1) // nobody looked at its beginning
+	f("2026-10-25T23:00:00Z", belfry.UnmanagedKeep, "2026-10-26T03:00:00Z", 1) // its beginning was missed
 	f("2026-10-27T00:00:00Z", belfry.UnmanagedKeep, "2026-10-27T03:00:00Z", 2) // closed, and open again
 	f("2026-10-27T03:00:00Z", belfry.Managed, "", 1)
 	if c.Windows != nil {
@@ -55,7 +55,8 @@ func TestWindowAgain(t *testing.T) {
 	}
 }
 
-// TestNamedWindowsAgain: one window comes every night, another once in the night in which the clocks are set back, and one is cancelled while it is open.
+// TestNamedWindowsAgain: one window recurs nightly, another is once in the night in which the clocks are set back, and
+// one is cancelled while it is open.
 func TestNamedWindowsAgain(t *testing.T) {
 	vienna, err := time.LoadLocation("Europe/Vienna")
 	if err != nil {
@@ -80,7 +81,7 @@ func TestNamedWindowsAgain(t *testing.T) {
 		}
 	}
 	f("2026-10-23T19:59:59Z", belfry.Managed, "2026-10-23T20:00:00Z")
-	f("2026-10-24T20:00:00Z", belfry.UnmanagedKeep, "2026-10-25T00:30:00Z") // nobody looked for a day
+	f("2026-10-24T20:00:00Z", belfry.UnmanagedKeep, "2026-10-25T00:30:00Z") // not checked for a day
 	f("2026-10-25T00:30:00Z", belfry.UnmanagedDrop, "2026-10-25T01:30:00Z")
 	f("2026-10-25T01:30:00Z", belfry.UnmanagedKeep, "2026-10-25T03:00:00Z") // 04:00 after the change
 	f("2026-10-25T03:00:00Z", belfry.Managed, "2026-10-25T21:00:00Z")
@@ -92,7 +93,7 @@ func TestNamedWindowsAgain(t *testing.T) {
 	f("2026-10-25T22:00:00Z", belfry.Managed, "")
 }
 
-// TestWindowUnreadable: what nobody can read must not keep an item unmanaged.
+// TestWindowUnreadable: an unreadable schedule must not keep an item unmanaged.
 func TestWindowUnreadable(t *testing.T) {
 	c := Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep, From: 10, To: 20, Schedule: `{"from":"x"}`}, 10)
 	if c.Mode != belfry.UnmanagedKeep {
@@ -103,7 +104,7 @@ func TestWindowUnreadable(t *testing.T) {
 	}
 }
 
-// TestCareFields: what objectstatus tells of management, on the item and around it.
+// TestCareFields: what objectstatus shows of the management of an item and its ancestors.
 func TestCareFields(t *testing.T) {
 	f := func(n *meta.Node, field, want string) {
 		t.Helper()
@@ -135,7 +136,7 @@ func TestCareFields(t *testing.T) {
 	f(n, "unmanagenote", "own")
 	f(n, "unmanageifred", "false") // the stronger one counts
 
-	// To be managed is planned, for later and for a while.
+	// A managed window is planned for later.
 	n.State.Operator = &belfry.OperatorState{Mode: belfry.UnmanagedKeep, From: 3_000_000, Windows: []belfry.Window{{Mode: belfry.UnmanagedKeep, Open: true, AtOnce: true, From: 3_000_000}, {From: 5_000_000}}}
 	f(n, "unmanagefrom", "1970-01-01T00:00:03.000000Z")
 	f(n, "unmanageto", "1970-01-01T00:00:05.000000Z")

@@ -15,12 +15,12 @@ import (
 	"belfry/query"
 )
 
-// shelves is a store with a file for each collection, which passes over what it has, as real ones do.
+// shelves is a store with a file for each collection that skips batches it has, as real ones do.
 type shelves struct {
 	mu      sync.Mutex
 	pos     map[string][]belfry.Position // of the batches, by collection
 	commits map[string]int
-	fail    func() bool // this commit does not succeed; nil: all do
+	fail    func() bool // whether this commit fails; nil: none does
 }
 
 func newShelves() *shelves {
@@ -57,7 +57,7 @@ func (s *shelves) Select(context.Context, *query.Plan) (query.Rows, error) { ret
 func (s *shelves) Drop(context.Context, *catalog.Collection, belfry.Time) error { return nil }
 func (s *shelves) Close() error                                                 { return nil }
 
-// mixed is a record with rows of several collections; none where there are 0.
+// mixed returns a record with that many rows of each collection.
 func mixed(pos belfry.Position, data, events, changes int) *belfry.Record {
 	r := &belfry.Record{Pos: pos}
 	for i, n := range []int{data, events, changes} {
@@ -69,7 +69,7 @@ func mixed(pos belfry.Position, data, events, changes int) *belfry.Record {
 	return r
 }
 
-// move runs f beside a mover into s, on a clock of its own.
+// move runs f concurrently with a mover into s, with a fake clock.
 func move(t *testing.T, s *shelves, after belfry.Position, f func(ctx context.Context, m *Mover)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestSmallBatchesAreHeld(t *testing.T) {
 		if _, err := m.Select(ctx, plan("events")); err != nil || s.commits["events"] != 2 || m.Position() < 9 {
 			t.Errorf("a query sees %v, %v", s.commits, err)
 		}
-		if wait := time.Since(start); wait > longestRest {
+		if wait := time.Since(start); wait > maxQueryDelay {
 			t.Errorf("it waited %v", wait)
 		}
 		m.Add(mixed(11, 1000, 2, 0))
@@ -127,7 +127,7 @@ func TestSmallBatchesAreHeld(t *testing.T) {
 func TestHeldAreManyOrAlone(t *testing.T) {
 	s := newShelves()
 	move(t, s, 0, func(_ context.Context, m *Mover) {
-		m.Add(mixed(1, 100_000, heldRows+1, 0)) // too many to wait
+		m.Add(mixed(1, 100_000, maxDeferredRows+1, 0)) // too many to wait
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		if s.commits["events"] != 1 {
@@ -157,8 +157,8 @@ func TestDrainMovesWhatIsHeld(t *testing.T) {
 	})
 }
 
-// TestHeldSurvive moves random records into a store that fails now and then, ends the mover at random moments, and begins
-// again with the records above the position it had: every batch is there once, and in order.
+// TestHeldSurvive moves random records into a store that sometimes fails, stops the mover at random moments, and starts it
+// again with the records above its position: every batch is stored once, and in order.
 func TestHeldSurvive(t *testing.T) {
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 7))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// onDiskOf are options for a journal on a disk that has so many bytes.
+// onDiskOf returns options for a journal on a disk of that many bytes.
 func onDiskOf(dir string, bytes, segment int64) Options {
 	return Options{SegmentSize: segment, Allocate: func(f *os.File, n int64) error {
 		if folderSize(dir)+n > bytes {
@@ -31,8 +31,8 @@ func folderSize(dir string) (n int64) {
 	return n
 }
 
-// TestOneSegmentDisk: a disk that has room for one segment and no more. When everything in it has arrived, there is room
-// again, also after a restart.
+// TestOneSegmentDisk: a disk with space for only one segment. When everything in it is in all stores, there is space again,
+// also after a restart.
 func TestOneSegmentDisk(t *testing.T) {
 	dir := t.TempDir()
 	const segment = 256 << 10

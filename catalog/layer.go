@@ -9,7 +9,7 @@ import (
 	"belfry"
 )
 
-// Source says where a definition comes from.
+// Source is the origin of a definition.
 type Source string
 
 // The sources of classes and packages.
@@ -17,12 +17,12 @@ const (
 	Builtin      Source = "builtin"  // embedded in the binary
 	FromFile     Source = "file"     // of the instance, imported from a file
 	FromCustomer Source = "customer" // a customer's own
-	FromRows     Source = "inferred" // made up from the rows of a customer
+	FromRows     Source = "inferred" // derived from the rows of a customer
 )
 
-// With gives the built-in kinds together with those of the instance. Whatever With was given before is not part of the
-// result. A class may take the place of a built-in one that it follows; a package must have a name of its own, and what
-// it names must exist.
+// With returns the built-in kinds together with those of the instance. Kinds of an earlier With are not part of the
+// result. A class may replace a built-in one that it follows; a package must have its own name, and what it refers to
+// must exist.
 func (c *Catalog) With(classes []*Class, packages []*PackageType) (*Catalog, error) {
 	d, faults := c.Layer(classes, packages)
 	if len(faults) > 0 {
@@ -31,8 +31,8 @@ func (c *Catalog) With(classes []*Class, packages []*PackageType) (*Catalog, err
 	return d, nil
 }
 
-// Layer is With for kinds that have been accepted before, maybe by another version of this program: one that cannot be
-// used any more is left out and told, and the rest counts.
+// Layer is With for kinds that have been accepted before, perhaps by another version of this program: those that are no
+// longer valid are omitted and their errors returned; the others are used.
 func (c *Catalog) Layer(classes []*Class, packages []*PackageType) (*Catalog, []error) {
 	base := c.builtin()
 	d := &Catalog{base: base, collections: base.collections, internal: base.internal, byName: base.byName}
@@ -43,7 +43,7 @@ func (c *Catalog) Layer(classes []*Class, packages []*PackageType) (*Catalog, []
 	return d, append(faults, more...)
 }
 
-// layer puts kinds over others, each in the place of the one it shares its name with.
+// layer adds kinds to others, replacing those of the same name.
 func layer[K any](under, over []*K, name func(*K) string, check func(*K) error) (all []*K, faults []error) {
 	byName := map[string]*K{}
 	for _, k := range under {
@@ -70,12 +70,12 @@ func (c *Catalog) builtin() *Catalog {
 	return c
 }
 
-// ClassSource tells where the class of that name comes from; empty when there is none.
+// ClassSource returns the origin of the class of that name; "" if there is none.
 func (c *Catalog) ClassSource(name string) Source {
 	return sourceOf(c.Class(name), c.builtin().Class(name))
 }
 
-// PackageSource tells where the package of that name comes from; empty when there is none.
+// PackageSource returns the origin of the package of that name; "" if there is none.
 func (c *Catalog) PackageSource(name string) Source {
 	return sourceOf(c.Package(name), c.builtin().Package(name))
 }
@@ -90,7 +90,7 @@ func sourceOf[K any](now, builtin *K) Source {
 	return FromFile
 }
 
-// CheckClass tells whether a class can be one of the instance: it must follow the one that it would replace.
+// CheckClass returns an error unless a class can be one of the instance: it must follow the one that it would replace.
 func (c *Catalog) CheckClass(cl *Class) error {
 	if was := c.Class(cl.Name); was != nil {
 		return cl.Follows(was)
@@ -98,7 +98,7 @@ func (c *Catalog) CheckClass(cl *Class) error {
 	return nil
 }
 
-// CheckPackage tells whether a package can be one of the instance, beside the kinds that are there.
+// CheckPackage returns an error unless a package can be one of the instance, beside the existing kinds.
 func (c *Catalog) CheckPackage(pt *PackageType) error {
 	if path, fault := c.packageFault(pt); fault != "" {
 		return belfry.Errorf(belfry.BadValue, "package %q: %s %s", pt.Name, path, fault)
@@ -106,7 +106,7 @@ func (c *Catalog) CheckPackage(pt *PackageType) error {
 	return nil
 }
 
-// packageFault says what is wrong with what a package says about other kinds, and where it says so.
+// packageFault returns what is wrong with a package's references to other kinds, and the path of it.
 func (c *Catalog) packageFault(pt *PackageType) (path, fault string) {
 	if c.builtin().Package(pt.Name) != nil {
 		return "name", "is " + strconv.Quote(pt.Name) + ", which is a built-in package; choose another name"
@@ -127,8 +127,8 @@ func (c *Catalog) packageFault(pt *PackageType) (path, fault string) {
 	return c.collectorFault(pt)
 }
 
-// collectorFault: a collector reads the answers to the questions of the built-in package that runs it, so whoever else
-// wants to run it must ask for those it cannot do without.
+// collectorFault checks the collector of a package. A collector reads the answers to the questions of the built-in
+// package that runs it, so any other package that runs it must ask the required ones.
 func (c *Catalog) collectorFault(pt *PackageType) (path, fault string) {
 	if pt.Collector == "" {
 		return "", ""
@@ -155,15 +155,15 @@ func (c *Catalog) collectorFault(pt *PackageType) (path, fault string) {
 	return "", ""
 }
 
-// ReadPackage reads a package of the instance and checks it against the kinds that are there. Unlike CheckPackage it can
-// tell the line.
+// ReadPackage reads a package of the instance and checks it against the existing kinds. Unlike CheckPackage, its errors
+// have the line.
 func (c *Catalog) ReadPackage(data []byte) (*PackageType, error) {
 	pt, err := ParsePackage(data)
 	if err != nil {
 		return nil, err
 	}
 	if path, fault := c.packageFault(pt); fault != "" {
-		return nil, (&source{"package", data}).bad(path, "%s", fault)
+		return nil, (&source{"package", data}).errorAt(path, "%s", fault)
 	}
 	return pt, nil
 }
@@ -176,10 +176,10 @@ func (c *Catalog) ReadClass(data []byte) (*Class, error) {
 	}
 	s := &source{"class", data}
 	if cl.Inferred {
-		return nil, s.bad("inferred", "is true; a class that someone wrote is not inferred, so leave it out")
+		return nil, s.errorAt("inferred", "is true; a class that someone wrote is not inferred, so leave it out")
 	}
 	if err := c.CheckClass(cl); err != nil {
-		return nil, s.bad("name", "is %q: %s", cl.Name, message(err))
+		return nil, s.errorAt("name", "is %q: %s", cl.Name, message(err))
 	}
 	return cl, nil
 }

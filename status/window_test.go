@@ -8,11 +8,11 @@ import (
 	"belfry"
 )
 
-// brief writes the windows of an item in a line: those that are open, a bar, those to come.
+// brief writes the windows of an item on one line: the open ones, a bar, the planned ones.
 func brief(c belfry.OperatorState) string {
 	var words []string
 	for i, w := range windowsOf(c) {
-		if i == opened(windowsOf(c)) {
+		if i == countOpen(windowsOf(c)) {
 			words = append(words, "|")
 		}
 		words = append(words, fmt.Sprintf("%s%d:%d-%d", w.Name, w.Mode, w.From, w.To))
@@ -55,7 +55,7 @@ func TestWindowsBelow(t *testing.T) {
 
 	c = belfry.OperatorState{}
 	f(1, Order{Mode: belfry.UnmanagedKeep, From: 10})
-	f(11, Order{From: 5, To: 50}) // managed for a while, and then unmanaged
+	f(11, Order{From: 5, To: 50}) // managed for a while, then unmanaged
 	if c, _ := PassWindows(c, 50); c.Mode != belfry.UnmanagedKeep || brief(c) != "2:10-0" {
 		t.Errorf("after the window it is %s with %s", c.Mode, brief(c))
 	}
@@ -67,14 +67,14 @@ func TestWindowsBelow(t *testing.T) {
 	c = belfry.OperatorState{}
 	f(1, Order{Mode: belfry.UnmanagedKeep, From: 10})
 	f(11, Order{To: 20})               // managed for a while, which ends, too
-	c, _ = PassWindows(c, 21)          // unmanaged as before
-	back(10, belfry.UnmanagedKeep, 0)  // rightly so
-	back(5, belfry.Managed, 1)         // its time has not come
+	c, _ = PassWindows(c, 21)          // unmanaged again
+	back(10, belfry.UnmanagedKeep, 0)  // which is correct
+	back(5, belfry.Managed, 1)         // it has not begun
 	f(22, Order{Mode: belfry.Managed}) // for good
 	back(5, belfry.Managed, 0)
 }
 
-// TestWindowsKeptBelow: a few of the same name without an end stay below the last, and of several that go together one.
+// TestWindowsKeptBelow: a few windows of the same name without an end stay below the last one.
 func TestWindowsKeptBelow(t *testing.T) {
 	var c belfry.OperatorState
 	f := func(mode belfry.Mode, from belfry.Time, want int) {
@@ -92,8 +92,8 @@ func TestWindowsKeptBelow(t *testing.T) {
 	f(belfry.Managed, 46, 2)
 	f(belfry.UnmanagedKeep, 47, 3)
 	f(belfry.Managed, 48, 4)
-	f(belfry.UnmanagedKeep, 49, keptBelow)
-	f(belfry.UnmanagedDrop, 60, keptBelow)
+	f(belfry.UnmanagedKeep, 49, maxBelow)
+	f(belfry.UnmanagedDrop, 60, maxBelow)
 	for at, want := range map[belfry.Time]belfry.Mode{60: belfry.UnmanagedDrop, 49: belfry.UnmanagedKeep, 48: belfry.Managed, 47: belfry.UnmanagedKeep, 46: belfry.Managed} {
 		if to, _, _ := Rewind(c, at); to.Mode != want {
 			t.Errorf("set back to %d it is %s, want %s", at, to.Mode, want)
@@ -127,7 +127,7 @@ func TestNamedWindows(t *testing.T) {
 	f(40, belfry.UnmanagedIfDown, "1:25-50")
 	f(50, managed, "")
 
-	// What was said at once is below what opens later, and above what opened before.
+	// An immediate order is below windows that open later, and above those opened before.
 	order(60, Order{Name: "a", Mode: discarded, From: 60, To: 80})
 	order(65, Order{Mode: stored})
 	f(65, stored, "a3:60-80 2:65-0")
@@ -136,7 +136,7 @@ func TestNamedWindows(t *testing.T) {
 	f(70, stored, "a3:60-80 2:65-0")
 	f(80, stored, "2:65-0")
 
-	// By its name one is replaced, and cancelled; without a name all are.
+	// A name replaces and cancels one window; no name cancels all.
 	order(90, Order{Name: "a", Mode: discarded})
 	f(90, discarded, "2:65-0 a3:90-0")
 	order(91, Order{Name: "b", Mode: stored, From: 100, To: 110})
@@ -147,7 +147,7 @@ func TestNamedWindows(t *testing.T) {
 	order(94, Order{})
 	f(94, managed, "")
 
-	// The window without a name can be cancelled alone; how the item is managed at once is no window.
+	// The window without a name can be cancelled alone; an immediate order is not a window.
 	order(100, Order{Name: "a", Mode: stored, From: 110, To: 120})
 	order(100, Order{Mode: discarded})
 	order(100, Order{Mode: stored, From: 130, To: 140})
@@ -162,19 +162,19 @@ func TestNamedWindows(t *testing.T) {
 	}
 	order(102, Order{Mode: stored, From: 105, To: 125})
 	f(110, stored, "3:100-0 2:105-125 a2:110-120")
-	order(111, unnamed) // as if it had come to its end
+	order(111, unnamed) // as if it had ended
 	f(111, stored, "a2:110-120")
 	order(112, Order{})
 	f(112, managed, "")
 
-	// An item may be managed for a while, and by name.
+	// A managed window may have an end and a name.
 	order(200, Order{Mode: stored})
 	order(201, Order{Name: "look", From: 210, To: 220})
 	f(210, managed, "2:200-0 look0:210-220")
 	f(220, stored, "2:200-0")
 	order(221, Order{})
 
-	// Set back, those that have not begun yet wait again, in their order.
+	// After the clock is set back, windows that have not begun yet wait again, in order.
 	order(300, Order{Name: "a", Mode: stored, From: 310, To: 400})
 	order(300, Order{Name: "b", Mode: discarded, From: 320, To: 400})
 	f(330, discarded, "a2:310-400 b3:320-400")
@@ -190,8 +190,8 @@ func TestNamedWindows(t *testing.T) {
 	}
 }
 
-// TestWindowsTold: what objectstatus and lists show of several windows.
-func TestWindowsTold(t *testing.T) {
+// TestWindowsShown: what objectstatus and lists show of several windows.
+func TestWindowsShown(t *testing.T) {
 	f := func(c belfry.OperatorState, from, to belfry.Time, planned string) {
 		t.Helper()
 		if a, b := unmanagedTime(&c); a != from || b != to {

@@ -8,8 +8,8 @@ import (
 	"belfry/catalog"
 )
 
-// textCondition compares a text of the collection with a pattern, or searches it in the language of Lucene.
-func (g *asker) textCondition() string {
+// textCondition compares a text of the collection with a pattern, or searches it with Lucene.
+func (g *dataGenerator) textCondition() string {
 	field, text := g.someText()
 	if g.IntN(2) == 0 {
 		return field + pick(g.Rand, " LIKE ", " NOT LIKE ") + literalText(g.pattern(text))
@@ -18,7 +18,7 @@ func (g *asker) textCondition() string {
 }
 
 // someText picks a field that has texts, and a text that one of the rows has in it.
-func (g *asker) someText() (field, text string) {
+func (g *dataGenerator) someText() (field, text string) {
 	for range 20 {
 		field = g.field()
 		ref, _ := g.collection.Field(field)
@@ -42,7 +42,7 @@ func (g *asker) someText() (field, text string) {
 }
 
 // pattern is one of LIKE that is likely to match the text, or nearly so.
-func (g *asker) pattern(text string) string {
+func (g *dataGenerator) pattern(text string) string {
 	var b strings.Builder
 	for _, c := range text {
 		switch n := g.IntN(12); {
@@ -60,8 +60,8 @@ func (g *asker) pattern(text string) string {
 	return pick(g.Rand, "", "", "%", "_") + b.String() + pick(g.Rand, "", "", "%", "_")
 }
 
-// clause is a query of Lucene.
-func (g *asker) clause(depth int) string {
+// clause returns a Lucene query.
+func (g *dataGenerator) clause(depth int) string {
 	if depth > 0 && g.IntN(2) == 0 {
 		a, b := g.clause(depth-1), g.clause(depth-1)
 		return pick(g.Rand, a+" "+b, a+" AND "+b, a+" OR "+b, "+("+a+") "+b, a+" -("+b+")", "NOT ("+a+")", "(+("+a+") -("+b+"))")
@@ -97,7 +97,7 @@ func (g *asker) clause(depth int) string {
 	return field + escapeTerm(word)
 }
 
-// escapeTerm takes the meaning from all characters that have one.
+// escapeTerm escapes all special characters.
 func escapeTerm(s string) string {
 	var b strings.Builder
 	for _, c := range s {
