@@ -306,6 +306,9 @@ func (w *whole) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// Schema says for openapi.json that it is a number.
+func (whole) Schema() any { return 0 }
+
 func (w whole) MarshalJSON() ([]byte, error) { return []byte(w), nil }
 
 // in gives the number, which must lie from lo to hi; absent stands for a number that is not given.

@@ -11,8 +11,10 @@ import (
 // periodFile is the form of a monitoring period. What its texts mean is for package status to say; here they are only
 // brought into one form, whether they were written in YAML or JSON.
 type periodFile struct {
-	Timezone string     `json:"timezone,omitempty"`
-	Times    []timeFile `json:"times"`
+	_ struct{} `help:"When objects are monitored; outside they are Unknown."`
+
+	Timezone string     `json:"timezone,omitempty" help:"IANA name, as Europe/Berlin; otherwise that of the server."`
+	Times    []timeFile `json:"times" schema:"minItems=1,maxItems=50"`
 }
 
 // timeFile is one of the times: hours of the week in a text, or a schedule in parts.
@@ -25,6 +27,13 @@ type partsFile struct {
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	Rule string `json:"rrule,omitempty"`
+}
+
+// Schema describes both forms for openapi.json.
+func (timeFile) Schema() any {
+	return json.RawMessage(`{"oneOf": [{"type": "string", "description": "As ` + "`mon-fri 08:00-18:00`" + `."},
+		{"type": "object", "properties": {"from": {"type": "string", "description": "As 2026-01-03T10:00."}, "to": {"type": "string"},
+			"rrule": {"type": "string", "description": "How it comes again, as RFC 5545 writes it."}}}]}`)
 }
 
 // UnmarshalYAML takes the node, see whole.
