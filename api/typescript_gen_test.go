@@ -72,7 +72,11 @@ func tsType(indent string, s object) string {
 	case "integer":
 		return "number"
 	case "array":
-		return "(" + tsType(indent, s.get("items").(object)) + ")[]"
+		items := tsType(indent, s.get("items").(object))
+		if strings.Contains(items, " | ") {
+			items = "(" + items + ")"
+		}
+		return items + "[]"
 	case "object":
 		if props, ok := s.get("properties").(object); ok {
 			return tsFields(indent, s, props)

@@ -146,7 +146,7 @@ type ExplainedMode struct {
 
 // ExplainedPlace names an item.
 type ExplainedPlace struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" schema:"enum=object|resource|view"`
 	Name string `json:"name"`
 }
 

@@ -6,9 +6,9 @@ export interface Acted {
   /** Nothing was changed. */
   dryrun?: boolean;
   /** In a dry run: when the window would be open next. */
-  occurrences?: (Occurrence)[];
-  items: (ActedItem)[];
-  errors: (ActedError)[];
+  occurrences?: Occurrence[];
+  items: ActedItem[];
+  errors: ActedError[];
 }
 
 export interface ActedError {
@@ -95,11 +95,11 @@ export interface Action {
 export interface Class {
   /** Made up from the rows that named it. Not read. */
   inferred?: boolean;
-  indicators?: (Indicator)[];
+  indicators?: Indicator[];
   /** Time between two rows, as 60s. */
   interval?: string;
   /** Indicators that the class once had: their types still bind. Kept by the service. */
-  former?: (Former)[];
+  former?: Former[];
   /** Where the definition comes from. Not read. */
   source?: "builtin" | "file" | "customer" | "inferred";
   /** How many objects have it. Not read. */
@@ -114,7 +114,7 @@ export interface ClassAnswer {
 }
 
 export interface ClassList {
-  classes: (ListedClass)[];
+  classes: ListedClass[];
   more: boolean;
 }
 
@@ -128,7 +128,7 @@ export interface Column {
   /** Never shown again. */
   secret: boolean;
   /** Of a choice. */
-  values?: (string)[];
+  values?: string[];
   min?: number;
   max?: number;
   /** What the number must be divisible by. */
@@ -147,7 +147,7 @@ export interface Customer {
   name: string;
   created: string;
   /** What it may listen on, HOST:PORT or HOST:PORT-PORT each. The customer default may listen on every port. */
-  listen?: (string)[];
+  listen?: string[];
   /** Its first administrator, in the answer to its creation alone. */
   user?: string;
   /** Of that user, there alone, when it was made at random. */
@@ -156,7 +156,7 @@ export interface Customer {
 
 export interface CustomerChange {
   /** What it may listen on from now on, HOST:PORT or HOST:PORT-PORT each; receivers that listen elsewhere are switched off. */
-  listen: (string)[];
+  listen: string[];
 }
 
 export interface CustomerChoice {
@@ -165,7 +165,7 @@ export interface CustomerChoice {
 }
 
 export interface CustomerList {
-  customers: (Customer)[];
+  customers: Customer[];
   more: boolean;
 }
 
@@ -235,7 +235,7 @@ export interface ExplainedMode {
   note?: string;
   window?: ExplainedWindow;
   /** All windows of the item itself that are open or planned, by name, without next. */
-  windows?: (ExplainedWindow)[];
+  windows?: ExplainedWindow[];
 }
 
 export interface ExplainedOrder {
@@ -252,7 +252,7 @@ export interface ExplainedOwn {
 }
 
 export interface ExplainedPlace {
-  kind: string;
+  kind: "object" | "resource" | "view";
   name: string;
 }
 
@@ -267,13 +267,13 @@ export interface ExplainedPlan {
   latest?: number;
   /** How many items have the names that the query gives. */
   items?: number;
-  order: (ExplainedOrder)[];
+  order: ExplainedOrder[];
   limit: number;
   offset: number;
   /** What the plan took for granted. */
-  notes: (string)[];
+  notes: string[];
   /** The whole plan for people, and what would be read for it. New parts may come with new versions. */
-  lines: (ExplainedLine)[];
+  lines: ExplainedLine[];
 }
 
 export interface ExplainedRollup {
@@ -319,7 +319,7 @@ export interface ExplainedStep {
   info?: string;
   acknowledged: boolean;
   /** Others beside it that are as bad. */
-  asbad?: (ExplainedItem)[];
+  asbad?: ExplainedItem[];
   /** How many others there are. */
   asbadmore?: number;
 }
@@ -330,7 +330,7 @@ export interface ExplainedValue {
   unit?: string;
   /** The last one; absent when there was none. */
   value?: number | string;
-  thresholds: (ExplainedRule)[];
+  thresholds: ExplainedRule[];
 }
 
 export interface ExplainedWindow {
@@ -352,7 +352,7 @@ export interface ExplainedWindow {
 
 export interface Explanation {
   /** Days that a partial answer would be without. */
-  missing?: (string)[];
+  missing?: string[];
   plan: ExplainedPlan;
 }
 
@@ -370,7 +370,7 @@ export interface Health {
   /** Why it is not ready. */
   why?: string;
   /** What is wrong around the service now, the longest open first. */
-  faults: (HealthFault)[];
+  faults: HealthFault[];
   /** What became of rows since the start: received = stored + rejected + discarded + tried + dropped. */
   rows: HealthRows;
   journal: HealthJournal;
@@ -400,9 +400,9 @@ export interface HealthDisk {
   total: number;
   /** Bytes of the metadata database. */
   metadata: number;
-  collections: (HealthCollection)[];
+  collections: HealthCollection[];
   /** The file systems of the folders that are written to; those on one file system have the same figures. */
-  folders: (HealthFolder)[];
+  folders: HealthFolder[];
 }
 
 export interface HealthFault {
@@ -446,7 +446,7 @@ export interface HealthQueries {
   /** By outcome. */
   total: Record<string, number>;
   /** The slowest of the last hour. */
-  slowest: (SlowQuery)[];
+  slowest: SlowQuery[];
 }
 
 export interface HealthRate {
@@ -466,7 +466,7 @@ export interface HealthRows {
   /** Rows received per second, now. */
   rate: number;
   /** Rates of the last quarter of an hour, a point for every ten seconds, the oldest first. */
-  series: (HealthRate)[];
+  series: HealthRate[];
 }
 
 export interface Indicator {
@@ -475,7 +475,7 @@ export interface Indicator {
   name?: string;
   unit?: string;
   type?: "number" | "string";
-  thresholds?: (Threshold)[];
+  thresholds?: Threshold[];
 }
 
 export interface Key {
@@ -498,18 +498,18 @@ export interface KeyHolder {
 }
 
 export interface KeyList {
-  keys: (Key)[];
+  keys: Key[];
   more: boolean;
 }
 
 export interface ListedClass {
   name: string;
-  indicators?: (Indicator)[];
+  indicators?: Indicator[];
   log: Log;
   /** Time between two rows, as 60s. */
   interval?: string;
   /** Indicators that the class once had: their types still bind. Kept by the service. */
-  former?: (Former)[];
+  former?: Former[];
   /** Made up from the rows that named it. Not read. */
   inferred: boolean;
   /** Where the definition comes from. Not read. */
@@ -520,7 +520,7 @@ export interface ListedClass {
 
 export interface Log {
   separator?: string;
-  columns?: (string)[];
+  columns?: string[];
 }
 
 export interface Login {
@@ -557,10 +557,10 @@ export interface NewPolicy {
   item: string;
   /** In which the item is: of objects, and of views inside a resource. */
   resource?: string;
-  thresholds?: (Override)[];
+  thresholds?: Override[];
   /** Time between two rows of any object, as 60s; none: nothing is expected. */
   interval?: string;
-  intervals?: (Pace)[];
+  intervals?: Pace[];
   /** How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m. */
   rollup?: string;
   period?: Period;
@@ -576,7 +576,7 @@ export interface NewUser {
   /** At least 10 characters, at most 1,024 bytes; without one it is made at random. */
   password?: string;
   /** Views and resources to which the user is limited; none: it is not. */
-  views?: (string)[];
+  views?: string[];
 }
 
 export interface Occurrence {
@@ -593,7 +593,7 @@ export interface Override {
   /** That of the indicator; it need not be sent. */
   type?: "number" | "string";
   /** An empty list switches the thresholds of the indicator off. */
-  thresholds: (Threshold)[];
+  thresholds: Threshold[];
 }
 
 export interface OwnSession {
@@ -624,13 +624,13 @@ export interface Package {
   /** What its resources run; absent when data come through the API alone. */
   collector?: string;
   source: "builtin" | "file";
-  columns: (Column)[];
+  columns: Column[];
   /** Objects that come with each resource, named after it. */
-  parts: (Part)[];
+  parts: Part[];
 }
 
 export interface PackageList {
-  packages: (Package)[];
+  packages: Package[];
 }
 
 export interface Part {
@@ -676,7 +676,7 @@ export interface PictureAnswer {
 }
 
 export interface PictureList {
-  pictures: (Picture)[];
+  pictures: Picture[];
   more: boolean;
 }
 
@@ -687,10 +687,10 @@ export interface Policy {
   item: string;
   /** In which the item is: of objects, and of views inside a resource. */
   resource?: string;
-  thresholds?: (Override)[];
+  thresholds?: Override[];
   /** Time between two rows of any object, as 60s; none: nothing is expected. */
   interval?: string;
-  intervals?: (Pace)[];
+  intervals?: Pace[];
   /** How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m. */
   rollup?: string;
   period?: Period;
@@ -702,20 +702,20 @@ export interface PolicyAnswer {
 }
 
 export interface PolicyList {
-  policies: (Policy)[];
+  policies: Policy[];
   more: boolean;
 }
 
 export interface QueryAnswer {
   /** The selected fields of each row; absent ones are absent. */
-  rows: (Record<string, unknown>)[];
+  rows: Record<string, unknown>[];
   count: number;
   /** There are rows beyond those given. */
   more: boolean;
   /** To a request with after: what to give as after for the next page. Absent when there is none, and for groups and orders that come in one piece. */
   next?: string;
   /** Days that a partial answer is without. */
-  missing?: (string)[];
+  missing?: string[];
 }
 
 export interface RefusedAction {
@@ -723,9 +723,9 @@ export interface RefusedAction {
   /** Nothing was changed. */
   dryrun?: boolean;
   /** In a dry run: when the window would be open next. */
-  occurrences?: (Occurrence)[];
-  items: (ActedItem)[];
-  errors: (ActedError)[];
+  occurrences?: Occurrence[];
+  items: ActedItem[];
+  errors: ActedError[];
 }
 
 export interface RefusedReport {
@@ -741,7 +741,7 @@ export interface RefusedReport {
   unchanged: number;
   /** Items of the package named, without what was in them. */
   removed: number;
-  errors: (RowError)[];
+  errors: RowError[];
   /** There are more errors than listed. */
   errors_truncated: boolean;
 }
@@ -763,7 +763,7 @@ export interface Report {
   unchanged: number;
   /** Items of the package named, without what was in them. */
   removed: number;
-  errors: (RowError)[];
+  errors: RowError[];
   /** There are more errors than listed. */
   errors_truncated: boolean;
 }
@@ -810,7 +810,7 @@ export interface Session {
   role: "viewer" | "operator" | "administrator" | "instance administrator";
   user: string;
   /** Views and resources to which the user is limited; absent when it is not. */
-  views?: (string)[];
+  views?: string[];
 }
 
 export interface SessionEnded {
@@ -819,7 +819,7 @@ export interface SessionEnded {
 }
 
 export interface SessionList {
-  sessions: (OwnSession)[];
+  sessions: OwnSession[];
 }
 
 export interface Setting {
@@ -836,7 +836,7 @@ export interface Setting {
 }
 
 export interface SettingList {
-  settings: (Setting)[];
+  settings: Setting[];
 }
 
 export interface SlowQuery {
@@ -866,11 +866,11 @@ export interface StatusExplanation {
   note?: string;
   /** Of an object, time of its newest data. */
   lastdata?: string;
-  indicators?: (ExplainedValue)[];
+  indicators?: ExplainedValue[];
   staleness?: ExplainedInterval;
   rollup?: ExplainedRollup;
   /** The way down to what decides: each stands in the one before. */
-  chain?: (ExplainedStep)[];
+  chain?: ExplainedStep[];
 }
 
 export interface Threshold {
@@ -888,7 +888,7 @@ export interface Tree {
   view: TreeItem;
   /** How many items of each kind stand directly in it. */
   content: Record<"view" | "resource" | "object" | "element", number>;
-  children: (TreeItem)[];
+  children: TreeItem[];
   /** There are more after this page. */
   more: boolean;
   /** What to give as after for the next page. */
@@ -928,7 +928,7 @@ export interface TreeItem {
   /** Of an element: what is drawn, by the columns of its package. */
   answers?: Record<string, string>;
   /** Of an element: the columns in which it names something that has been removed. */
-  broken?: (string)[];
+  broken?: string[];
 }
 
 export interface Trial {
@@ -951,9 +951,9 @@ export interface Tried {
   /** The message as it would be kept. */
   stored?: Record<string, unknown>;
   /** Fields that the script made and no message has. */
-  ignored?: (string)[];
+  ignored?: string[];
   /** What the script would send about objects. */
-  feeds: (TriedRow)[];
+  feeds: TriedRow[];
   /** Why filter or script failed: the message would be kept as it came. */
   error?: string;
   /** That filter and script took. */
@@ -980,7 +980,7 @@ export interface User {
   created: string;
   lastlogin?: string;
   /** Views and resources to which the user is limited; absent when it is not. */
-  views?: (string)[];
+  views?: string[];
   /** In the answer to its creation alone, when it was made at random. */
   password?: string;
 }
@@ -990,12 +990,12 @@ export interface UserChange {
   /** At least 10 characters, at most 1,024 bytes. */
   password?: string;
   /** Views and resources to which the user is limited; none: it is not. */
-  views?: (string)[];
+  views?: string[];
 }
 
 export interface UserList {
   more: boolean;
-  users: (User)[];
+  users: User[];
 }
 
 export interface Version {
@@ -1038,5 +1038,5 @@ export interface Window {
 export interface WindowList {
   /** There are further ones; ask for those after the last. */
   more: boolean;
-  windows: (Window)[];
+  windows: Window[];
 }
