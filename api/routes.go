@@ -7,7 +7,7 @@ import (
 	"belfry"
 )
 
-// Routes is everything the service answers. A new endpoint is its handler with its Route beside it; a new subject has its list here.
+// Routes is everything the service answers. A new endpoint is its handler with its Route beside it, in the list of its subject; a new subject has its line here.
 var Routes = slices.Concat(
 	pageRoutes, provisioningRoutes, openapiRoutes, packageRoutes, classRoutes, sessionRoutes, userRoutes, customerRoutes, keyRoutes, policyRoutes,
 	healthRoutes, settingRoutes, pictureRoutes, sendRoutes, explainRoutes, actionRoutes, receiverRoutes, legacyRoutes, queryRoutes, treeRoutes, streamRoutes,

@@ -14,7 +14,7 @@ var (
 			Name: "rows", Schema: "type=integer,minimum=1,maximum=100000,default=10",
 			Help: "How many rows to answer with. Of a historical collection without a time span, also how many of the most recent rows are read, which are then grouped and put in order; in pages it is the size of a page, and all rows are read.",
 		},
-		{Name: "wt", Schema: "pattern=^(?i:json|csv|ndjson)?$,default=json", Help: "Form of the answer, in any case."},
+		{Name: "wt", Schema: "pattern=^([jJ][sS][oO][nN]|[cC][sS][vV]|[nN][dD][jJ][sS][oO][nN])?$,default=json", Help: "Form of the answer, in any case."},
 		{Name: "from", Help: "Start of the time span: a time as 2026-03-01T12:00:00Z, or date math as NOW-1HOUR."},
 		{Name: "to", Help: "End of the time span."},
 		{Name: "span", Help: "Length of the time span, as 1h: a whole number with s, m, h, d or w. It ends at `to`, or now."},

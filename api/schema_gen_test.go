@@ -166,13 +166,22 @@ func (d *document) form(params []Param, media string) object {
 		s := object{{"type", "string"}}
 		switch {
 		case strings.Contains(p.Schema, "type=integer"):
-			s = object{{"type", []string{"integer", "string"}}}
+			s = oneOfTypes("integer", "string")
 		case p.Schema == flagSchema && media == "application/json":
-			s = object{{"type", []string{"boolean", "string"}}}
+			s = oneOfTypes("boolean", "string")
 		}
 		props = append(props, member{p.Name, s.set("description", p.Help)})
 	}
 	return object{{"type", "object"}, {"properties", props}}
+}
+
+// oneOfTypes is the schema of a value that may have one of several types. Generators of clients know anyOf better than lists of types.
+func oneOfTypes(types ...string) object {
+	var each []any
+	for _, t := range types {
+		each = append(each, object{{"type", t}})
+	}
+	return object{{"anyOf", each}}
 }
 
 var textMarshaler = reflect.TypeFor[textual.TextMarshaler]()
@@ -317,9 +326,8 @@ func (d *document) annotate(s object, help, tag string) object {
 			s = s.set("additionalProperties", values)
 			into = &values
 		case "type":
-			*into = into.set(key, text)
-			if len(list) > 1 {
-				*into = into.set(key, list)
+			if *into = into.set(key, text); len(list) > 1 {
+				*into = oneOfTypes(list...)
 			}
 		default:
 			*into = into.set(key, scalar(key, text))

@@ -56,7 +56,7 @@ type newSettings map[string]any
 
 // Schema describes them for openapi.json.
 func (newSettings) Schema() any {
-	return json.RawMessage(`{"type": "object", "description": "Settings by name; null takes one back.", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}`)
+	return json.RawMessage(`{"type": "object", "description": "Settings by name; null takes one back.", "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"}]}}`)
 }
 
 // zone is that of times which a customer writes without one.

@@ -15,7 +15,7 @@ var explainRoutes = []Route{{
 	ID: "explainStatus", Tag: "items", Help: "Says why an item has its status; the kind is `objects`, `resources` or `views`.",
 	Detail: "The item is looked for among those of the kind first, then among the others.",
 	Wildcards: []Param{
-		{Name: "kind", Schema: "pattern=^(?i:(object|resource|view)s?)$", Help: "Kind of the item, in any case."},
+		{Name: "kind", Schema: "pattern=^([oO][bB][jJ][eE][cC][tT]|[rR][eE][sS][oO][uU][rR][cC][eE]|[vV][iI][eE][wW])[sS]?$", Help: "Kind of the item, in any case."},
 		{Name: "name", Help: "Name of the item, URL-encoded; a slash as %2F."},
 	},
 	Params: []Param{{Name: "resname", Help: "Resource of the item, where several have one of that name."}},
