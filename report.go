@@ -10,24 +10,24 @@ const MaxReported = 100
 
 // Report says what became of each row of a bulk request.
 type Report struct {
-	Rows      int        `json:"rows"`
-	Accepted  int        `json:"accepted"`
-	Rejected  int        `json:"rejected"`
-	Discarded int        `json:"discarded"` // right, but on an item whose management says not to store
+	Rows      int        `json:"rows" help:"Rows that were read: accepted + rejected + discarded." schema:"minimum=0"`
+	Accepted  int        `json:"accepted" schema:"minimum=0"`
+	Rejected  int        `json:"rejected" schema:"minimum=0"`
+	Discarded int        `json:"discarded" help:"Right, but about an item whose management says not to store." schema:"minimum=0"`
 	Created   Created    `json:"created"`
-	Updated   int        `json:"updated"`
-	Unchanged int        `json:"unchanged"`
-	Removed   int        `json:"removed"`
-	Errors    []RowError `json:"errors"`
-	Truncated bool       `json:"errors_truncated"`
+	Updated   int        `json:"updated" schema:"minimum=0"`
+	Unchanged int        `json:"unchanged" schema:"minimum=0"`
+	Removed   int        `json:"removed" help:"Items of the package named, without what was in them." schema:"minimum=0"`
+	Errors    []RowError `json:"errors" schema:"maxItems=100"`
+	Truncated bool       `json:"errors_truncated" help:"There are more errors than listed."`
 }
 
 // Created counts what a request created.
 type Created struct {
-	Resources int `json:"resources"`
-	Views     int `json:"views"`
-	Objects   int `json:"objects"`
-	Elements  int `json:"elements"`
+	Resources int `json:"resources" schema:"minimum=0"`
+	Views     int `json:"views" schema:"minimum=0"`
+	Objects   int `json:"objects" schema:"minimum=0"`
+	Elements  int `json:"elements" schema:"minimum=0"`
 }
 
 // Plus is what was created in both.
@@ -51,11 +51,11 @@ func (c Created) Less(before Created) Created {
 
 // RowError says what is wrong with one row.
 type RowError struct {
-	Row     int    `json:"row"`  // counts data rows from 1
-	Line    int    `json:"line"` // physical line of the body where the row starts
+	Row     int    `json:"row" help:"Counts data rows from 1." schema:"minimum=1"`
+	Line    int    `json:"line" help:"Line of the body where the row starts." schema:"minimum=1"`
 	Column  string `json:"column,omitempty"`
 	Code    Code   `json:"code"`
-	Message string `json:"message"`
+	Message string `json:"message" schema:"minLength=1"`
 }
 
 // Rejectf says of one cell of a row why the row is rejected.

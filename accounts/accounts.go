@@ -113,7 +113,7 @@ func (a *Accounts) run(c *engine.Command, decide func(change) error) error {
 }
 
 // once runs a change that its caller may repeat. Its answer is stored in the record of the change.
-func (a *Accounts) once(who Caller, answer map[string]string, run func(change) error) func() (int, []byte, error) {
+func (a *Accounts) once(who Caller, answer any, run func(change) error) func() (int, []byte, error) {
 	return func() (int, []byte, error) {
 		body := engine.EncodeJSON(answer)
 		err := a.urgent(who.Customer, func(t change) error {

@@ -77,7 +77,7 @@ func customerDoc(c belfry.CustomerID) string { return "\x01" + strconv.FormatUin
 // RemoveCustomer removes a customer with all it has. Once it is answered nobody finds anything of it any more, also after a
 // crash; its rows are deleted from the disk later, see Erased. The event is in the caller's customer.
 func (a *Accounts) RemoveCustomer(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, removed(name), func(t change) error {
+	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, engine.RemovedAnswer(name), func(t change) error {
 		c, ok := a.tree.CustomerNamed(name)
 		if !ok {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)

@@ -49,10 +49,15 @@ func (a *Accounts) CreateKey(who Caller, name string, level belfry.Level, expire
 	return secret, nil
 }
 
+// Revoked is the answer to RevokeKey.
+type Revoked struct {
+	Revoked string `json:"revoked" help:"Name of the key."`
+}
+
 // RevokeKey removes a key; from then on nothing is accepted under it.
 func (a *Accounts) RevokeKey(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
 	c := who.Customer
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, map[string]string{"revoked": name}, func(t change) error {
+	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, Revoked{name}, func(t change) error {
 		key, have := a.tree.KeyNamed(c, name)
 		if !have {
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", name)

@@ -190,7 +190,7 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 // RemoveUser removes a user and ends its sessions.
 func (a *Accounts) RemoveUser(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
 	c := who.Customer
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, removed(name), func(t change) error {
+	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, engine.RemovedAnswer(name), func(t change) error {
 		u, err := t.changeable(c, name, who.Level == belfry.LevelInstance)
 		if err != nil {
 			return err
@@ -204,11 +204,6 @@ func (a *Accounts) RemoveUser(ctx context.Context, who Caller, name string) (cod
 		t.login("user "+name+" removed, was "+u.RoleName(), who.Name)
 		return nil
 	}))
-}
-
-// removed is the answer to a removal.
-func removed(name string) map[string]string {
-	return map[string]string{"result": "removed", "name": name}
 }
 
 func (t change) user(c belfry.CustomerID, name string) (belfry.User, error) {

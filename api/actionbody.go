@@ -19,10 +19,7 @@ import (
 )
 
 // actionFields are the fields that the body of an action may have.
-var actionFields = []string{
-	"items", "resname", "isunmanaged", "unmanageifred", "collectunmanage", "collectorunmanage", "unmanagenote", "fromdatetime",
-	"todatetime", "rrule", "timezone", "window", "ack", "ackuntil", "acksticky", "ackuntilworse", "unack", "note",
-}
+var actionFields = fieldNames(&actionText{})
 
 // What an action may hold.
 const (

@@ -21,9 +21,6 @@ const (
 	namedItem    = 400
 )
 
-// actParams are the parameters of an action.
-var actParams = []string{"dryrun"}
-
 // actionKinds are the last part of the path of an action, in any case, and what is looked for first there.
 var actionKinds = map[string]belfry.Kind{
 	"resources": belfry.KindResource, "views": belfry.KindView, "objects": belfry.KindObject,
@@ -90,7 +87,7 @@ func (s *Server) listWindows(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"windows": list, "more": more})
+	writeJSON(w, http.StatusOK, windowList{more, list})
 	return nil
 }
 

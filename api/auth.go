@@ -114,7 +114,7 @@ func (s *Server) identify(r *request, rt Route) error {
 	if err := s.sameSite(r.Request); err != nil {
 		return err
 	}
-	if r.stranded && !rt.forStranded() {
+	if r.stranded && !rt.Stranded {
 		return errStranded(r.login.Session)
 	}
 	return nil

@@ -12,6 +12,58 @@ import (
 	"belfry/engine"
 )
 
+var (
+	className   = []Param{{Name: "name", Help: "Name of the class, URL-encoded; a slash as %2F."}}
+	classRoutes = []Route{
+		{
+			Method: "GET", Path: "/api/classes", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).classes,
+			ID: "classes", Tag: "kinds", Help: "Lists the classes of objects by name.",
+			Params:  listParams,
+			Answers: []Answer{answers(200, "A page of classes, by name.", classList{})},
+		},
+		{
+			Method: "GET", Path: "/api/classes/{name...}", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).class,
+			ID: "class", Tag: "kinds", Help: "Describes one class.",
+			Wildcards: className,
+			Answers:   []Answer{answers(200, "The class.", catalog.Listed{})},
+			Errors:    []belfry.Code{belfry.UnknownItem},
+		},
+		{
+			Method: "PUT", Path: "/api/classes/{name...}", Level: belfry.LevelReadWriteDelete, serve: (*Server).putClass,
+			ID: "putClass", Tag: "kinds", Help: "Defines a class, in JSON or YAML.",
+			Detail:    "The definition is the customer's own from now on. The type of an indicator never changes.",
+			Wildcards: className,
+			Body:      inYAML(catalog.Class{}),
+			Answers: []Answer{
+				answers(200, "The definition was changed, or was so already.", classAnswer{}),
+				answers(201, "There was no such class before.", classAnswer{}),
+			},
+			Errors: []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
+		},
+		{
+			Method: "DELETE", Path: "/api/classes/{name...}", Level: belfry.LevelReadWriteDelete, serve: (*Server).deleteClass,
+			ID: "deleteClass", Tag: "kinds", Help: "Removes the customer's own definition of a class.",
+			Detail:    "Refused while objects have the class, unless another definition can take over.",
+			Wildcards: className,
+			Headers:   []Param{idempotencyKey},
+			Answers:   []Answer{answers(200, "Removed. A built-in definition, or one from a file, counts again.", engine.Removed{})},
+			Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
+		},
+	}
+)
+
+// classList is a page of classes, as writePage writes it.
+type classList struct {
+	Classes []catalog.Listed `json:"classes"`
+	More    bool             `json:"more"`
+}
+
+// classAnswer is the answer to a definition.
+type classAnswer struct {
+	Result string         `json:"result" schema:"enum=created|updated|unchanged"`
+	Class  catalog.Listed `json:"class"`
+}
+
 // maxClass is the longest body of a class or policy. Of YAML 64 KiB are read; the same as JSON, as an answer gives it, is longer.
 const maxClass = 128 << 10
 
@@ -112,10 +164,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 	if result == "created" {
 		status = http.StatusCreated
 	}
-	writeJSON(w, status, struct {
-		Result string         `json:"result"`
-		Class  catalog.Listed `json:"class"`
-	}{result, l})
+	writeJSON(w, status, classAnswer{result, l})
 	return nil
 }
 

@@ -5,19 +5,74 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/engine"
 )
 
-// confirmParams are those of a removal that cannot be taken back.
-var confirmParams = []string{"confirm"}
+var (
+	customerName   = []Param{{Name: "name", Help: "Name of the customer, URL-encoded."}}
+	customerRoutes = []Route{
+		{
+			Method: "GET", Path: "/api/customers", Level: belfry.LevelInstance, InTurn: true, serve: (*Server).listCustomers,
+			ID: "listCustomers", Tag: "access", Help: "Lists the customers by name.",
+			Params:  listParams,
+			Answers: []Answer{answers(200, "A page of customers.", customerList{})},
+		},
+		{
+			Method: "POST", Path: "/api/customers", Level: belfry.LevelInstance, serve: (*Server).createCustomer,
+			ID: "createCustomer", Tag: "access", Help: "Creates a customer with an administrator.",
+			Body:    inJSON(newCustomer{}),
+			Answers: []Answer{answers(201, "The customer; a password that was made at random is shown this once.", customerInfo{})},
+			Errors:  []belfry.Code{belfry.RateLimited, belfry.Overloaded},
+		},
+		{
+			Method: "PUT", Path: "/api/customers/{name...}", Level: belfry.LevelInstance, serve: (*Server).changeCustomer,
+			ID: "changeCustomer", Tag: "access", Help: "Says on which addresses and ports a customer may listen.",
+			Wildcards: customerName,
+			Body:      inJSON(customerChange{}),
+			Answers:   []Answer{answers(200, "The customer as it is now.", customerInfo{})},
+			Errors:    []belfry.Code{belfry.UnknownItem},
+		},
+		{
+			Method: "DELETE", Path: "/api/customers/{name...}", Level: belfry.LevelInstance, serve: (*Server).removeCustomer,
+			ID: "removeCustomer", Tag: "access", Help: "Removes a customer with all its data; `confirm` repeats its name.",
+			Wildcards: customerName,
+			Params:    []Param{{Name: "confirm", Required: true, Help: "The name of the customer once more."}},
+			Headers:   []Param{idempotencyKey},
+			Answers:   []Answer{answers(200, "Nothing of it is there any more.", engine.Removed{})},
+			Errors:    []belfry.Code{belfry.UnknownItem},
+		},
+	}
+)
 
 // customerInfo is what may be shown of a customer.
 type customerInfo struct {
 	Name    string `json:"name"`
-	Created string `json:"created"`
-	// Listen is what it may listen on: HOST:PORT or HOST:PORT-PORT each.
-	Listen   []string `json:"listen,omitempty"`
-	User     string   `json:"user,omitempty"`     // its first administrator, in the answer to its creation
-	Password string   `json:"password,omitempty"` // of that user, there alone, when it was made at random
+	Created string `json:"created" schema:"format=date-time"`
+
+	Listen   []string `json:"listen,omitempty" help:"What it may listen on, HOST:PORT or HOST:PORT-PORT each. The customer default may listen on every port."`
+	User     string   `json:"user,omitempty" help:"Its first administrator, in the answer to its creation alone."`
+	Password string   `json:"password,omitempty" help:"Of that user, there alone, when it was made at random."`
+}
+
+// customerList is a page of customers.
+type customerList struct {
+	Customers []customerInfo `json:"customers"`
+	More      bool           `json:"more"`
+}
+
+// newCustomer is what a customer is created from.
+type newCustomer struct {
+	Name     string `json:"name" schema:"minLength=1,maxLength=255"`
+	Password string `json:"password,omitempty" help:"Of its administrator; without one it is made at random."`
+
+	Administrator bool `json:"administrator,omitempty" help:"Whether the customer gets an administrator, called admin; true unless it says otherwise."`
+}
+
+// customerChange is what can be changed about a customer: its grants, as a whole or in part.
+type customerChange struct {
+	Listen *[]string `json:"listen,omitempty" help:"What it may listen on from now on, HOST:PORT or HOST:PORT-PORT each; receivers that listen elsewhere are switched off."`
+	Add    []string  `json:"add,omitempty" help:"What it may listen on as well."`
+	Remove []string  `json:"remove,omitempty" help:"What it may no longer listen on, as it is listed."`
 }
 
 func (s *Server) listCustomers(w *answer, r *request) error {
@@ -30,35 +85,36 @@ func (s *Server) listCustomers(w *answer, r *request) error {
 	for _, c := range customers {
 		list = append(list, customerInfo{Name: c.Name, Created: moment(c.Created), Listen: c.Listen})
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"customers": list, "more": more})
+	writeJSON(w, http.StatusOK, customerList{list, more})
 	return nil
 }
 
 // createCustomer makes a customer, with an administrator unless the caller wants to make the users itself.
 func (s *Server) createCustomer(w *answer, r *request) error {
-	wish := accounts.CustomerWish{Administrator: true}
-	if err := s.fields(w, r, field{"name", &wish.Name, true}, field{"password", &wish.Password, false}, field{"administrator", &wish.Administrator, false}); err != nil {
+	c := newCustomer{Administrator: true}
+	if err := s.fields(w, r, &c); err != nil {
 		return err
 	}
 	if err := noRepeat(r); err != nil {
 		return err
 	}
-	if wish.Password != "" && !wish.Administrator {
+	if c.Password != "" && !c.Administrator {
 		return belfry.Errorf(belfry.BadParameter, "the password is that of the administrator; give one of password and administrator")
 	}
-	if mask(wish.Name) != wish.Name {
+	if mask(c.Name) != c.Name {
 		return belfry.Errorf(belfry.BadParameter, "a customer must not be named like a key: the name is shown to others; choose another")
 	}
+	wish := accounts.CustomerWish{Name: c.Name, Password: c.Password, Administrator: c.Administrator}
 	made, err := s.Accounts.CreateCustomer(r.caller(), wish, s.hashing(r))
 	if err != nil {
 		return wholeRequest(err)
 	}
-	info := customerInfo{Name: wish.Name, Password: made}
-	if wish.Administrator {
+	info := customerInfo{Name: c.Name, Password: made}
+	if c.Administrator {
 		info.User = accounts.AdminUser
 	}
-	if c, ok := s.Tree.CustomerNamed(wish.Name); ok {
-		info.Created = moment(c.Created)
+	if made, ok := s.Tree.CustomerNamed(c.Name); ok {
+		info.Created = moment(made.Created)
 	}
 	writeJSON(w, http.StatusCreated, info)
 	return nil
@@ -66,17 +122,18 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 
 // changeCustomer says what a customer may listen on.
 func (s *Server) changeCustomer(w *answer, r *request) error {
-	var to accounts.GrantChange
-	if err := s.fields(w, r, listField("listen", &to.Listen), field{"add", &to.Add, false}, field{"remove", &to.Remove, false}); err != nil {
+	var change customerChange
+	if err := s.fields(w, r, &change); err != nil {
 		return err
 	}
-	if to.Listen == nil && to.Add == nil && to.Remove == nil {
+	if change.Listen == nil && change.Add == nil && change.Remove == nil {
 		return belfry.Errorf(belfry.BadParameter, `there is nothing to change; give listen, a list such as ["0.0.0.0:5514-5520"], or add and remove`)
 	}
 	if err := noRepeat(r); err != nil {
 		return err
 	}
 	name := r.PathValue("name")
+	to := accounts.GrantChange{Listen: change.Listen, Add: change.Add, Remove: change.Remove}
 	if err := s.Accounts.ChangeGrants(r.caller(), name, to); err != nil {
 		return noSuch("customer", name, err)
 	}

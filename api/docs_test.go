@@ -49,9 +49,13 @@ func TestRoutesPage(t *testing.T) {
 		if r.Level == belfry.LevelNone {
 			level = "–"
 		}
-		params := "–"
-		if len(r.Params) > 0 && r.Params[0] != "*" {
-			params = "`" + strings.Join(r.Params, "` `") + "`"
+		var names []string
+		for _, p := range r.Params {
+			names = append(names, "`"+p.Name+"`")
+		}
+		params := strings.Join(names, " ")
+		if params == "" || params == "`*`" {
+			params = "–"
 		}
 		views := "–"
 		if r.Scoped() {

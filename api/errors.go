@@ -121,21 +121,26 @@ func writeError(w *answer, e *belfry.Error) {
 	if info.Retry > 0 && w.Header().Get("Retry-After") == "" { // unless somebody knows better
 		w.Header().Set("Retry-After", strconv.Itoa(max(info.Retry, e.Retry)))
 	}
-	writeJSON(w, info.Status, errorBody(e, w.id))
+	writeJSON(w, info.Status, errorOf(e, w.id))
 }
 
-func errorBody(e *belfry.Error, id string) map[string]detail {
-	d := detail{Code: e.Code, Message: e.Message}
+func errorOf(e *belfry.Error, id string) errorAnswer {
+	b := errorBody{Code: e.Code, Message: e.Message}
 	if e.Code == belfry.Internal {
-		d.Request = id
+		b.Request = id
 	}
-	return map[string]detail{"error": d}
+	return errorAnswer{b}
 }
 
-type detail struct {
-	Code    belfry.Code `json:"code"`
-	Message string      `json:"message"`
-	Request string      `json:"request,omitempty"`
+// errorAnswer is what every error is answered with.
+type errorAnswer struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code    belfry.Code `json:"code" help:"Programs branch on this: it keeps its meaning."`
+	Message string      `json:"message" help:"For people." schema:"minLength=1"`
+	Request string      `json:"request,omitempty" help:"Id of the request, as in the header; of a 500 alone."`
 }
 
 // writeJSON answers with one small body.

@@ -26,11 +26,7 @@ func (s *Server) explain(clock *stopwatch, w *answer, r *request, q *asked) erro
 		if err != nil {
 			return nil, err
 		}
-		body := map[string]any{"plan": explanationOf(q.plan, lines)}
-		if days := q.plan.Partial.Days(); len(days) > 0 {
-			body["missing"] = days
-		}
-		return encodeJSON(body)
+		return encodeJSON(explanation{Missing: q.plan.Partial.Days(), Plan: explainedPlanOf(q.plan, lines)})
 	})
 	if err != nil {
 		return err
@@ -57,19 +53,25 @@ func (s *Server) lines(ctx context.Context, r *request, plan *query.Plan) ([]que
 	return lines, nil
 }
 
-// explanation is a plan as a program reads it.
+// explanation is the answer with the plan of a query.
 type explanation struct {
+	Missing []string      `json:"missing,omitempty" help:"Days that a partial answer would be without."`
+	Plan    explainedPlan `json:"plan"`
+}
+
+// explainedPlan is a plan as a program reads it.
+type explainedPlan struct {
 	Collection string           `json:"collection"`
 	Historical bool             `json:"historical"`
-	From       string           `json:"from,omitempty"`
-	To         string           `json:"to,omitempty"`
-	Latest     int              `json:"latest,omitempty"` // how many of the most recent rows are read
-	Items      *int             `json:"items,omitempty"`  // found by the names that the query gives
+	From       string           `json:"from,omitempty" help:"Absent when the span has no beginning." schema:"format=date-time"`
+	To         string           `json:"to,omitempty" help:"Absent when the span has no end." schema:"format=date-time"`
+	Latest     int              `json:"latest,omitempty" help:"How many rows are read, the most recent ones that meet the conditions, before they are grouped or put in order; absent when it is all of the span, and when the rows come newest first, where the limit says it." schema:"minimum=1"`
+	Items      *int             `json:"items,omitempty" help:"How many items have the names that the query gives." schema:"minimum=0"`
 	Order      []explainedOrder `json:"order"`
-	Limit      int              `json:"limit"`
-	Offset     int              `json:"offset"`
-	Notes      []string         `json:"notes"`
-	Lines      []explainedLine  `json:"lines"`
+	Limit      int              `json:"limit" schema:"minimum=0"`
+	Offset     int              `json:"offset" schema:"minimum=0"`
+	Notes      []string         `json:"notes" help:"What the plan took for granted."`
+	Lines      []explainedLine  `json:"lines" help:"The whole plan for people, and what would be read for it. New parts may come with new versions."`
 }
 
 type explainedOrder struct {
@@ -82,8 +84,8 @@ type explainedLine struct {
 	Text string `json:"text"`
 }
 
-func explanationOf(p *query.Plan, lines []query.Line) explanation {
-	e := explanation{
+func explainedPlanOf(p *query.Plan, lines []query.Line) explainedPlan {
+	e := explainedPlan{
 		Collection: p.Collection.Name, Historical: p.Collection.Historical, Latest: p.Latest, Limit: p.Limit, Offset: p.Offset,
 		Order: []explainedOrder{}, Notes: append([]string{}, p.Notes...),
 	}

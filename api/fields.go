@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"reflect"
 	"slices"
+	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -13,19 +15,9 @@ import (
 // smallBody is the longest JSON body of an administration path.
 const smallBody = 4 << 10
 
-// field is a text in a small JSON object, true or false, or a list of texts.
-type field struct {
-	name     string
-	into     any // *string, *bool, *[]string or **[]string
-	required bool
-}
-
-// listField is a list of texts; nil stays nil when it is not given.
-func listField(name string, into **[]string) field { return field{name, into, false} }
-
-// fields reads the body of a request, one JSON object whose fields are texts. What it holds is not repeated in an error:
-// it may be a password.
-func (s *Server) fields(w *answer, r *request, known ...field) error {
+// fields reads the body of a request into a struct: one JSON object whose fields are texts or lists of texts. Those without
+// omitempty are required. What the body holds is not repeated in an error: it may be a password.
+func (s *Server) fields(w *answer, r *request, into any) error {
 	if _, err := mediaType(r.Request, "application/json"); err != nil {
 		return err
 	}
@@ -33,7 +25,7 @@ func (s *Server) fields(w *answer, r *request, known ...field) error {
 	if err != nil {
 		return err
 	}
-	return readFields(text, known)
+	return readFields(text, fieldsOf(into))
 }
 
 // small reads a small body.
@@ -43,6 +35,30 @@ func small(w *answer, r *request) ([]byte, error) {
 		return nil, belfry.Errorf(belfry.BadJSON, "the body broke off before its end; send it again")
 	}
 	return text, err
+}
+
+// field is one of a struct that a body is read into.
+type field struct {
+	name     string
+	into     any // pointer to a string, a *string or a list
+	required bool
+}
+
+func fieldsOf(into any) []field {
+	v := reflect.ValueOf(into).Elem()
+	list := make([]field, v.NumField())
+	for i := range list {
+		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		list[i] = field{name, v.Field(i).Addr().Interface(), options != "omitempty"}
+	}
+	return list
+}
+
+func fieldNames(into any) (names []string) {
+	for _, f := range fieldsOf(into) {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 func readFields(text []byte, known []field) error {

@@ -8,6 +8,22 @@ import (
 	"belfry"
 )
 
+var pageRoutes = []Route{
+	{Method: "GET", Path: "/{$}", serve: (*Server).root, Help: "Redirects to the web interface."},
+	{Method: "GET", Path: "/ui/", Params: anyParams, serve: (*Server).ui, Help: "The web interface."},
+	{Method: "GET", Path: "/healthz", serve: (*Server).health, Help: "200 while the process lives."},
+	{Method: "GET", Path: "/readyz", serve: (*Server).ready, Help: "200 when data can be taken and queried, else 503 with the reason."},
+	{
+		Method: "GET", Path: "/metrics", Params: anyParams, serve: (*Server).metrics,
+		Help: "Counters of the service in Prometheus format; to callers on the same machine alone, or on `--admin-listen`.",
+	},
+	{
+		Method: "GET", Path: "/api/version", serve: (*Server).version,
+		ID: "version", Tag: "service", Help: "Name and version of the program.",
+		Answers: []Answer{answers(200, "The version.", Version{})},
+	},
+}
+
 func (s *Server) root(w *answer, r *request) error {
 	http.Redirect(w, r.Request, "/ui/", http.StatusFound)
 	return nil

@@ -12,6 +12,30 @@ import (
 	"belfry/engine"
 )
 
+var keyRoutes = []Route{
+	{
+		Method: "GET", Path: "/api/keys", Level: belfry.LevelAdministrator, InTurn: true, serve: (*Server).listKeys,
+		ID: "listKeys", Tag: "access", Help: "Lists the API keys, without their secrets, by name.",
+		Params:  listParams,
+		Answers: []Answer{answers(200, "A page of keys.", keyList{})},
+	},
+	{
+		Method: "POST", Path: "/api/keys", Level: belfry.LevelAdministrator, serve: (*Server).createKey,
+		ID: "createKey", Tag: "access", Help: "Creates an API key and shows it, this once.",
+		Body:    inJSON(newKey{}),
+		Answers: []Answer{answers(201, "The key. It is shown this once.", keyInfo{})},
+		Errors:  []belfry.Code{belfry.RateLimited},
+	},
+	{
+		Method: "DELETE", Path: "/api/keys/{name...}", Level: belfry.LevelAdministrator, serve: (*Server).revokeKey,
+		ID: "revokeKey", Tag: "access", Help: "Revokes an API key; it is refused from then on.",
+		Wildcards: []Param{{Name: "name", Help: "Name of the key, URL-encoded."}},
+		Headers:   []Param{idempotencyKey},
+		Answers:   []Answer{answers(200, "It is refused from now on.", accounts.Revoked{})},
+		Errors:    []belfry.Code{belfry.UnknownItem},
+	},
+}
+
 // caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
 func (s *Server) caller(w *answer, r *request) (c accounts.Caller, err error) {
 	c = r.caller()
@@ -32,9 +56,6 @@ func (s *Server) caller(w *answer, r *request) (c accounts.Caller, err error) {
 	c.Repeat = engine.Repeat{Key: key, Digest: held.digest}
 	return c, nil
 }
-
-// listParams are those of every list that is given in pages.
-var listParams = []string{"limit", "after"}
 
 const (
 	listDefault = 100
@@ -62,13 +83,26 @@ func (r *request) pageSize(usual, most int) (limit int, err error) {
 // keyInfo is what may be shown of a key.
 type keyInfo struct {
 	Name    string       `json:"name"`
-	Level   belfry.Level `json:"level"`
-	Last4   string       `json:"last4"`
+	Level   belfry.Level `json:"level" schema:"enum=read|readwrite|readwritedelete"`
+	Last4   string       `json:"last4" schema:"minLength=4,maxLength=4"`
 	Creator string       `json:"creator"`
-	Created string       `json:"created"`
-	Expires string       `json:"expires,omitempty"`
-	LastUse string       `json:"lastuse,omitempty"`
-	Key     string       `json:"key,omitempty"` // in the answer to its creation alone
+	Created string       `json:"created" schema:"format=date-time"`
+	Expires string       `json:"expires,omitempty" schema:"format=date-time"`
+	LastUse string       `json:"lastuse,omitempty" schema:"format=date-time"`
+	Key     string       `json:"key,omitempty" help:"The secret, in the answer to its creation alone." schema:"format=uuid"`
+}
+
+// keyList is a page of keys.
+type keyList struct {
+	Keys []keyInfo `json:"keys"`
+	More bool      `json:"more"`
+}
+
+// newKey is what a key is created from.
+type newKey struct {
+	Name    string `json:"name" schema:"minLength=1,maxLength=255"`
+	Level   string `json:"level" schema:"enum=read|readwrite|readwritedelete"`
+	Expires string `json:"expires,omitempty" help:"A moment, or a time from now, as 90d."`
 }
 
 func infoOf(k belfry.Key) keyInfo {
@@ -96,35 +130,35 @@ func (s *Server) listKeys(w *answer, r *request) error {
 	for _, k := range keys {
 		list = append(list, infoOf(k))
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"keys": list, "more": more})
+	writeJSON(w, http.StatusOK, keyList{list, more})
 	return nil
 }
 
 // createKey answers with the key, which nobody can read again. An answer under an Idempotency-Key would have to be kept.
 func (s *Server) createKey(w *answer, r *request) error {
-	var name, level, expires string
-	if err := s.fields(w, r, field{"name", &name, true}, field{"level", &level, true}, field{"expires", &expires, false}); err != nil {
+	var k newKey
+	if err := s.fields(w, r, &k); err != nil {
 		return err
 	}
 	if r.Header.Get("Idempotency-Key") != "" {
 		return belfry.Errorf(belfry.BadParameter, "a new key cannot have an Idempotency-Key: its answer holds the key, and is therefore not kept; to try again, revoke the name and create it again")
 	}
-	l, err := belfry.ParseLevel(level)
+	l, err := belfry.ParseLevel(k.Level)
 	if err != nil {
-		return belfry.Errorf(belfry.BadParameter, "level must be read, readwrite or readwritedelete, got %.64q", mask(level))
+		return belfry.Errorf(belfry.BadParameter, "level must be read, readwrite or readwritedelete, got %.64q", mask(k.Level))
 	}
-	until, err := s.expiry(expires)
+	until, err := s.expiry(k.Expires)
 	if err != nil {
 		return err
 	}
-	if mask(name) != name {
+	if mask(k.Name) != k.Name {
 		return belfry.Errorf(belfry.BadParameter, "a key must not be named like a key: its name is shown to others; choose another")
 	}
-	secret, err := s.Accounts.CreateKey(r.caller(), name, l, until)
+	secret, err := s.Accounts.CreateKey(r.caller(), k.Name, l, until)
 	if err != nil {
 		return wholeRequest(err)
 	}
-	info := keyInfo{Name: name, Level: l, Creator: r.who, Expires: moment(until)}
+	info := keyInfo{Name: k.Name, Level: l, Creator: r.who, Expires: moment(until)}
 	if k := s.Tree.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
 		info = infoOf(k.Key)
 	}

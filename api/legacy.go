@@ -10,10 +10,64 @@ import (
 
 // The legacy paths carry one row in the address.
 var (
-	rowParams  = []string{"resname", "o", "c", "v", "p", "ip", "h", "o1", "o2", "o3", "o4", "o5"}
-	dataParams = append(slices.Clip(rowParams), anyIndicator, "n")
-	logParams  = append(slices.Clip(rowParams), "l")
-	viewParams = []string{"resname", "c", "v", "p", "posx", "posy", "width", "height", "bg", "ar"}
+	rowParams = []Param{
+		{Name: "resname", Required: true, Help: "Name of the resource."},
+		{Name: "o", Required: true, Help: "Name of the object."},
+		{Name: "c", Help: "Class of the object; needed when the object does not exist yet."},
+		{Name: "v", Help: "View of the object; needed when the object does not exist yet."},
+		{Name: "p", Help: "Existing view around `v`; needed when neither the object nor `v` exist. `v` is then made, with a generic class."},
+		{Name: "ip", Help: "IP address of the source of the data."},
+		{Name: "h", Help: "Host name of the source of the data."},
+		{Name: "o1", Help: "Constant 1 of the object."},
+		{Name: "o2", Help: "Constant 2 of the object."},
+		{Name: "o3", Help: "Constant 3 of the object."},
+		{Name: "o4", Help: "Constant 4 of the object."},
+		{Name: "o5", Help: "Constant 5 of the object."},
+	}
+
+	rowAnswers = []Answer{
+		answers(200, "The row was taken.", belfry.Report{}),
+		answers(400, "The row is wrong: `error.code` is the row's own code, and the report stands beside it. Or the request is.", AnyOf{errorAnswer{}, refusedReport{}}),
+	}
+	rowErrors = []belfry.Code{belfry.RateLimited, belfry.Overloaded, belfry.StorageUnavailable}
+
+	legacyRoutes = []Route{
+		{
+			Method: "GET", Path: "/d", Level: belfry.LevelReadWrite, serve: (*Server).legacyData,
+			ID: "sendData", Tag: "rows", Help: "Stores indicator values of one object, or that it does not respond; `i#` stands for `i1`, `i2`, …",
+			Params: append(slices.Clip(rowParams),
+				Param{Name: anyIndicator, Help: "Values of indicators, as the parameters `i1` to `i100`: numbers or texts, as the class says. At least one is needed unless `n` is `yes`."},
+				Param{Name: "n", Help: "`yes` reports that the object gave no response, in the place of values."},
+			),
+			Answers: rowAnswers,
+			Errors:  rowErrors,
+		},
+		{
+			Method: "GET", Path: "/l", Level: belfry.LevelReadWrite, serve: (*Server).legacyLog,
+			ID: "sendLog", Tag: "rows", Help: "Stores a log line of one object.",
+			Params:  append(slices.Clip(rowParams), Param{Name: "l", Required: true, Help: "The line; its columns are separated by tabs."}),
+			Answers: rowAnswers,
+			Errors:  rowErrors,
+		},
+		{
+			Method: "GET", Path: "/cv", Level: belfry.LevelReadWrite, serve: (*Server).legacyView,
+			ID: "createView", Tag: "rows", Help: "Creates or changes a view inside a resource.",
+			Params: []Param{
+				{Name: "resname", Required: true, Help: "Name of the resource."},
+				{Name: "c", Required: true, Help: "Class of the view."},
+				{Name: "v", Required: true, Help: "Name of the view."},
+				{Name: "p", Required: true, Help: "View around it; the resource's own name stands for the resource."},
+				{Name: "posx", Schema: "type=integer,multipleOf=10", Help: "Place, counted from the top; needed unless the view around it is arranged."},
+				{Name: "posy", Schema: "type=integer,multipleOf=10", Help: "Place, counted from the left."},
+				{Name: "width", Schema: "type=integer,default=30", Help: "Width of the icon."},
+				{Name: "height", Schema: "type=integer,default=30", Help: "Height of the icon."},
+				{Name: "bg", Help: "Name of the picture behind it."},
+				{Name: "ar", Help: "`linear` arranges what is in the view."},
+			},
+			Answers: rowAnswers,
+			Errors:  rowErrors,
+		},
+	}
 )
 
 // anyIndicator stands for i1, i2, … among the parameters of a route.

@@ -20,14 +20,17 @@ const (
 	roundTime   = 10 * time.Minute
 )
 
-// callbackParams are those that count when the browser comes back; providers add others, each its own.
-var callbackParams = []string{"code", "error", "state", "*"}
+// loginOptionsBody is how one can log in.
+type loginOptionsBody struct {
+	Name string `json:"name,omitempty" help:"What it is called."`
+	OIDC bool   `json:"oidc" help:"There is an OpenID Connect provider."`
+}
 
 // loginOptions tells the page on which people log in what it can offer.
 func (s *Server) loginOptions(w *answer, _ *request) error {
-	options := map[string]any{"oidc": s.Provider != nil}
+	options := loginOptionsBody{OIDC: s.Provider != nil}
 	if s.Provider != nil {
-		options["name"] = s.Provider.Name()
+		options.Name = s.Provider.Name()
 	}
 	writeJSON(w, http.StatusOK, options)
 	return nil

@@ -2,11 +2,17 @@ package api
 
 import (
 	_ "embed"
+	"encoding/json"
 	"net/http"
 )
 
-// openapiText describes this interface to programs. It is written by hand; tests hold it to the table of routes and to
-// real requests and answers.
+var openapiRoutes = []Route{{
+	Method: "GET", Path: "/api/openapi.json", serve: (*Server).openapi,
+	ID: "openapi", Tag: "service", Help: "This interface, described in OpenAPI 3.1.",
+	Answers: []Answer{answers(200, "The document.", json.RawMessage(`{"type": "object", "required": ["openapi", "info", "paths"], "additionalProperties": true}`))},
+}}
+
+// openapiText describes this interface to programs. It is generated from Routes; tests hold it to real requests and answers.
 //
 //go:embed openapi.json
 var openapiText []byte

@@ -8,8 +8,16 @@ import (
 	"belfry"
 )
 
-// everywhereParams are those of logging out.
-var everywhereParams = []string{"everywhere"}
+// passwordChange is the body of changePassword.
+type passwordChange struct {
+	Password string `json:"password" help:"The old one."`
+	New      string `json:"new" help:"At least 10 characters, at most 1,024 bytes."`
+}
+
+// customerChoice is the body of switchCustomer.
+type customerChoice struct {
+	Customer string `json:"customer" help:"Where to act; the own customer ends it."`
+}
 
 // ownSession refuses a key where it is about the account of a person.
 func (r *request) ownSession() error {
@@ -25,15 +33,15 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
 	}
-	var old, password string
-	if err := s.fields(w, r, field{"password", &old, true}, field{"new", &password, true}); err != nil {
+	var change passwordChange
+	if err := s.fields(w, r, &change); err != nil {
 		return err
 	}
 	ticket, _, err := s.try(w, r, s.Tree.CustomerName(r.home), r.login.User.Name)
 	if err != nil {
 		return err
 	}
-	err = s.Accounts.ChangePassword(*r.login, old, password, s.hashing(r))
+	err = s.Accounts.ChangePassword(*r.login, change.Password, change.New, s.hashing(r))
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
 		s.meter.refused.Inc()
 		return err
@@ -61,12 +69,12 @@ func (s *Server) switchCustomer(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
 	}
-	var customer string
-	if err := s.fields(w, r, field{"customer", &customer, true}); err != nil {
+	var to customerChoice
+	if err := s.fields(w, r, &to); err != nil {
 		return err
 	}
-	if err := s.Accounts.SwitchCustomer(r.login.Hash, customer); err != nil {
-		return noSuch("customer", customer, err)
+	if err := s.Accounts.SwitchCustomer(r.login.Hash, to.Customer); err != nil {
+		return noSuch("customer", to.Customer, err)
 	}
 	if !s.recognise(r, r.login.Hash) {
 		return errNobody()

@@ -10,28 +10,48 @@ import (
 	"belfry/catalog"
 )
 
+var packageRoutes = []Route{
+	{
+		Method: "GET", Path: "/api/packages", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).packages,
+		ID: "packages", Tag: "kinds", Help: "Lists what can be provisioned, with every column.",
+		Answers: []Answer{answers(200, "All packages, by name.", packageList{})},
+	},
+	{
+		Method: "GET", Path: "/api/packages/{type}", Level: belfry.LevelRead, Limited: true, serve: (*Server).packageType,
+		ID: "packageType", Tag: "kinds", Help: "Describes one package.",
+		Wildcards: []Param{{Name: "type", Help: "Name of the package."}},
+		Answers:   []Answer{answers(200, "The package.", packageBody{})},
+		Errors:    []belfry.Code{belfry.UnknownPackage},
+	},
+}
+
+// packageList is the answer with all packages.
+type packageList struct {
+	Packages []packageBody `json:"packages"`
+}
+
 // packageBody is a package as clients see it.
 type packageBody struct {
 	Name      string              `json:"name"`
-	Kind      catalog.PackageKind `json:"kind"`
+	Kind      catalog.PackageKind `json:"kind" schema:"enum=resource|view|object|element"`
 	Help      string              `json:"help"`
-	Collector string              `json:"collector,omitempty"`
-	Source    catalog.Source      `json:"source"`
+	Collector string              `json:"collector,omitempty" help:"What its resources run; absent when data come through the API alone."`
+	Source    catalog.Source      `json:"source" schema:"enum=builtin|file"`
 	Columns   []columnBody        `json:"columns"`
-	Parts     []catalog.Part      `json:"parts"`
+	Parts     []catalog.Part      `json:"parts" help:"Objects that come with each resource, named after it."`
 }
 
 // columnBody is a column of a package: a field that does not apply to it is absent.
 type columnBody struct {
 	Name     string             `json:"name"`
-	Type     catalog.AnswerType `json:"type"`
-	Required bool               `json:"required"`
-	Default  string             `json:"default,omitempty"`
-	Secret   bool               `json:"secret"`
-	Values   []string           `json:"values,omitempty"`
+	Type     catalog.AnswerType `json:"type" schema:"enum=bool|choice|colour|duration|host|integer|ip|listen|name|number|text"`
+	Required bool               `json:"required" help:"On rows that create."`
+	Default  string             `json:"default,omitempty" help:"What an empty cell stands for."`
+	Secret   bool               `json:"secret" help:"Never shown again."`
+	Values   []string           `json:"values,omitempty" help:"Of a choice."`
 	Min      *int               `json:"min,omitempty"`
 	Max      *int               `json:"max,omitempty"`
-	Step     int                `json:"step,omitempty"`
+	Step     int                `json:"step,omitempty" help:"What the number must be divisible by." schema:"minimum=1"`
 	Help     string             `json:"help"`
 }
 

@@ -82,8 +82,8 @@ func (p params) Encode() string {
 }
 
 // check refuses parameters that are not known and those that are given twice.
-func (p params) check(known []string) error {
-	if slices.Contains(known, anyParams[0]) {
+func (p params) check(known []Param) error {
+	if knows(known, anyParam) {
 		return nil
 	}
 	for i, q := range p {
@@ -99,23 +99,24 @@ func (p params) check(known []string) error {
 	return nil
 }
 
-func knows(known []string, name string) bool {
-	if slices.Contains(known, name) {
-		return true
-	}
-	_, ok := indicator(name)
-	return ok && slices.Contains(known, anyIndicator)
+func knows(known []Param, name string) bool {
+	_, numbered := indicator(name)
+	return slices.ContainsFunc(known, func(k Param) bool { return k.Name == name || numbered && k.Name == anyIndicator })
 }
 
-func unknownParam(name string, known []string) error {
+func unknownParam(name string, known []Param) error {
 	if len(known) == 0 {
 		return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", mask(name))
 	}
+	names := make([]string, len(known))
+	for i := range known {
+		names[i] = known[i].Name
+	}
 	hint := ""
-	if near := catalog.Nearest(name, known); near != "" {
+	if near := catalog.Nearest(name, names); near != "" {
 		hint = ", did you mean " + near + "?"
 	}
-	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", mask(name), strings.Join(known, ", "), hint)
+	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", mask(name), strings.Join(names, ", "), hint)
 }
 
 var errEncoding = belfry.Errorf(belfry.BadParameter, "the query string is not properly URL-encoded; write %%25 for a percent sign and %%3B for a semicolon")

@@ -3,22 +3,84 @@ package api
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"time"
 
 	"belfry"
 	"belfry/engine"
 )
 
+var (
+	pictureName  = []Param{{Name: "name", Help: "Name of the picture, URL-encoded; a slash as %2F."}}
+	pictureMedia = []Media{{Type: "image/png"}, {Type: "image/jpeg"}, {Type: "image/gif"}, {Type: "image/webp"}, {Type: "image/svg+xml"}}
+
+	pictureRoutes = []Route{
+		{
+			Method: "GET", Path: "/api/pictures", Level: belfry.LevelRead, InTurn: true, serve: (*Server).listPictures,
+			ID: "listPictures", Tag: "kinds", Help: "Lists the pictures by name.",
+			Params:  listParams,
+			Answers: []Answer{answers(200, "A page of pictures, by name.", pictureList{})},
+		},
+		{
+			// Limited users see the pictures that are drawn where they may look.
+			Method: "GET", Path: "/api/pictures/{name...}", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).picture,
+			ID: "picture", Tag: "kinds", Help: "Gives a picture.",
+			Wildcards: pictureName,
+			Answers: []Answer{
+				{
+					Status: 200, Help: "The bytes. They are served so that no script in them runs.", Body: pictureMedia,
+					Headers: []Param{{Name: "ETag", Help: "Changes with the bytes; send it in If-None-Match."}},
+				},
+				{Status: 206, Help: "The part that the header Range asks for.", Body: pictureMedia},
+				{Status: 304, Help: "The picture is the one that If-None-Match names."},
+			},
+			Errors: []belfry.Code{belfry.UnknownItem},
+		},
+		{
+			Method: "PUT", Path: "/api/pictures/{name...}", Level: belfry.LevelReadWriteDelete, serve: (*Server).putPicture,
+			ID: "putPicture", Tag: "kinds", Help: "Keeps a picture: PNG, JPEG, GIF, WebP or SVG.",
+			Detail:    "What the bytes are is found out from themselves. At most 2 MiB and 8192 pixels each way.",
+			Wildcards: pictureName,
+			Body:      append(slices.Clip(pictureMedia), Media{Type: "application/octet-stream"}),
+			Answers: []Answer{
+				answers(200, "The picture was replaced, or was so already.", pictureAnswer{}),
+				answers(201, "The picture is new.", pictureAnswer{}),
+			},
+			Errors: []belfry.Code{belfry.UnknownItem},
+		},
+		{
+			Method: "DELETE", Path: "/api/pictures/{name...}", Level: belfry.LevelReadWriteDelete, serve: (*Server).deletePicture,
+			ID: "deletePicture", Tag: "kinds", Help: "Removes a picture.",
+			Wildcards: pictureName,
+			Headers:   []Param{idempotencyKey},
+			Answers:   []Answer{answers(200, "It is gone; what names it shows none.", engine.Removed{})},
+			Errors:    []belfry.Code{belfry.UnknownItem},
+		},
+	}
+)
+
+// pictureList is a page of pictures.
+type pictureList struct {
+	Pictures []pictureInfo `json:"pictures"`
+	More     bool          `json:"more"`
+}
+
+// pictureAnswer is the answer to a picture that was put.
+type pictureAnswer struct {
+	Result  string      `json:"result" schema:"enum=created|updated|unchanged"`
+	Picture pictureInfo `json:"picture"`
+}
+
 // pictureInfo is what is told of a picture.
 type pictureInfo struct {
 	Name    string `json:"name"`
-	Type    string `json:"type"`
-	Size    int64  `json:"size"`
-	Width   int    `json:"width,omitempty"`
-	Height  int    `json:"height,omitempty"`
+	Type    string `json:"type" schema:"enum=image/png|image/jpeg|image/gif|image/webp|image/svg+xml"`
+	Size    int64  `json:"size" schema:"minimum=1"`
+	Width   int    `json:"width,omitempty" help:"Pixels; absent for SVG." schema:"minimum=1"`
+	Height  int    `json:"height,omitempty" schema:"minimum=1"`
 	ETag    string `json:"etag"`
 	Creator string `json:"creator"`
-	Changed string `json:"changed"`
+	Changed string `json:"changed" schema:"format=date-time"`
 }
 
 func pictureInfoOf(p *belfry.Picture) pictureInfo {
@@ -37,10 +99,7 @@ func (s *Server) listPictures(w *answer, r *request) error {
 	for _, p := range pictures {
 		list = append(list, pictureInfoOf(p))
 	}
-	writeJSON(w, http.StatusOK, struct {
-		Pictures []pictureInfo `json:"pictures"`
-		More     bool          `json:"more"`
-	}{list, more})
+	writeJSON(w, http.StatusOK, pictureList{list, more})
 	return nil
 }
 
@@ -102,10 +161,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	if p == nil { // removed in this moment
 		return s.Tree.UnknownPicture(r.scope(), name)
 	}
-	writeJSON(w, status, struct {
-		Result  string      `json:"result"`
-		Picture pictureInfo `json:"picture"`
-	}{result, pictureInfoOf(p)})
+	writeJSON(w, status, pictureAnswer{result, pictureInfoOf(p)})
 	return nil
 }
 

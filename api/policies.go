@@ -3,9 +3,64 @@ package api
 import (
 	"net/http"
 
+	"belfry"
 	"belfry/catalog"
+	"belfry/engine"
 	"belfry/meta"
 )
+
+var (
+	policyName   = []Param{{Name: "name", Help: "Name of the policy, URL-encoded; a slash as %2F."}}
+	policyRoutes = []Route{
+		{
+			Method: "GET", Path: "/api/policies", Level: belfry.LevelAdministrator, InTurn: true, serve: (*Server).listPolicies,
+			ID: "listPolicies", Tag: "kinds", Help: "Lists the policies by name.",
+			Params:  listParams,
+			Answers: []Answer{answers(200, "A page of policies, by name.", policyList{})},
+		},
+		{
+			Method: "GET", Path: "/api/policies/{name...}", Level: belfry.LevelAdministrator, InTurn: true, serve: (*Server).policy,
+			ID: "policy", Tag: "kinds", Help: "Describes one policy.",
+			Wildcards: policyName,
+			Answers:   []Answer{answers(200, "The policy.", catalog.Policy{})},
+			Errors:    []belfry.Code{belfry.UnknownItem},
+		},
+		{
+			Method: "PUT", Path: "/api/policies/{name...}", Level: belfry.LevelAdministrator, serve: (*Server).putPolicy,
+			ID: "putPolicy", Tag: "kinds",
+			Help:      "Sets a policy, in JSON or YAML: thresholds, intervals, roll-up or monitoring period of an item and what stands in it.",
+			Detail:    "It counts from now on: what it covers shows at once what follows from it. Of several around an object, the nearest counts.",
+			Wildcards: policyName,
+			Body:      inYAML(catalog.PolicyText{}),
+			Answers: []Answer{
+				answers(200, "The policy was changed, or was so already.", policyAnswer{}),
+				answers(201, "There was no such policy before.", policyAnswer{}),
+			},
+			Errors: []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
+		},
+		{
+			Method: "DELETE", Path: "/api/policies/{name...}", Level: belfry.LevelAdministrator, serve: (*Server).deletePolicy,
+			ID: "deletePolicy", Tag: "kinds", Help: "Removes a policy.",
+			Detail:    "What it covered shows at once what counts without it.",
+			Wildcards: policyName,
+			Headers:   []Param{idempotencyKey},
+			Answers:   []Answer{answers(200, "Removed.", engine.Removed{})},
+			Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
+		},
+	}
+)
+
+// policyList is a page of policies, as writePage writes it.
+type policyList struct {
+	Policies []catalog.Policy `json:"policies"`
+	More     bool             `json:"more"`
+}
+
+// policyAnswer is the answer to a policy that was set.
+type policyAnswer struct {
+	Result string          `json:"result" schema:"enum=created|updated|unchanged"`
+	Policy *catalog.Policy `json:"policy"`
+}
 
 func (s *Server) listPolicies(w *answer, r *request) error {
 	after, limit, err := r.page()
@@ -52,10 +107,7 @@ func (s *Server) putPolicy(w *answer, r *request) error {
 	if result == "created" {
 		status = http.StatusCreated
 	}
-	writeJSON(w, status, struct {
-		Result string          `json:"result"`
-		Policy *catalog.Policy `json:"policy"`
-	}{result, p.Policy})
+	writeJSON(w, status, policyAnswer{result, p.Policy})
 	return nil
 }
 

@@ -13,28 +13,26 @@ import (
 // handler serves a route.
 type handler = func(*Server, *answer, *request) error
 
-// inTurn limits a GET whose answer grows with what a customer has. A customer has as many of them at the same time as
+// inTurn serves a GET whose answer grows with what a customer has. A customer has as many of them at the same time as
 // queries (limits.queries), and one of them works while the others wait or write, so that a customer takes one processor.
 // A client that does not read its answer loses its place, see place; at most waitsPerPlace such answers for each place are
 // kept in memory, for all customers together.
-func inTurn(serve handler) handler {
-	return func(s *Server, w *answer, r *request) error {
-		p, took := s.take(r, &s.reads, r.limits.Queries)
-		if !took {
-			return belfry.Errorf(belfry.RateLimited, "%d requests for lists, trees or exports run already and none ended in time; try again shortly", r.limits.Queries)
-		}
-		defer p.leave()
-		p.waits = &s.unread
-		p.abort = func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) }
-		t := &reading{place: p, work: &s.work, ctx: r.ctx(), customer: r.customer}
-		if err := t.begin(); err != nil {
-			return err
-		}
-		defer t.end()
-		w.reading = t
-		defer func() { w.reading = nil }()
-		return serve(s, w, r)
+func (s *Server) inTurn(w *answer, r *request, serve handler) error {
+	p, took := s.take(r, &s.reads, r.limits.Queries)
+	if !took {
+		return belfry.Errorf(belfry.RateLimited, "%d requests for lists, trees or exports run already and none ended in time; try again shortly", r.limits.Queries)
 	}
+	defer p.leave()
+	p.waits = &s.unread
+	p.abort = func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) }
+	t := &reading{place: p, work: &s.work, ctx: r.ctx(), customer: r.customer}
+	if err := t.begin(); err != nil {
+		return err
+	}
+	defer t.end()
+	w.reading = t
+	defer func() { w.reading = nil }()
+	return serve(s, w, r)
 }
 
 // reading is a request that is being answered in turn. It works while it has the customer's turn, and writes without it.

@@ -88,8 +88,3 @@ func errStranded(s belfry.Session) error {
 	}
 	return belfry.Errorf(belfry.InsufficientLevel, "this session acts in customer %s; choose a customer with POST /api/session/customer, or log out and in again", name)
 }
-
-// forStranded are the routes that work in a session whose customer was removed. Logging out needs no session.
-var forStranded = []string{"GET /api/session", "POST /api/session/customer"}
-
-func (rt Route) forStranded() bool { return slices.Contains(forStranded, rt.Method+" "+rt.Path) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func (h *house) during(method, target, first, rest string, between func(), heade
 	if body.between != nil {
 		return 0, "the body was not read"
 	}
-	var e struct{ Error detail }
+	var e struct{ Error errorBody }
 	json.Unmarshal(rec.Body.Bytes(), &e)
 	return rec.Code, string(e.Error.Code)
 }
@@ -307,7 +308,8 @@ func TestStrandedSession(t *testing.T) {
 	admit := func(method, path string) (*request, error) {
 		r := httptest.NewRequest(method, path, nil)
 		r.Header.Set("Cookie", strings.TrimPrefix(who, "Cookie: "))
-		return h.admit(r, Route{Method: method, Path: path, Level: belfry.LevelRead})
+		i := slices.IndexFunc(Routes, func(rt Route) bool { return rt.Method == method && rt.Path == path })
+		return h.admit(r, Route{Method: method, Path: path, Level: belfry.LevelRead, Stranded: Routes[i].Stranded})
 	}
 	make := func() {
 		_, err := h.accounts.AddCustomer("acme", "", "test")

@@ -1,29 +1,9 @@
 package api
 
 import (
-	"slices"
-
 	"belfry"
 	"belfry/catalog"
 )
-
-// scoped are the routes whose handlers keep to the sub-trees of a limited user, or tell and change nothing that belongs
-// to anybody else. Every other route refuses limited users: one that is added and forgotten here is closed to them.
-var scoped = []string{
-	"GET /api/session", "PUT /api/session", "GET /api/sessions", "DELETE /api/sessions/{id}", // the own account
-	"GET /api/tree",
-	"GET /api/sql", "POST /api/sql",
-	"GET /api/stream",
-	"GET /api/explain/{kind}/{name...}",
-	"POST /api/ackmanagenote/{kind}",
-	"GET /api/windows",
-	"GET /api/provisioning/{package}", "POST /api/provisioning/{package}", "DELETE /api/provisioning/{package}",
-	"POST /api/send",
-	"POST /api/receivers/{resource}/try",
-	"GET /api/pictures/{name...}",                   // that are drawn where they may look
-	"GET /api/packages", "GET /api/packages/{type}", // of the instance
-	"GET /api/classes", "GET /api/classes/{name...}", // of all items: what their values mean is no secret
-}
 
 // scope is what of the customer may be seen and touched. Keys are not limited.
 func (r *request) scope() belfry.Scope {
@@ -32,12 +12,6 @@ func (r *request) scope() belfry.Scope {
 		s.Views = r.login.User.Views
 	}
 	return s
-}
-
-// Scoped tells whether users who are limited to sub-trees may use the route. One that asks for nobody's name is open to
-// everybody.
-func (rt Route) Scoped() bool {
-	return rt.Level == belfry.LevelNone || slices.Contains(scoped, rt.Method+" "+rt.Path)
 }
 
 func outOfScope(rt Route) error {

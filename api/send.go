@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 
 	"belfry"
 	"belfry/engine"
@@ -12,10 +13,93 @@ import (
 )
 
 var (
-	bulkParams   = []string{"dryrun", "atomic"}
-	removeParams = []string{"dryrun", "atomic", "recursive"}
-	exportParams = []string{"broken"}
+	dryRun    = Param{Name: "dryrun", Schema: flagSchema, Help: "Answers the same and changes nothing. Without a value it is set."}
+	allOrNone = Param{Name: "atomic", Schema: flagSchema, Help: "One wrong row, and none is applied."}
+
+	bulkHeaders = []Param{idempotencyKey}
+	bulkErrors  = []belfry.Code{belfry.AllRowsRejected, belfry.AtomicRejected, belfry.RateLimited, belfry.Overloaded}
+	bulkAnswers = []Answer{
+		answers(200, "All rows were taken.", belfry.Report{}),
+		answers(207, "Some rows were wrong; `errors` lists them, the others were taken.", belfry.Report{}),
+		answers(400, "The request could not be read, or no row was taken. In the second case the report stands beside the error.", AnyOf{errorAnswer{}, refusedReport{}}),
+	}
+
+	packageName        = []Param{{Name: "package", Help: "Name of the package."}}
+	provisioningRoutes = []Route{
+		{
+			Method: "GET", Path: "/api/provisioning/{package}", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).export,
+			ID: "export", Tag: "items",
+			Help:      "Gives back as CSV what POST would take to make again all that a package has made; with `broken`, the links and shortcuts whose ends have been removed, as DELETE takes them.",
+			Wildcards: packageName,
+			Params: []Param{{
+				Name: "broken", Schema: flagSchema,
+				Help: "Only the links or shortcuts whose ends have been removed, with the columns that DELETE takes. They are not in the export otherwise. Without a value it is set.",
+			}},
+			Answers: []Answer{{Status: 200, Help: "CSV, each item after the one it stands in.", Body: []Media{{Type: "text/csv"}}}},
+			Errors:  []belfry.Code{belfry.UnknownPackage, belfry.StorageUnavailable},
+		},
+		{
+			Method: "POST", Path: "/api/provisioning/{package}", Level: belfry.LevelReadWrite, Limited: true, serve: (*Server).provision,
+			ID: "provision", Tag: "items", Help: "Creates or changes what a package makes: resources, views, objects or graphical elements.",
+			Detail:    "The columns are those of the package, see `/api/packages/{type}`.",
+			Wildcards: packageName,
+			Params:    []Param{dryRun, allOrNone},
+			Headers:   bulkHeaders,
+			Body:      []Media{{Type: "text/csv"}},
+			Answers:   bulkAnswers,
+			Errors:    append(slices.Clip(bulkErrors), belfry.UnknownPackage),
+		},
+		{
+			Method: "DELETE", Path: "/api/provisioning/{package}", Level: belfry.LevelReadWriteDelete, Limited: true, serve: (*Server).remove,
+			ID: "remove", Tag: "items", Help: "Removes what a package has made.",
+			Detail:    "Columns `name` and `view`; `resname` for objects and views.",
+			Wildcards: packageName,
+			Params: []Param{dryRun, allOrNone, {
+				Name: "recursive", Schema: flagSchema, Help: "Lets `*` reach into the views inside, and views go with what is in them.",
+			}},
+			Headers: bulkHeaders,
+			Body:    []Media{{Type: "text/csv"}},
+			Answers: bulkAnswers,
+			Errors:  append(slices.Clip(bulkErrors), belfry.UnknownPackage),
+		},
+	}
+
+	sendRoutes = []Route{{
+		Method: "POST", Path: "/api/send", Level: belfry.LevelReadWrite, Limited: true, serve: (*Server).send,
+		ID: "send", Tag: "rows", Help: "Stores data and log rows, and creates the objects they name.",
+		Params:  []Param{dryRun, allOrNone},
+		Headers: bulkHeaders,
+		Body:    []Media{{Type: "text/csv"}, {Type: "application/json", Of: []sendRow{}}, {Type: "application/x-ndjson", Help: "A row a line."}},
+		Answers: bulkAnswers,
+		Errors:  bulkErrors,
+	}}
 )
+
+// sendRow is a row in JSON. Package intake reads it, see intake/header.go.
+type sendRow struct {
+	Type       string `json:"type" schema:"enum=data|log|createview"`
+	Resource   string `json:"resname,omitempty"`
+	Object     string `json:"object,omitempty"`
+	Class      string `json:"class,omitempty"`
+	View       string `json:"view,omitempty"`
+	ParentView string `json:"parentview,omitempty"`
+	IP         string `json:"ip,omitempty"`
+	Host       string `json:"host,omitempty"`
+	Object1    string `json:"object_1,omitempty"`
+	Object2    string `json:"object_2,omitempty"`
+	Object3    string `json:"object_3,omitempty"`
+	Object4    string `json:"object_4,omitempty"`
+	Object5    string `json:"object_5,omitempty"`
+	Log        string `json:"log,omitempty"`
+	Timestamp  any    `json:"timestamp,omitempty" schema:"type=string|number"`
+	Indicators any    `json:"^i([1-9][0-9]?|100)$,omitempty" schema:"type=number|string"` // a pattern of names
+}
+
+// refusedReport is the report of a request of which nothing was applied.
+type refusedReport struct {
+	Error errorBody `json:"error"`
+	belfry.Report
+}
 
 // maxIdempotencyKey is the longest Idempotency-Key taken, in bytes.
 const maxIdempotencyKey = 255

@@ -111,14 +111,14 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if err := s.sameSite(r.Request); err != nil {
 		return err
 	}
-	var user, password, customer string
-	if err := s.fields(w, r, field{"user", &user, true}, field{"password", &password, true}, field{"customer", &customer, false}); err != nil {
+	var l login
+	if err := s.fields(w, r, &l); err != nil {
 		return err
 	}
 	if r.Header.Get("Idempotency-Key") != "" {
 		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
 	}
-	ticket, pause, err := s.try(w, r, customer, user)
+	ticket, pause, err := s.try(w, r, l.Customer, l.User)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 	defer leave()
 	var secret string
 	err = s.checking(r, known, func() (err error) {
-		secret, err = s.Accounts.LogIn(placeOf(r.Request), customer, user, password)
+		secret, err = s.Accounts.LogIn(placeOf(r.Request), l.Customer, l.User, l.Password)
 		return err
 	})
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
@@ -175,19 +175,20 @@ func address(r *http.Request) string {
 }
 
 // person is what people learn about themselves.
-func (s *Server) person(r *request) map[string]any {
-	person := map[string]any{
-		"user": r.login.User.Name, "role": r.login.User.RoleName(), "customer": s.Tree.CustomerName(r.customer),
-		"expires": r.login.Session.Expires.String(),
+func (s *Server) person(r *request) sessionInfo {
+	person := sessionInfo{
+		User: r.login.User.Name, Role: r.login.User.RoleName(), Customer: s.Tree.CustomerName(r.customer),
+		Expires: r.login.Session.Expires.String(),
 	}
 	if r.stranded {
-		person["customer"] = r.login.Session.ActingIn
+		person.Customer = r.login.Session.ActingIn
 	}
 	if r.home != r.customer {
-		person["home"] = s.Tree.CustomerName(r.home)
+		home := s.Tree.CustomerName(r.home)
+		person.Home = &home
 	}
 	if r.scope().Limited() {
-		person["views"] = r.scope().Views
+		person.Views = r.scope().Views
 	}
 	return person
 }
@@ -201,12 +202,10 @@ func (s *Server) whoAmI(w *answer, r *request) error {
 		return nil
 	}
 	if r.local {
-		writeJSON(w, http.StatusOK, map[string]any{"user": r.who, "role": belfry.InstanceAdministrator, "customer": s.Tree.CustomerName(r.customer)})
+		writeJSON(w, http.StatusOK, sessionInfo{User: r.who, Role: belfry.InstanceAdministrator, Customer: s.Tree.CustomerName(r.customer)})
 		return nil
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
-		"key": r.who, "level": r.level, "customer": s.Tree.CustomerName(r.customer),
-	})
+	writeJSON(w, http.StatusOK, keyHolder{Key: r.who, Level: r.level, Customer: s.Tree.CustomerName(r.customer)})
 	return nil
 }
 

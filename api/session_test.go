@@ -165,7 +165,7 @@ func (h *house) ask(method, target, body string, headers ...string) (*http.Respo
 func (h *house) want(status int, code, method, target, body string, headers ...string) string {
 	h.t.Helper()
 	res, text := h.ask(method, target, body, headers...)
-	var e struct{ Error detail }
+	var e struct{ Error errorBody }
 	json.Unmarshal([]byte(text), &e)
 	if res.StatusCode != status || string(e.Error.Code) != code {
 		h.t.Errorf("%s %s %s: %d %s, want %d %s", method, target, body, res.StatusCode, text, status, code)

@@ -7,20 +7,25 @@ import (
 	"belfry/meta"
 )
 
-// sessionInfo is what may be shown of a session to the user whose it is.
-type sessionInfo struct {
-	ID      string `json:"id"` // ends it, and is good for nothing else
-	Created string `json:"created"`
-	LastUse string `json:"lastuse,omitempty"`
-	Expires string `json:"expires"`
-	Address string `json:"address,omitempty"`
-	Browser string `json:"browser,omitempty"`
-	Current bool   `json:"current"` // the one that asks
+// ownSession is what may be shown of a session to the user whose it is.
+type ownSession struct {
+	ID      string `json:"id" help:"Names the session, and is not its secret."`
+	Created string `json:"created" schema:"format=date-time"`
+	LastUse string `json:"lastuse,omitempty" schema:"format=date-time"`
+	Expires string `json:"expires" schema:"format=date-time"`
+	Address string `json:"address,omitempty" help:"Where it was begun."`
+	Browser string `json:"browser,omitempty" help:"With what it was begun, as far as that said so." schema:"maxLength=60"`
+	Current bool   `json:"current" help:"It is the one that asks."`
 }
 
-func sessionOf(l meta.Login, asking belfry.Hash) sessionInfo {
+// sessionList is where a user is logged in.
+type sessionList struct {
+	Sessions []ownSession `json:"sessions"`
+}
+
+func sessionOf(l meta.Login, asking belfry.Hash) ownSession {
 	s := l.Session
-	return sessionInfo{
+	return ownSession{
 		ID: belfry.SessionID(l.Hash), Created: moment(s.Created), LastUse: moment(s.LastUse), Expires: moment(s.Expires),
 		Address: s.Address, Browser: s.Browser, Current: l.Hash == asking,
 	}
@@ -32,11 +37,11 @@ func (s *Server) listSessions(w *answer, r *request) error {
 		return err
 	}
 	found := s.Tree.SessionsOf(r.login.Customer, r.login.User.Name, belfry.At(s.Trusted()))
-	list := make([]sessionInfo, 0, len(found))
+	list := make([]ownSession, 0, len(found))
 	for _, l := range found {
 		list = append(list, sessionOf(l, r.login.Hash))
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"sessions": list})
+	writeJSON(w, http.StatusOK, sessionList{list})
 	return nil
 }
 

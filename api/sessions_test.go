@@ -14,9 +14,9 @@ import (
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0"
 
 // sessions asks for those of a user.
-func (h *house) sessions(cookie string) (list []sessionInfo) {
+func (h *house) sessions(cookie string) (list []ownSession) {
 	h.t.Helper()
-	var got struct{ Sessions []sessionInfo }
+	var got struct{ Sessions []ownSession }
 	text := h.want(200, "", "GET", "/api/sessions", "", cookie)
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		h.t.Fatal(err)
@@ -41,14 +41,14 @@ func TestOwnSessions(t *testing.T) {
 	if len(list) != 2 {
 		t.Fatalf("%+v, want two", list)
 	}
-	want := sessionInfo{
+	want := ownSession{
 		ID: list[0].ID, Created: "2026-11-15T04:00:00.000000Z", LastUse: "2026-11-15T04:01:00.000000Z", Expires: "2026-11-15T16:00:00.000000Z",
 		Address: "2001:db8::7", Browser: "Firefox 142 on Linux", Current: true,
 	}
 	if list[0] != want || len(want.ID) != 32 {
 		t.Errorf("%+v, want %+v", list[0], want)
 	}
-	want = sessionInfo{
+	want = ownSession{
 		ID: list[1].ID, Created: "2026-11-15T03:00:00.000000Z", LastUse: "2026-11-15T03:00:00.000000Z", Expires: "2026-11-15T15:00:00.000000Z",
 		Address: "192.0.2.1",
 	}

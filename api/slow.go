@@ -25,11 +25,11 @@ const (
 
 // SlowQuery is a query that took its time.
 type SlowQuery struct {
-	Customer string  `json:"customer,omitempty"` // for who sees those of others
+	Customer string  `json:"customer,omitempty" help:"For an instance administrator."`
 	Query    string  `json:"q"`
 	Filter   string  `json:"fq,omitempty"`
-	By       string  `json:"by"` // name of the key or user
-	At       string  `json:"timestamp"`
+	By       string  `json:"by" help:"Name of the key or user."`
+	At       string  `json:"timestamp" schema:"format=date-time"`
 	Seconds  float64 `json:"seconds"`
 	Rows     int     `json:"rows"`
 	Failed   bool    `json:"failed,omitempty"`

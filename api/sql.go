@@ -14,8 +14,6 @@ import (
 	"belfry/query"
 )
 
-var sqlParams = []string{"q", "fq", "rows", "wt", "from", "to", "span", "tz", "safe", "explain", "partial", "after"}
-
 // maxQuery is the longest body of POST /api/sql.
 const maxQuery = 1 << 20
 

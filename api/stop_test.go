@@ -125,7 +125,7 @@ func TestStopAnswersBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer res.Body.Close()
-			var e struct{ Error detail }
+			var e struct{ Error errorBody }
 			h.must(json.NewDecoder(res.Body).Decode(&e))
 			if res.StatusCode != 503 || e.Error.Code != belfry.Overloaded || e.Error.Message != want || res.Header.Get("Retry-After") != "1" {
 				t.Errorf("%s %v %+v", res.Status, res.Header, e)

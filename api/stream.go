@@ -9,7 +9,21 @@ import (
 	"belfry/catalog"
 )
 
-var streamParams = []string{"types", "lasteventid", "for", "alive"}
+var streamRoutes = []Route{{
+	Method: "GET", Path: "/api/stream", Level: belfry.LevelRead, Limited: true, serve: (*Server).live,
+	ID: "stream", Tag: "items", Help: "Tells changes of status and events as they happen, as server-sent events.",
+	Detail: "`event: status` and `event: event` carry JSON in `data`; `event: resync` says that messages are missing and the client should read what it shows anew. " +
+		"Lines that begin with a colon only keep the connection.",
+	Params: []Param{
+		{Name: "types", Schema: "pattern=^ *(status|event) *(, *(status|event) *)*$", Help: "Which messages to send, as `status,event`; both unless given."},
+		{Name: "lasteventid", Help: "Go on after this message, like the header `Last-Event-ID`."},
+		{Name: "for", Schema: "pattern=^([1-9][0-9]*[smhdwSMHDW]|0[sS])$", Help: "How long to listen, as 30s; 0s: only what there is by now. Without it the stream does not end."},
+		{Name: "alive", Schema: "pattern=^([1-9]|[1-5][0-9]|60)[sS]$|^1[mM]$", Help: "How long the stream may say nothing, from 1s to 1m; then it sends a line that begins with a colon. 15s unless given."},
+	},
+	Headers: []Param{{Name: "Last-Event-ID", Help: "Go on after this message. Browsers send it by themselves."}},
+	Answers: []Answer{{Status: 200, Help: "The messages.", Body: []Media{{Type: "text/event-stream"}}}},
+	Errors:  []belfry.Code{belfry.RateLimited, belfry.Overloaded, belfry.StorageUnavailable},
+}}
 
 // live tells a client what happens, as server-sent events, until one of them has enough. The client is told everything
 // from the moment on at which it has the header of the answer; before that, what it missed since the last message it

@@ -3,22 +3,50 @@ package api
 import (
 	"net/http"
 	"strconv"
+
+	"belfry"
 )
+
+// wasOpen is the header in which a confirmation says whether there was anything to confirm.
+var wasOpen = Param{Name: "X-Fault-Was-Open", Help: "Whether the fault was open before it was confirmed.", Schema: "type=boolean"}
+
+var healthRoutes = []Route{
+	{
+		Method: "GET", Path: "/api/health", Level: belfry.LevelInstance, serve: (*Server).system,
+		ID: "systemHealth", Tag: "service", Help: "Tells how the service fares: rows per second, what was refused and why, space, memory, slow queries.",
+		Detail:  "Of all customers together, hence for instance administrators alone.",
+		Answers: []Answer{answers(200, "Counters since the start, rates of the last quarter of an hour, space, memory, slow queries.", Health{})},
+	},
+	{
+		Method: "POST", Path: "/api/health/clock", Level: belfry.LevelInstance, serve: (*Server).confirmClock,
+		ID: "confirmClock", Tag: "service", Help: "Confirms that the clock is right, after it was found far off; deletion goes on.",
+		Detail:  "After the clock was found off by more than a day nothing is deleted. This takes the clock as it is: the fault `clock` ends, and what is too old by now is removed.",
+		Answers: []Answer{{Status: 204, Help: "The clock is taken as it is.", Headers: []Param{wasOpen}}},
+	},
+	{
+		Method: "POST", Path: "/api/health/faults/{id}", Level: belfry.LevelInstance, serve: (*Server).confirmFault,
+		ID: "confirmFault", Tag: "service", Help: "Confirms a fault that stays until somebody has taken note of it: `journal_loss`, or `clock`.",
+		Detail:    "After `journal_loss` is confirmed, queries over the time of the lost rows are answered again. Other faults end when their cause does.",
+		Wildcards: []Param{{Name: "id", Help: "The fault, as `/api/health` shows it.", Example: "journal_loss"}},
+		Answers:   []Answer{{Status: 204, Help: "The fault is over.", Headers: []Param{wasOpen}}},
+		Errors:    []belfry.Code{belfry.UnknownItem},
+	},
+}
 
 // Health is how the service fares.
 type Health struct {
 	Version     Version         `json:"version"`
-	Started     string          `json:"started"`
-	Uptime      float64         `json:"uptime"` // seconds
+	Started     string          `json:"started" schema:"format=date-time"`
+	Uptime      float64         `json:"uptime" help:"Seconds." schema:"minimum=0"`
 	Ready       bool            `json:"ready"`
-	Why         string          `json:"why,omitempty"` // it is not
-	Faults      []HealthFault   `json:"faults"`        // the longest open first
-	Rows        HealthRows      `json:"rows"`
+	Why         string          `json:"why,omitempty" help:"Why it is not ready."`
+	Faults      []HealthFault   `json:"faults" help:"What is wrong around the service now, the longest open first."`
+	Rows        HealthRows      `json:"rows" help:"What became of rows since the start: received = stored + rejected + discarded + tried + dropped."`
 	Journal     HealthJournal   `json:"journal"`
 	Disk        HealthDisk      `json:"disk"`
 	Memory      HealthMemory    `json:"memory"`
 	Queries     HealthQueries   `json:"queries"`
-	Items       map[string]int  `json:"items"` // by kind
+	Items       map[string]int  `json:"items" help:"How many exist, by kind."`
 	Streams     int             `json:"streams"`
 	Sessions    int             `json:"sessions"`
 	Connections HealthConnected `json:"connections"`
@@ -27,9 +55,9 @@ type Health struct {
 // HealthFault is something around the service that is wrong now.
 type HealthFault struct {
 	ID      string `json:"id"`
-	Since   string `json:"since"`
+	Since   string `json:"since" schema:"format=date-time"`
 	Message string `json:"message"`
-	Blocks  bool   `json:"blocks"` // data cannot be taken or queried
+	Blocks  bool   `json:"blocks" help:"Data cannot be taken or queried."`
 }
 
 // HealthRows is what became of rows since the start, and how many come in.
@@ -39,14 +67,14 @@ type HealthRows struct {
 	Rejected  int64            `json:"rejected"`
 	Discarded int64            `json:"discarded"`
 	Tried     int64            `json:"tried"`
-	Dropped   map[string]int64 `json:"dropped"` // by reason
-	Rate      float64          `json:"rate"`    // received per second, now
-	Series    []HealthRate     `json:"series"`  // of the last quarter of an hour, the oldest first
+	Dropped   map[string]int64 `json:"dropped" help:"By reason."`
+	Rate      float64          `json:"rate" help:"Rows received per second, now."`
+	Series    []HealthRate     `json:"series" help:"Rates of the last quarter of an hour, a point for every ten seconds, the oldest first."`
 }
 
 // HealthRate is how many rows came in, and were stored, per second, before a moment.
 type HealthRate struct {
-	At       string  `json:"timestamp"`
+	At       string  `json:"timestamp" schema:"format=date-time"`
 	Received float64 `json:"received"`
 	Stored   float64 `json:"stored"`
 }
@@ -55,23 +83,23 @@ type HealthRate struct {
 type HealthJournal struct {
 	Bytes    int64   `json:"bytes"`
 	Segments int     `json:"segments"`
-	Rows     int     `json:"rows"`    // not yet in the row store
-	Records  int     `json:"records"` // not yet in the metadata database
-	Oldest   float64 `json:"oldest"`  // seconds that the oldest row has waited for the row store
+	Rows     int     `json:"rows" help:"Rows that are not yet in the row store."`
+	Records  int     `json:"records" help:"Records that are not yet in the metadata database."`
+	Oldest   float64 `json:"oldest" help:"Seconds that the oldest row has waited for the row store."`
 }
 
 // HealthDisk is the space that is used and left.
 type HealthDisk struct {
 	Free        int64              `json:"free"`
 	Total       int64              `json:"total"`
-	Metadata    int64              `json:"metadata"`
+	Metadata    int64              `json:"metadata" help:"Bytes of the metadata database."`
 	Collections []HealthCollection `json:"collections"`
-	Folders     []HealthFolder     `json:"folders"` // that are written to
+	Folders     []HealthFolder     `json:"folders" help:"The file systems of the folders that are written to; those on one file system have the same figures."`
 }
 
 // HealthFolder is the space of the file system that a folder is on.
 type HealthFolder struct {
-	Name  string `json:"name"` // data, rows, metadata, journal or spool
+	Name  string `json:"name" schema:"enum=data|rows|metadata|journal|spool"`
 	Path  string `json:"path"`
 	Free  int64  `json:"free"`
 	Total int64  `json:"total"`
@@ -89,16 +117,16 @@ type HealthMemory struct {
 	Resident   int64 `json:"resident"`
 	Heap       int64 `json:"heap"`
 	Goroutines int   `json:"goroutines"`
-	// Limit is what the process may have, 0 unknown; Budget how it is divided, by part.
-	Limit  int64            `json:"limit"`
-	Budget map[string]int64 `json:"budget"`
+
+	Limit  int64            `json:"limit" help:"Bytes that the process may have; 0: unknown."`
+	Budget map[string]int64 `json:"budget" help:"Bytes that each part of the service may have."`
 }
 
 // HealthQueries is what is asked.
 type HealthQueries struct {
 	Running int              `json:"running"`
-	Total   map[string]int64 `json:"total"`   // by outcome
-	Slowest []SlowQuery      `json:"slowest"` // of the last hour
+	Total   map[string]int64 `json:"total" help:"By outcome."`
+	Slowest []SlowQuery      `json:"slowest" help:"The slowest of the last hour." schema:"maxItems=50"`
 }
 
 // HealthConnected counts connections.

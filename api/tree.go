@@ -15,7 +15,31 @@ import (
 	"belfry/query"
 )
 
-var treeParams = []string{"view", "resource", "limit", "after"}
+var treeRoutes = []Route{{
+	Method: "GET", Path: "/api/tree", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).tree,
+	ID: "tree", Tag: "items",
+	Help: "Shows one view: its status, and a page of what stands directly in it with place, status and counts; MAIN unless `view` says otherwise.",
+	Params: []Param{
+		{Name: "view", Schema: "default=MAIN", Help: "Name of the view, or of a resource."},
+		{Name: "resource", Help: "Resource in which the view stands: names of views are unique within their resource only. Without `view`, the resource itself."},
+		{Name: "limit", Schema: "type=integer,minimum=1,maximum=10000,default=1000", Help: "How many entries a page has at most."},
+		{Name: "after", Help: "Begin after this entry: the value of `next` in the page before."},
+	},
+	Answers: []Answer{
+		answers(200, "The view, and its content by kind (views, resources, objects, elements) and name.", treeBody{}),
+		answers(409, "Several resources have a view of that name; say which with `resource`.", errorAnswer{}),
+	},
+	Errors: []belfry.Code{belfry.UnknownItem, belfry.AmbiguousName},
+}}
+
+// treeBody is the answer, as writeTree writes it.
+type treeBody struct {
+	View     treeItem       `json:"view"`
+	Content  map[string]int `json:"content" help:"How many items of each kind stand directly in it." schema:"keys=view|resource|object|element,minimum=0"`
+	Children []treeItem     `json:"children"`
+	More     bool           `json:"more" help:"There are more after this page."`
+	Next     string         `json:"next,omitempty" help:"What to give as after for the next page."`
+}
 
 const (
 	treeDefault = 1000

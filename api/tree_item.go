@@ -10,31 +10,33 @@ import (
 
 // treeItem is an item as /api/tree shows it. Elements are drawn and have no status, but for shortcuts, which have that of their target.
 type treeItem struct {
-	Name       string `json:"name"`
-	Kind       string `json:"kind"`
-	Resource   string `json:"resource,omitempty"`   // it belongs to
-	ParentView string `json:"parentview,omitempty"` // in which it stands
-	Class      string `json:"class,omitempty"`
-	Package    string `json:"package,omitempty"`
+	_ struct{} `help:"A view, a resource, an object or a graphical element. An element has no status, but for a shortcut, which has that of its target."`
 
-	Status       string           `json:"status,omitempty"`
+	Name       string `json:"name"`
+	Kind       string `json:"kind" schema:"enum=view|resource|object|element"`
+	Resource   string `json:"resource,omitempty" help:"Resource it belongs to."`
+	ParentView string `json:"parentview,omitempty" help:"View in which it stands."`
+	Class      string `json:"class,omitempty"`
+	Package    string `json:"package,omitempty" help:"Of a resource or an element."`
+
+	Status       string           `json:"status,omitempty" schema:"enum=?|0|1|2|3|-"`
 	StatusName   string           `json:"statusname,omitempty"`
-	Since        string           `json:"since,omitempty"`
-	LastData     string           `json:"lastdata,omitempty"`
+	Since        string           `json:"since,omitempty" schema:"format=date-time"`
+	LastData     string           `json:"lastdata,omitempty" schema:"format=date-time"`
 	Info         string           `json:"info,omitempty"`
-	Counts       map[string]int32 `json:"counts,omitempty"` // of what stands directly in it, by status
+	Counts       map[string]int32 `json:"counts,omitempty" help:"Of a view or resource: how many of the items directly in it have each status." schema:"keys=?|0|1|2|3|-,minimum=0"`
 	Acknowledged *bool            `json:"acknowledged,omitempty"`
 	IsUnmanaged  *bool            `json:"isunmanaged,omitempty"`
 	Note         string           `json:"note,omitempty"`
 
-	PosX       *int              `json:"posx,omitempty"` // from the top
-	PosY       *int              `json:"posy,omitempty"` // from the left
+	PosX       *int              `json:"posx,omitempty" help:"Place in its view, from the top."`
+	PosY       *int              `json:"posy,omitempty" help:"Place in its view, from the left."`
 	Width      *int              `json:"width,omitempty"`
 	Height     *int              `json:"height,omitempty"`
-	Arrange    string            `json:"autoarrange,omitempty"` // of what stands in it
-	Background string            `json:"bg,omitempty"`
-	Answers    map[string]string `json:"answers,omitempty"` // of an element: what is drawn
-	Broken     []string          `json:"broken,omitempty"`  // of an element: answers that name something that has been removed
+	Arrange    string            `json:"autoarrange,omitempty" schema:"enum=none|linear"`
+	Background string            `json:"bg,omitempty" help:"Picture shown as its background."`
+	Answers    map[string]string `json:"answers,omitempty" help:"Of an element: what is drawn, by the columns of its package."`
+	Broken     []string          `json:"broken,omitempty" help:"Of an element: the columns in which it names something that has been removed."`
 }
 
 // size is about how long the item is as text.

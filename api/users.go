@@ -8,17 +8,73 @@ import (
 	"belfry/engine"
 )
 
+var (
+	userName   = []Param{{Name: "name", Help: "Name of the user, URL-encoded."}}
+	userRoutes = []Route{
+		{
+			Method: "GET", Path: "/api/users", Level: belfry.LevelAdministrator, InTurn: true, serve: (*Server).listUsers,
+			ID: "listUsers", Tag: "access", Help: "Lists the users by name.",
+			Params:  listParams,
+			Answers: []Answer{answers(200, "A page of users.", userList{})},
+		},
+		{
+			Method: "POST", Path: "/api/users", Level: belfry.LevelAdministrator, serve: (*Server).createUser,
+			ID: "createUser", Tag: "access", Help: "Creates a user; a password that is made at random is shown, this once.",
+			Body:    inJSON(newUser{}),
+			Answers: []Answer{answers(201, "The user; a password that was made at random is shown this once.", userInfo{})},
+			Errors:  []belfry.Code{belfry.RateLimited, belfry.Overloaded},
+		},
+		{
+			Method: "PUT", Path: "/api/users/{name...}", Level: belfry.LevelAdministrator, serve: (*Server).changeUser,
+			ID: "changeUser", Tag: "access", Help: "Gives a user another role or password; its sessions end.",
+			Wildcards: userName,
+			Body:      inJSON(userChange{}),
+			Answers:   []Answer{answers(200, "The user as it is now; its sessions are over.", userInfo{})},
+			Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited, belfry.Overloaded},
+		},
+		{
+			Method: "DELETE", Path: "/api/users/{name...}", Level: belfry.LevelAdministrator, serve: (*Server).removeUser,
+			ID: "removeUser", Tag: "access", Help: "Removes a user; its sessions end.",
+			Wildcards: userName,
+			Headers:   []Param{idempotencyKey},
+			Answers:   []Answer{answers(200, "It is gone, and its sessions are over.", engine.Removed{})},
+			Errors:    []belfry.Code{belfry.UnknownItem},
+		},
+	}
+)
+
 // userInfo is what may be shown of a user.
 type userInfo struct {
 	Name      string `json:"name"`
-	Role      string `json:"role"`
-	Instance  bool   `json:"instance"`
-	OIDC      bool   `json:"oidc,omitempty"` // logs in through the provider
-	Created   string `json:"created"`
-	LastLogin string `json:"lastlogin,omitempty"`
-	// Views are those to which it is limited.
-	Views    []string `json:"views,omitempty"`
-	Password string   `json:"password,omitempty"` // in the answer to its creation alone, when it was made at random
+	Role      string `json:"role" schema:"enum=viewer|operator|administrator|instance administrator"`
+	Instance  bool   `json:"instance" help:"Administers the whole instance."`
+	OIDC      bool   `json:"oidc,omitempty" help:"Logs in through the OpenID Connect provider."`
+	Created   string `json:"created" schema:"format=date-time"`
+	LastLogin string `json:"lastlogin,omitempty" schema:"format=date-time"`
+
+	Views    []string `json:"views,omitempty" help:"Views and resources to which the user is limited; absent when it is not."`
+	Password string   `json:"password,omitempty" help:"In the answer to its creation alone, when it was made at random."`
+}
+
+// userList is a page of users.
+type userList struct {
+	More  bool       `json:"more"`
+	Users []userInfo `json:"users"`
+}
+
+// newUser is what a user is created from.
+type newUser struct {
+	Name     string    `json:"name" schema:"minLength=1,maxLength=255"`
+	Role     string    `json:"role" schema:"enum=viewer|operator|administrator|instance administrator"`
+	Password string    `json:"password,omitempty" help:"At least 10 characters, at most 1,024 bytes; without one it is made at random."`
+	Views    *[]string `json:"views,omitempty" help:"Views and resources to which the user is limited; none: it is not."`
+}
+
+// userChange is what of a user can be changed.
+type userChange struct {
+	Role     string    `json:"role,omitempty" schema:"enum=viewer|operator|administrator|instance administrator"`
+	Password string    `json:"password,omitempty" help:"At least 10 characters, at most 1,024 bytes."`
+	Views    *[]string `json:"views,omitempty" help:"Views and resources to which the user is limited; none: it is not."`
 }
 
 func userInfoOf(u *belfry.User) userInfo {
@@ -38,15 +94,14 @@ func (s *Server) listUsers(w *answer, r *request) error {
 	for i := range users {
 		list = append(list, userInfoOf(&users[i]))
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"users": list, "more": more})
+	writeJSON(w, http.StatusOK, userList{more, list})
 	return nil
 }
 
 // createUser answers with the password if it was made here, this once.
 func (s *Server) createUser(w *answer, r *request) error {
-	var u accounts.UserWish
-	err := s.fields(w, r, field{"name", &u.Name, true}, field{"role", &u.Role, true}, field{"password", &u.Password, false}, listField("views", &u.Views))
-	if err != nil {
+	var u newUser
+	if err := s.fields(w, r, &u); err != nil {
 		return err
 	}
 	if err := noRepeat(r); err != nil {
@@ -55,7 +110,7 @@ func (s *Server) createUser(w *answer, r *request) error {
 	if mask(u.Name) != u.Name {
 		return belfry.Errorf(belfry.BadParameter, "a user must not be named like a key: the name is shown to others; choose another")
 	}
-	made, err := s.Accounts.CreateUser(r.caller(), u, s.hashing(r))
+	made, err := s.Accounts.CreateUser(r.caller(), accounts.UserWish(u), s.hashing(r))
 	if err != nil {
 		return wholeRequest(err)
 	}
@@ -74,10 +129,11 @@ func (s *Server) showUser(w *answer, r *request, status int, name, password stri
 }
 
 func (s *Server) changeUser(w *answer, r *request) error {
-	u := accounts.UserWish{Name: r.PathValue("name")}
-	if err := s.fields(w, r, field{"role", &u.Role, false}, field{"password", &u.Password, false}, listField("views", &u.Views)); err != nil {
+	var c userChange
+	if err := s.fields(w, r, &c); err != nil {
 		return err
 	}
+	u := accounts.UserWish{Name: r.PathValue("name"), Role: c.Role, Password: c.Password, Views: c.Views}
 	switch {
 	case u.Role == "" && u.Password == "" && u.Views == nil:
 		return belfry.Errorf(belfry.BadParameter, "there is nothing to change; give role, password or views, or several of them")

@@ -10,7 +10,21 @@ import (
 	"belfry/status"
 )
 
-var whyParams = []string{"resname"}
+var explainRoutes = []Route{{
+	Method: "GET", Path: "/api/explain/{kind}/{name...}", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).why,
+	ID: "explainStatus", Tag: "items", Help: "Says why an item has its status; the kind is `objects`, `resources` or `views`.",
+	Detail: "The item is looked for among those of the kind first, then among the others.",
+	Wildcards: []Param{
+		{Name: "kind", Schema: "pattern=^([oO][bB][jJ][eE][cC][tT]|[rR][eE][sS][oO][uU][rR][cC][eE]|[vV][iI][eE][wW])[sS]?$", Help: "Kind of the item, in any case."},
+		{Name: "name", Help: "Name of the item, URL-encoded; a slash as %2F."},
+	},
+	Params: []Param{{Name: "resname", Help: "Resource of the item, where several have one of that name."}},
+	Answers: []Answer{
+		answers(200, "The reason.", status.Explanation{}),
+		answers(409, "Several items have the name; give resname.", errorAnswer{}),
+	},
+	Errors: []belfry.Code{belfry.UnknownKind, belfry.UnknownItem, belfry.AmbiguousName},
+}}
 
 // explainedKinds are the kinds in the path, in any case; one item reads well in the singular.
 var explainedKinds = map[string]belfry.Kind{

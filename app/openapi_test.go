@@ -151,8 +151,23 @@ func (j *judge) check(status int, key, method, path, body string, headers ...str
 		}
 	}
 	j.seen[method+" "+route.Path+" "+verdict] = true
+	j.code(method+" "+path, route.Operation, text)
 	if err := j.answered(asked, res, text); err != nil {
 		j.t.Errorf("%s %s: the answer is not as described: %v\n%s", method, path, err, text)
+	}
+}
+
+// code holds the code of an error to those that the document lists for the operation. A request of a single row has the row's code.
+func (j *judge) code(what string, op *openapi3.Operation, text []byte) {
+	j.t.Helper()
+	var got struct {
+		Error  struct{ Code string }
+		Errors []struct{ Code string }
+	}
+	json.Unmarshal(text, &got) // what is not JSON is no error
+	listed, _ := op.Extensions["x-errors"].([]any)
+	if c := got.Error.Code; c != "" && !slices.Contains(listed, any(c)) && (len(got.Errors) == 0 || got.Errors[0].Code != c) {
+		j.t.Errorf("%s: the document does not list the code %s", what, c)
 	}
 }
 

@@ -120,37 +120,48 @@ func (ind *Indicator) Type() string {
 
 func byNumber(a, b Indicator) int { return cmp.Compare(a.N, b.N) }
 
-// classFile is the form of a class in a file, in a request and in the database.
+// classFile is the form of a class in a file, in a request and in the database. The tags help and schema are for openapi.json.
 type classFile struct {
-	Name       string          `json:"name"`
-	Inferred   bool            `json:"inferred,omitempty"`
+	Name       string          `json:"name" schema:"minLength=1,maxLength=255"`
+	Inferred   bool            `json:"inferred,omitempty" help:"Made up from the rows that named it. Not read."`
 	Indicators []indicatorFile `json:"indicators,omitempty"`
-	Log        *logFile        `json:"log,omitempty"`
-	Interval   string          `json:"interval,omitempty"`
-	Former     []formerFile    `json:"former,omitempty"`
-	// Additional fields of an answer. They are ignored, so that a client can send an answer back without removing them.
-	Source  string      `json:"source,omitempty"`
-	Objects wholeNumber `json:"objects,omitempty"`
+	Log        *logFile        `json:"log"`
+	Interval   string          `json:"interval,omitempty" help:"Time between two rows, as 60s."`
+	Former     []formerFile    `json:"former,omitempty" help:"Indicators that the class once had: their types still bind. Kept by the service."`
+	// What an answer says beside the definition. It is not read: who sends an answer back, changed, need not cut it out.
+	Source  string `json:"source,omitempty" help:"Where the definition comes from. Not read." schema:"enum=builtin|file|customer|inferred"`
+	Objects wholeNumber  `json:"objects,omitempty" help:"How many objects have it. Not read." schema:"minimum=0"`
 }
 
+// writtenClass is a class as a client may write it: the path gives the name.
+type writtenClass struct {
+	_ struct{} `help:"A class as it is written. The name may be left out where the path gives it."`
+	classFile
+	Name string   `json:"name,omitempty" schema:"minLength=1,maxLength=255"`
+	Log  *logFile `json:"log,omitempty"`
+}
+
+// Schema gives the form that a class is written in, for openapi.json.
+func (Class) Schema() any { return writtenClass{} }
+
 type formerFile struct {
-	N    wholeNumber `json:"n"`
-	Type string      `json:"type"`
+	N    wholeNumber  `json:"n" schema:"minimum=1,maximum=100"`
+	Type string `json:"type" schema:"enum=number|string"`
 }
 
 type indicatorFile struct {
-	N          wholeNumber     `json:"n"`
+	N          wholeNumber           `json:"n" help:"Number of the indicator." schema:"minimum=1,maximum=100"`
 	Name       string          `json:"name,omitempty"`
 	Unit       string          `json:"unit,omitempty"`
-	Type       string          `json:"type,omitempty"`
+	Type       string          `json:"type,omitempty" schema:"enum=number|string"`
 	Thresholds []thresholdFile `json:"thresholds,omitempty"`
 }
 
 type thresholdFile struct {
-	When    string      `json:"when"`
-	Status  wholeNumber `json:"status"`
-	Recover string      `json:"recover,omitempty"`
-	After   wholeNumber `json:"after,omitempty"`
+	When    string `json:"when" help:"As >= 80 or <> ok."`
+	Status  wholeNumber  `json:"status" help:"1 Warning, 2 Major, 3 Critical." schema:"minimum=1,maximum=3"`
+	Recover string `json:"recover,omitempty" help:"What ends it; otherwise that when is not met."`
+	After   wholeNumber  `json:"after,omitempty" help:"How many rows in a row must meet it." schema:"minimum=1"`
 }
 
 type logFile struct {
@@ -347,17 +358,23 @@ type Listed struct {
 	Objects int
 }
 
-// MarshalJSON writes the definition as ParseClass reads it, with the other fields.
+// listedClass is the form in which a class is listed.
+type listedClass struct {
+	classFile
+	Inferred bool   `json:"inferred" help:"Made up from the rows that named it. Not read."`
+	Source   Source `json:"source" help:"Where the definition comes from. Not read." schema:"enum=builtin|file|customer|inferred"`
+	Objects  int    `json:"objects" help:"How many objects have it. Not read." schema:"minimum=0"`
+}
+
+// Schema gives the form that a listed class has, for openapi.json.
+func (Listed) Schema() any { return listedClass{} }
+
+// MarshalJSON writes the definition as ParseClass reads it, with the rest beside it.
 func (l Listed) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // thresholds are full of < and >
-	err := enc.Encode(struct {
-		classFile
-		Inferred bool   `json:"inferred"`
-		Source   Source `json:"source"`
-		Objects  int    `json:"objects"`
-	}{l.file(), l.Inferred, l.Source, l.Objects})
+	err := enc.Encode(listedClass{l.file(), l.Inferred, l.Source, l.Objects})
 	return b.Bytes(), err
 }
 

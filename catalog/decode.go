@@ -306,6 +306,9 @@ func (w *wholeNumber) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// Schema says for openapi.json that it is a number.
+func (wholeNumber) Schema() any { return 0 }
+
 func (w wholeNumber) MarshalJSON() ([]byte, error) { return []byte(w), nil }
 
 // parse returns the number, which must be from lo to hi; absent is the result if there is none.

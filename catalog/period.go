@@ -11,8 +11,10 @@ import (
 // periodFile is the form of a monitoring period. Package status interprets its texts; here YAML and JSON are only
 // converted to one form.
 type periodFile struct {
-	Timezone string     `json:"timezone,omitempty"`
-	Times    []timeFile `json:"times"`
+	_ struct{} `help:"When objects are monitored; outside they are Unknown."`
+
+	Timezone string     `json:"timezone,omitempty" help:"IANA name, as Europe/Berlin; otherwise that of the server."`
+	Times    []timeFile `json:"times" schema:"minItems=1,maxItems=50"`
 }
 
 // timeFile is one of the times: weekly hours as a text, or a schedule in parts.
@@ -27,7 +29,14 @@ type partsFile struct {
 	Rule string `json:"rrule,omitempty"`
 }
 
-// UnmarshalYAML reads the node, see wholeNumber.
+// Schema describes both forms for openapi.json.
+func (timeFile) Schema() any {
+	return json.RawMessage(`{"oneOf": [{"type": "string", "description": "As ` + "`mon-fri 08:00-18:00`" + `."},
+		{"type": "object", "properties": {"from": {"type": "string", "description": "As 2026-01-03T10:00."}, "to": {"type": "string"},
+			"rrule": {"type": "string", "description": "How it comes again, as RFC 5545 writes it."}}}]}`)
+}
+
+// UnmarshalYAML takes the node, see wholeNumber.
 func (f *timeFile) UnmarshalYAML(n ast.Node) error {
 	switch n.(type) {
 	case *ast.NullNode:

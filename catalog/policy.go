@@ -44,30 +44,45 @@ const (
 
 // policyFile is the form of a policy in a request and in the database.
 type policyFile struct {
-	Name       string         `json:"name"`
-	Kind       string         `json:"kind"`
-	Item       string         `json:"item"`
-	Resource   string         `json:"resource,omitempty"`
+	Name       string         `json:"name" schema:"minLength=1,maxLength=255"`
+	Kind       string         `json:"kind" schema:"enum=object|resource|view"`
+	Item       string         `json:"item" help:"Name of the item." schema:"minLength=1,maxLength=255"`
+	Resource   string         `json:"resource,omitempty" help:"In which the item is: of objects, and of views inside a resource."`
 	Thresholds []overrideFile `json:"thresholds,omitempty"`
-	Interval   string         `json:"interval,omitempty"`
-	Intervals  []intervalFile `json:"intervals,omitempty"`
-	Rollup     string         `json:"rollup,omitempty"`
+	Interval   string         `json:"interval,omitempty" help:"Time between two rows of any object, as 60s; none: nothing is expected."`
+	Intervals  []intervalFile     `json:"intervals,omitempty"`
+	Rollup     string         `json:"rollup,omitempty" help:"How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m."`
 	Period     *periodFile    `json:"period,omitempty"`
 }
 
 type overrideFile struct {
-	Class      string          `json:"class,omitempty"`
-	N          wholeNumber     `json:"n"`
-	Type       string          `json:"type,omitempty"`
-	Thresholds []thresholdFile `json:"thresholds"`
+	_ struct{} `help:"Takes the place of the thresholds that a class gives one of its indicators."`
+
+	Class      string          `json:"class,omitempty" help:"May be left out on an object."`
+	N          wholeNumber           `json:"n" help:"Number of the indicator." schema:"minimum=1,maximum=100"`
+	Type       string          `json:"type,omitempty" help:"That of the indicator; it need not be sent." schema:"enum=number|string"`
+	Thresholds []thresholdFile `json:"thresholds" help:"An empty list switches the thresholds of the indicator off."`
 }
 
 type intervalFile struct {
-	Class    string `json:"class"`
-	Interval string `json:"interval"`
+	Class    string `json:"class,omitempty" help:"May be left out on an object."`
+	Interval string `json:"interval" help:"As 60s, or none."`
 }
 
-// PolicyText is a policy as written. Its meaning depends on the classes that it names.
+// newPolicy is a policy as a client may write it: the path gives the name.
+type newPolicy struct {
+	_ struct{} `help:"A policy as it is written. The name may be left out."`
+	policyFile
+	Name string `json:"name,omitempty" schema:"minLength=1,maxLength=255"`
+}
+
+// Schema gives the form that a policy is written in, for openapi.json.
+func (PolicyText) Schema() any { return newPolicy{} }
+
+// Schema gives the form that a policy has, for openapi.json.
+func (Policy) Schema() any { return policyFile{} }
+
+// PolicyText is a policy as somebody wrote it. What it means depends on the classes that it names.
 type PolicyText struct {
 	s    *source
 	file policyFile
@@ -403,7 +418,7 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 		if ind.Thresholds == nil {
 			ind.Thresholds = []thresholdFile{}
 		}
-		file.Thresholds = append(file.Thresholds, overrideFile{o.Class, ind.N, ind.Type, ind.Thresholds})
+		file.Thresholds = append(file.Thresholds, overrideFile{Class: o.Class, N: ind.N, Type: ind.Type, Thresholds: ind.Thresholds})
 	}
 	for _, f := range p.Intervals {
 		if f.Class == "" {

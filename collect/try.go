@@ -19,36 +19,12 @@ import (
 )
 
 // trial is the request body of Try.
-type trial struct {
-	Sample json.RawMessage `json:"sample"` // a line, or the fields of a message
-	From   string          `json:"from"`   // address of the sender
-	Filter *string         `json:"filter"` // in place of that of the resource
-	Script *string         `json:"script"`
-}
+type trial belfry.Trial
 
-// Tried is the result of a trial. Nothing of it is stored.
+// Tried is the result of a trial, with the feeds as rows.
 type Tried struct {
-	Received any        `json:"received"`          // the message as filter and script see it
-	Result   string     `json:"result"`            // kept or filtered
-	By       string     `json:"by,omitempty"`      // what rejected it: filter or script
-	Stored   any        `json:"stored,omitempty"`  // the message as it would be stored
-	Ignored  []string   `json:"ignored,omitempty"` // fields set by the script that no message has
-	Feeds    []TriedRow `json:"feeds"`             // what the script would send about objects
-	Error    string     `json:"error,omitempty"`   // why filter or script failed; then the message is kept unchanged
-	Time     float64    `json:"milliseconds"`      // taken by filter and script
-
-	rows []*belfry.Row // the feeds as rows
-}
-
-// TriedRow is a row that a script would send.
-type TriedRow struct {
-	Type     string            `json:"type"`
-	Resource string            `json:"resource"`
-	Object   string            `json:"object"`
-	Class    string            `json:"class,omitempty"`
-	View     string            `json:"view,omitempty"`
-	Values   map[string]string `json:"values,omitempty"`
-	Log      string            `json:"log,omitempty"`
+	belfry.Tried
+	rows []*belfry.Row
 }
 
 // Try runs filter and script of a receiver on a sample, as they are provisioned or as the body says, whether or not the
@@ -101,14 +77,14 @@ func (s *Supervisor) dryRun(ctx context.Context, out *Tried, runs, sees belfry.S
 	}
 	s.tree.Read(sees.Customer, func(e *meta.Tenant) {
 		visible := e.Within(sees)
-		out.Feeds = slices.DeleteFunc(out.Feeds, func(row TriedRow) bool { return e == nil || !visible.Has(e.Resource(row.Resource)) })
+		out.Feeds = slices.DeleteFunc(out.Feeds, func(row belfry.TriedRow) bool { return e == nil || !visible.Has(e.Resource(row.Resource)) })
 	})
 	return nil
 }
 
 // fail sets the result for a failed filter or script: the message is kept unchanged, and nothing is sent.
 func (t *Tried) fail(why error) {
-	t.Result, t.By, t.Stored, t.Feeds, t.Error = "kept", "", t.Received, []TriedRow{}, why.Error()
+	t.Result, t.By, t.Stored, t.Feeds, t.Error = "kept", "", t.Received, []belfry.TriedRow{}, why.Error()
 }
 
 // findReceiver returns the task of a receiver within a scope.
@@ -241,7 +217,7 @@ func fieldsOf[M any]() (names []string) {
 
 // try runs filter and script on one message.
 func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
-	out := &Tried{Received: m, Result: "kept", Feeds: []TriedRow{}}
+	out := &Tried{Tried: belfry.Tried{Received: m, Result: "kept", Feeds: []belfry.TriedRow{}}}
 	begun := time.Now()
 	messages := []M{m}
 	var v verdict[M]
@@ -267,8 +243,8 @@ func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
 	return out
 }
 
-func triedRow(row *belfry.Row) TriedRow {
-	r := TriedRow{Type: row.Type, Resource: row.Resource, Object: row.Object, Class: row.Class, View: row.View, Log: row.Log}
+func triedRow(row *belfry.Row) belfry.TriedRow {
+	r := belfry.TriedRow{Type: row.Type, Resource: row.Resource, Object: row.Object, Class: row.Class, View: row.View, Log: row.Log}
 	for _, c := range row.Indicators {
 		if r.Values == nil {
 			r.Values = map[string]string{}

@@ -28,10 +28,10 @@ type Action struct {
 
 // Acted is the answer to an Action.
 type Acted struct {
-	Error  *ActedFault `json:"error,omitempty"` // why nothing at all was done
-	DryRun bool        `json:"dryrun,omitempty"`
-	// Occurrences are the next stretches of the window; in a dry run alone.
-	Occurrences []Occurrence `json:"occurrences,omitempty"`
+	Error  *ActedFault `json:"error,omitempty" help:"Why nothing at all was done."`
+	DryRun bool        `json:"dryrun,omitempty" help:"Nothing was changed."`
+
+	Occurrences []Occurrence `json:"occurrences,omitempty" help:"In a dry run: when the window would be open next." schema:"maxItems=5"`
 	Items       []ActedItem  `json:"items"`
 	Errors      []ActedError `json:"errors"`
 }
@@ -39,15 +39,15 @@ type Acted struct {
 // ActedItem is what became of one item by one of the things asked for.
 type ActedItem struct {
 	Name     string `json:"name"`
-	Kind     string `json:"kind"`
-	Resource string `json:"resource,omitempty"`
-	Result   string `json:"result"`
-	Content  int    `json:"content"` // how many inside it were covered
-	Window   string `json:"window,omitempty"`
-	From     string `json:"from,omitempty"`
-	To       string `json:"to,omitempty"`
-	// UnmanagedBy names what is around a managed item and keeps it unmanaged all the same.
-	UnmanagedBy string `json:"unmanagedby,omitempty"`
+	Kind     string `json:"kind" schema:"enum=object|view|resource"`
+	Resource string `json:"resource,omitempty" help:"Of an object, and of a view inside a resource."`
+	Result   string `json:"result" schema:"enum=managed|unmanaged|scheduled|acknowledged|unacknowledged|note_set|note_removed"`
+	Content  int    `json:"content" help:"How many items inside it were covered." schema:"minimum=0"`
+	Window   string `json:"window,omitempty" help:"Name of the window that was asked for."`
+	From     string `json:"from,omitempty" help:"Beginning of the window, as it was understood; without a window, since when it is unmanaged." schema:"format=date-time"`
+	To       string `json:"to,omitempty" help:"End of the window, or of the acknowledgment at the latest." schema:"format=date-time"`
+
+	UnmanagedBy string `json:"unmanagedby,omitempty" help:"What is around a managed item and keeps it unmanaged all the same."`
 }
 
 // Named is an item of a list. What it does not say itself, the action says.
@@ -69,16 +69,16 @@ func Names(names ...string) []Named {
 // ActedError says why something was not done with an item.
 type ActedError struct {
 	Name     string      `json:"name"`
-	Kind     string      `json:"kind,omitempty"`     // as the item of the list said it
-	Resource string      `json:"resource,omitempty"` // the same
-	Code     belfry.Code `json:"code"`
+	Kind     string      `json:"kind,omitempty" help:"As the item of the list said it." schema:"enum=object|view|resource"`
+	Resource string      `json:"resource,omitempty" help:"As the item of the list said it in resname."`
+	Code     belfry.Code `json:"code" schema:"enum=unknown_item|ambiguous_name|not_in_error|bad_parameter|limit_reached"`
 	Message  string      `json:"message"`
 }
 
 // ActedFault says why nothing at all was done.
 type ActedFault struct {
-	Code    belfry.Code `json:"code"`
-	Message string      `json:"message"`
+	Code    belfry.Code `json:"code" help:"Programs branch on this: it keeps its meaning."`
+	Message string      `json:"message" help:"For people." schema:"minLength=1"`
 }
 
 // Act does what an operator wants. An action on many items is done in turns of the sequencer, each a record of its own; with

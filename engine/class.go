@@ -94,12 +94,21 @@ func sameJSON(a, b any) bool {
 	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
+// Removed is the answer to a removal.
+type Removed struct {
+	Name   string `json:"name"`
+	Result string `json:"result" schema:"enum=removed"`
+}
+
+// RemovedAnswer answers that something of the name was removed.
+func RemovedAnswer(name string) Removed { return Removed{Name: name, Result: "removed"} }
+
 var errNoClass = errors.New("no such class")
 
 // DeleteClass removes the customer's own definition of a class.
 func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
-		answer := EncodeJSON(map[string]string{"result": "removed", "name": name})
+		answer := EncodeJSON(RemovedAnswer(name))
 		var rest string
 		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 			if rest, err = t.deleteClass(who, name); err != nil {

@@ -94,7 +94,7 @@ var errNoPicture = errors.New("no such picture")
 // DeletePicture removes a picture. Views and elements that name it show none.
 func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
-		answer := EncodeJSON(map[string]string{"result": "removed", "name": name})
+		answer := EncodeJSON(RemovedAnswer(name))
 		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
 			p := t.Tenant.Picture(name)
 			if p == nil {

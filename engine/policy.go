@@ -217,7 +217,7 @@ var errNoPolicy = errors.New("no such policy")
 // DeletePolicy removes a policy.
 func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
-		answer := EncodeJSON(map[string]string{"result": "removed", "name": name})
+		answer := EncodeJSON(RemovedAnswer(name))
 		var rest []string
 		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
 			p := t.Tenant.Policy(name)

@@ -222,7 +222,7 @@ func TestPolicyRefused(t *testing.T) {
 	f("p", says("object", "twin", "", 1), `bad_parameter: `)
 	f("p", says("object", "a", "web02", 1), `unknown_item`)
 	f("p", `{"kind":"view","item":"DMZ","thresholds":[{"class":"disc","n":1,"thresholds":[]}]}`, `bad_parameter: policy, line 1: thresholds[0] names the class "disc"`)
-	f("p", `{"kind":"view","item":"DMZ","thresholds":[{"class":"disk","n":2,"thresholds":[{"when":"> 5","status":1}]}]}`, "texts know = and <> alone")
+	f("p", `{"kind":"view","item":"DMZ","thresholds":[{"class":"disk","n":2,"thresholds":[{"when":"> 5","status":1}]}]}`, "texts support only = and <>")
 	f("p", `{"kind":"view","item":"DMZ","period":{"times":["someday"]}}`, "bad_parameter: period: times[0]")
 	f("p", `{"kind":"view","item":"DMZ","period":{"timezone":"Europe/Nowhere","times":["mon"]}}`, "Europe/Nowhere")
 	if got := b.policy(t, "one", says("view", "DMZ", "", 50)); got != "created" {

@@ -4,8 +4,8 @@ import "belfry"
 
 // Occurrence is one stretch of a window. It has no beginning when it is open already, and no end when it has none.
 type Occurrence struct {
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
+	From string `json:"from,omitempty" schema:"format=date-time"`
+	To   string `json:"to,omitempty" schema:"format=date-time"`
 }
 
 // previewed is how many stretches of a window a dry run shows.

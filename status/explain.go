@@ -10,42 +10,44 @@ import (
 // Explanation describes why an item has its status: what its data or its content result in, what hides that, and for a
 // view or resource the path down to the item that decides. Parts that do not apply are absent.
 type Explanation struct {
-	Text           string             `json:"text"` // summary in one sentence
+	_ struct{} `help:"Why an item has its status. What does not apply to it is absent."`
+
+	Text           string             `json:"text" help:"All of it in a sentence."`
 	Item           ExplainedItem      `json:"item"`
-	Own            ExplainedOwn       `json:"own"`
-	Hidden         string             `json:"hidden,omitempty"` // what hides the own status: management or monitoring period
+	Own            ExplainedOwn       `json:"own" help:"What data or content say."`
+	Hidden         string             `json:"hidden,omitempty" help:"What hides the own status." schema:"enum=management|monitoring period"`
 	Management     ExplainedMode      `json:"management"`
 	Acknowledgment *ExplainedAck      `json:"acknowledgment,omitempty"`
 	Note           string             `json:"note,omitempty"`
-	LastData       string             `json:"lastdata,omitempty"` // time of the newest values
+	LastData       string             `json:"lastdata,omitempty" help:"Of an object, time of its newest data." schema:"format=date-time"`
 	Indicators     []ExplainedValue   `json:"indicators,omitempty"`
 	Staleness      *ExplainedInterval `json:"staleness,omitempty"`
 	Rollup         *ExplainedRollup   `json:"rollup,omitempty"`
-	Chain          []ExplainedStep    `json:"chain,omitempty"` // each item is in the one before it
+	Chain          []ExplainedStep    `json:"chain,omitempty" help:"The way down to what decides: each stands in the one before."`
 
 	own belfry.Status
 }
 
 // ExplainedItem is a short description of an item.
 type ExplainedItem struct {
-	Kind         string `json:"kind"`
+	Kind         string `json:"kind" schema:"enum=object|resource|view"`
 	Name         string `json:"name"`
 	Resource     string `json:"resource,omitempty"`
-	View         string `json:"view,omitempty"` // that contains it
+	View         string `json:"view,omitempty" help:"View or resource in which it stands."`
 	Class        string `json:"class,omitempty"`
-	Status       string `json:"status"`
+	Status       string `json:"status" schema:"enum=?|0|1|2|3|-"`
 	StatusName   string `json:"statusname"`
-	Since        string `json:"since"`
-	Info         string `json:"info,omitempty"`
+	Since        string `json:"since" schema:"format=date-time"`
+	Info         string `json:"info,omitempty" help:"Why its own status is what it is."`
 	Acknowledged bool   `json:"acknowledged"`
 }
 
 // ExplainedOwn is the status that results from data or content.
 type ExplainedOwn struct {
-	Status     string `json:"status"`
+	Status     string `json:"status" schema:"enum=?|0|1|2|3|-"`
 	StatusName string `json:"statusname"`
 	Info       string `json:"info,omitempty"`
-	Shown      bool   `json:"shown"` // nothing hides it
+	Shown      bool   `json:"shown" help:"Nothing hides it."`
 }
 
 // Explain finds an item and describes why it has its status at the time now. since is when this process began to receive
@@ -132,33 +134,33 @@ func formatTime(t belfry.Time) string {
 
 // ExplainedMode describes how an item is managed: by what was set on it and on the items around it.
 type ExplainedMode struct {
-	Mode          string           `json:"mode"` // the stronger of the two
-	Own           string           `json:"own"`  // set on the item itself
+	Mode          string           `json:"mode" help:"Its own or what it inherits, whichever is stronger."`
+	Own           string           `json:"own" help:"Set on the item itself."`
 	InheritedFrom *ExplainedPlace  `json:"inheritedfrom,omitempty"`
-	From          string           `json:"from,omitempty"`
+	From          string           `json:"from,omitempty" schema:"format=date-time"`
 	Note          string           `json:"note,omitempty"`
 	Window        *ExplainedWindow `json:"window,omitempty"`
 
-	Windows []ExplainedWindow `json:"windows,omitempty"` // of the item itself, by name
+	Windows []ExplainedWindow `json:"windows,omitempty" help:"All windows of the item itself that are open or planned, by name, without next."`
 }
 
 // ExplainedPlace names an item.
 type ExplainedPlace struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" schema:"enum=object|resource|view"`
 	Name string `json:"name"`
 }
 
 // ExplainedWindow is a management window that is open or planned.
 type ExplainedWindow struct {
 	Name     string `json:"name,omitempty"`
-	Mode     string `json:"mode"` // inside
+	Mode     string `json:"mode" help:"Inside the window."`
 	Open     bool   `json:"open"`
-	From     string `json:"from"`
-	To       string `json:"to,omitempty"`
-	Next     string `json:"next,omitempty"` // when it opens after that
+	From     string `json:"from" schema:"format=date-time"`
+	To       string `json:"to,omitempty" schema:"format=date-time"`
+	Next     string `json:"next,omitempty" help:"When it opens again after that." schema:"format=date-time"`
 	Schedule string `json:"schedule,omitempty"`
-	Rule     string `json:"rrule,omitempty"`
-	Zone     string `json:"timezone,omitempty"`
+	Rule     string `json:"rrule,omitempty" help:"Rule by which it comes again."`
+	Zone     string `json:"timezone,omitempty" help:"Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name."`
 	By       string `json:"by,omitempty"`
 }
 
@@ -201,11 +203,11 @@ func explainWindow(w *belfry.Window) ExplainedWindow {
 type ExplainedAck struct {
 	Text       string `json:"text,omitempty"`
 	By         string `json:"by,omitempty"`
-	Time       string `json:"time"`
-	Until      string `json:"until,omitempty"`
-	Sticky     string `json:"sticky,omitempty"` // recoveries shorter than this do not end it
+	Time       string `json:"time" schema:"format=date-time"`
+	Until      string `json:"until,omitempty" schema:"format=date-time"`
+	Sticky     string `json:"sticky,omitempty" help:"It outlasts recoveries shorter than this, as 10m0s."`
 	UntilWorse bool   `json:"untilworse"`
-	WaitsSince string `json:"waitssince,omitempty"` // when the item left its error; the acknowledgment waits for it to come back
+	WaitsSince string `json:"waitssince,omitempty" help:"Since then the item is not in error, and may come back." schema:"format=date-time"`
 }
 
 func explainAck(a *belfry.Ack) *ExplainedAck {

@@ -8,25 +8,25 @@ import (
 
 // ExplainedValue is an indicator with its last value and its thresholds.
 type ExplainedValue struct {
-	N          int             `json:"n"`
+	N          int             `json:"n" schema:"minimum=1,maximum=100"`
 	Name       string          `json:"name"`
 	Unit       string          `json:"unit,omitempty"`
-	Value      any             `json:"value,omitempty"` // a number or a text; absent if there was none yet
+	Value      any             `json:"value,omitempty" help:"The last one; absent when there was none." schema:"type=number|string"`
 	Thresholds []ExplainedRule `json:"thresholds"`
 }
 
 // ExplainedRule is a threshold and its current state.
 type ExplainedRule struct {
 	When       string `json:"when"`
-	Status     string `json:"status"`
+	Status     string `json:"status" schema:"enum=1|2|3"`
 	StatusName string `json:"statusname"`
 	Recover    string `json:"recover,omitempty"`
-	Met        bool   `json:"met"`     // by the last value
-	Count      int    `json:"count"`   // consecutive values that met it
-	After      int    `json:"after"`   // consecutive values needed
-	InForce    bool   `json:"inforce"` // Count has reached After and it has not recovered since
-	Decides    bool   `json:"decides"` // the object's status comes from it
-	Source     string `json:"source"`  // class or policy that defines it
+	Met        bool   `json:"met" help:"By the last value."`
+	Count      int    `json:"count" help:"So many values in a row have met it, up to those it needs." schema:"minimum=0"`
+	After      int    `json:"after" help:"So many it needs." schema:"minimum=1"`
+	InForce    bool   `json:"inforce" help:"They have been reached, and nothing has ended it."`
+	Decides    bool   `json:"decides" help:"It is why the object has its own status."`
+	Source     string `json:"source" help:"Where the threshold comes from."`
 }
 
 // values lists the indicators of an object: those of its class and those for which it has values.
@@ -88,10 +88,10 @@ func deciding(s *belfry.State, r *Rules) int {
 
 // ExplainedInterval says when an object becomes Unknown for lack of data.
 type ExplainedInterval struct {
-	Interval  string `json:"interval"`            // expected between two rows
-	Heard     string `json:"heard,omitempty"`     // time of the newest data or "no response" report
-	UnknownAt string `json:"unknownat,omitempty"` // if no more data arrives
-	Overdue   bool   `json:"overdue"`             // it is Unknown for lack of data
+	Interval  string `json:"interval" help:"Expected between two rows, as 1m0s."`
+	Heard     string `json:"heard,omitempty" help:"Time of the newest data, or report that there was no response." schema:"format=date-time"`
+	UnknownAt string `json:"unknownat,omitempty" help:"When it becomes Unknown if nothing more is heard." schema:"format=date-time"`
+	Overdue   bool   `json:"overdue" help:"It has been given up."`
 }
 
 func explainInterval(s *belfry.State, r *Rules, since, now belfry.Time) *ExplainedInterval {

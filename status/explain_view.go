@@ -12,10 +12,10 @@ import (
 
 // ExplainedRollup describes how the status of a view or resource is rolled up.
 type ExplainedRollup struct {
-	Rule   string           `json:"rule"`   // worst, best, or the number of items that must be at least that bad
-	Counts map[string]int32 `json:"counts"` // of its direct items, by status name
-	Items  int32            `json:"items"`  // number of direct items
-	Count  int32            `json:"count"`  // items that count: those that are not Unknown
+	Rule   string           `json:"rule" help:"worst, best, or a number: so many must be at least that bad."`
+	Counts map[string]int32 `json:"counts" help:"Items directly in it, by the name of their status."`
+	Items  int32            `json:"items" schema:"minimum=0"`
+	Count  int32            `json:"count" help:"Items that are not Unknown." schema:"minimum=0"`
 }
 
 func explainRollup(n *meta.Node, r *Rules) *ExplainedRollup {
@@ -46,8 +46,8 @@ func (r Rollup) String() string {
 // ExplainedStep is an item on the path down, with its siblings that are as bad.
 type ExplainedStep struct {
 	ExplainedItem
-	AsBad     []ExplainedItem `json:"asbad,omitempty"`     // at most ten
-	AsBadMore int             `json:"asbadmore,omitempty"` // number of others
+	AsBad     []ExplainedItem `json:"asbad,omitempty" help:"Others beside it that are as bad." schema:"maxItems=10"`
+	AsBadMore int             `json:"asbadmore,omitempty" help:"How many others there are." schema:"minimum=1"`
 }
 
 const (

@@ -11,12 +11,12 @@ import (
 
 // ListedWindow is a window that is open or planned, with its item.
 type ListedWindow struct {
-	ID       string `json:"id"` // cursor of the list
-	Name     string `json:"name"`
-	Kind     string `json:"kind"`
-	Resource string `json:"resource,omitempty"`
-	Window   string `json:"window,omitempty"`
-	Mode     string `json:"mode"` // inside
+	ID       string `json:"id" help:"For after."`
+	Name     string `json:"name" help:"Of the item."`
+	Kind     string `json:"kind" schema:"enum=object|view|resource"`
+	Resource string `json:"resource,omitempty" help:"Of an object, and of a view inside a resource."`
+	Window   string `json:"window,omitempty" help:"Name of the window."`
+	Mode     string `json:"mode" help:"How the item is managed inside the window, in words."`
 
 	IsUnmanaged bool `json:"isunmanaged"`
 	IfRed       bool `json:"unmanageifred"`
@@ -24,11 +24,11 @@ type ListedWindow struct {
 	Collector   bool `json:"collectorunmanage"`
 
 	Open bool   `json:"open"`
-	From string `json:"from"`
-	To   string `json:"to,omitempty"`
-	Rule string `json:"rrule,omitempty"`
-	Zone string `json:"timezone,omitempty"`
-	User string `json:"user,omitempty"` // who asked for it
+	From string `json:"from" help:"Of the stretch that is open or comes next." schema:"format=date-time"`
+	To   string `json:"to,omitempty" help:"Its end, if it has one." schema:"format=date-time"`
+	Rule string `json:"rrule,omitempty" help:"Rule by which it comes again."`
+	Zone string `json:"timezone,omitempty" help:"Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name."`
+	User string `json:"user,omitempty" help:"Key or user that asked for it."`
 	Note string `json:"unmanagenote,omitempty"`
 }
 

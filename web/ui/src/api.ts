@@ -1,8 +1,9 @@
 // The one place that talks to the service. Everything here is the public API: what the interface can do, a script can do.
+import type * as gen from "./api.gen";
 import { heardTime } from "./clock";
 
-export type Status = "0" | "1" | "2" | "3" | "-" | "?";
-export type Kind = "object" | "resource" | "view";
+export type Status = gen.ExplainedItem["status"];
+export type Kind = gen.ExplainedItem["kind"];
 
 /** What an answer other than 2xx says. `body` is all of it: reports of bulk calls stand beside the error. */
 export class ApiError extends Error {
@@ -152,40 +153,22 @@ function named(path: string, name: string): string {
 
 // Sessions
 
-export type Role = "viewer" | "operator" | "administrator" | "instance administrator";
+export type Role = gen.Session["role"];
 
-export interface Person {
-  user: string;
-  role: Role;
-  customer: string;
-  expires: string;
-  /** The customer to which the user belongs, while acting in another one. */
-  home?: string;
-  /** Views to which the user is limited; none: the whole customer. */
-  views?: string[];
-}
+export type Person = gen.Session;
 
 /** A place where the user is logged in. The id names it and lets nobody in. */
-export interface OwnSession {
-  id: string;
-  created: string;
-  lastuse?: string;
-  expires: string;
-  address?: string;
-  browser?: string;
-  /** It is the one that asks. */
-  current: boolean;
-}
+export type OwnSession = gen.OwnSession;
 
 export const session = {
   who: () => call<Person>("/api/session"),
   logIn: (user: string, password: string, customer?: string) =>
     call<Person>("/api/session", { json: customer ? { user, password, customer } : { user, password } }),
   logOut: (everywhere?: boolean) => call<void>("/api/session", { method: "DELETE", params: { everywhere } }),
-  all: async () => (await call<{ sessions: OwnSession[] }>("/api/sessions")).sessions,
-  end: (id: string) => call<{ ended: string }>(named("/api/sessions", id), { method: "DELETE" }),
+  all: async () => (await call<gen.SessionList>("/api/sessions")).sessions,
+  end: (id: string) => call<gen.SessionEnded>(named("/api/sessions", id), { method: "DELETE" }),
   /** How one can log in beside user and password. */
-  options: () => call<{ oidc: boolean; name?: string }>("/api/session/options"),
+  options: () => call<gen.LoginOptions>("/api/session/options"),
   changePassword: (old: string, password: string) =>
     call<Person>("/api/session", { method: "PUT", json: { password: old, new: password } }),
   /** actIn lets the session of an instance administrator act in another customer, or in its own again. */
@@ -200,13 +183,7 @@ export const mayAdminister = (p: Person) =>
 
 // Queries
 
-export interface Answer<Row> {
-  rows: Row[];
-  count: number;
-  more: boolean;
-  /** Days whose rows cannot be read, and which the answer is without. */
-  missing?: string[];
-}
+export type Answer<Row> = Omit<gen.QueryAnswer, "rows"> & { rows: Row[] };
 
 export interface Ask {
   rows?: number;
@@ -327,130 +304,26 @@ export interface EventRow {
 
 // The tree
 
-export interface TreeItem {
-  name: string;
-  kind: Kind | "element";
-  resource?: string;
-  parentview?: string;
-  class?: string;
-  package?: string;
-  status?: Status;
-  statusname?: string;
-  since?: string;
-  lastdata?: string;
-  info?: string;
-  counts?: Record<Status, number>;
-  acknowledged?: boolean;
-  isunmanaged?: boolean;
-  note?: string;
-  /** From the top. */
-  posx?: number;
-  /** From the left. */
-  posy?: number;
-  width?: number;
-  height?: number;
-  autoarrange?: string;
-  bg?: string;
-  answers?: Record<string, string>;
-  /** Of an element: the answers that name something that has been removed. */
-  broken?: string[];
-}
+export type TreeItem = gen.TreeItem;
 
-export interface Tree {
-  view: TreeItem;
-  content: Record<Kind | "element", number>;
-  children: TreeItem[];
-  more: boolean;
-  next?: string;
-}
+export type Tree = gen.Tree;
 
 export const tree = (at: { view?: string; resource?: string; limit?: number; after?: string }, signal?: AbortSignal) =>
   call<Tree>("/api/tree", { params: at, signal });
 
 // Why an item has its status. The fields are described in docs/guide/explain.md.
 
-export interface ExplainedItem {
-  kind: Kind;
-  name: string;
-  resource?: string;
-  view?: string;
-  class?: string;
-  status: Status;
-  statusname: string;
-  since: string;
-  info?: string;
-  acknowledged: boolean;
-}
+export type ExplainedItem = gen.ExplainedItem;
 
-export interface ExplainedRule {
-  when: string;
-  status: Status;
-  statusname: string;
-  recover?: string;
-  met: boolean;
-  count: number;
-  after: number;
-  inforce: boolean;
-  decides: boolean;
-  source: string;
-}
+export type ExplainedRule = gen.ExplainedRule;
 
-export interface ExplainedValue {
-  n: number;
-  name: string;
-  unit?: string;
-  value?: number | string;
-  thresholds: ExplainedRule[];
-}
+export type ExplainedValue = gen.ExplainedValue;
 
-export interface ExplainedStep extends ExplainedItem {
-  asbad?: ExplainedItem[];
-  asbadmore?: number;
-}
+export type ExplainedStep = gen.ExplainedStep;
 
-export interface ExplainedWindow {
-  name?: string;
-  mode: string;
-  open: boolean;
-  from: string;
-  to?: string;
-  next?: string;
-  rrule?: string;
-  timezone?: string;
-  by?: string;
-}
+export type ExplainedWindow = gen.ExplainedWindow;
 
-export interface Explanation {
-  text: string;
-  item: ExplainedItem;
-  own: { status: Status; statusname: string; info?: string; shown: boolean };
-  hidden?: "management" | "monitoring period";
-  management: {
-    mode: string;
-    own: string;
-    inheritedfrom?: { kind: Kind; name: string };
-    from?: string;
-    note?: string;
-    window?: ExplainedWindow;
-    /** All of the item itself. */
-    windows?: ExplainedWindow[];
-  };
-  acknowledgment?: {
-    text?: string;
-    by?: string;
-    time: string;
-    until?: string;
-    sticky?: string;
-    untilworse: boolean;
-    waitssince?: string;
-  };
-  note?: string;
-  lastdata?: string;
-  indicators?: ExplainedValue[];
-  staleness?: { interval: string; heard?: string; unknownat?: string; overdue: boolean };
-  rollup?: { rule: string; counts: Record<string, number>; items: number; count: number };
-  chain?: ExplainedStep[];
-}
+export type Explanation = gen.StatusExplanation;
 
 const plural = (kind: Kind) => `${kind}s`;
 
@@ -459,32 +332,11 @@ export const explain = (kind: Kind, name: string, resource?: string) =>
 
 // Receivers
 
-export interface Trial {
-  sample: unknown;
-  filter?: string;
-  script?: string;
-}
+export type Trial = Omit<gen.Trial, "sample"> & { sample: unknown };
 
 type Fields = Record<string, string | number | string[]>;
 
-export interface Tried {
-  received: Fields;
-  result: "kept" | "filtered";
-  by?: "filter" | "script";
-  stored?: Fields;
-  ignored?: string[];
-  feeds: {
-    type: "data" | "log";
-    resource: string;
-    object: string;
-    class?: string;
-    view?: string;
-    values?: Record<string, string>;
-    log?: string;
-  }[];
-  error?: string;
-  milliseconds: number;
-}
+export type Tried = Omit<gen.Tried, "received" | "stored"> & { received: Fields; stored?: Fields };
 
 export const tryReceiver = (resource: string, trial: Trial) =>
   call<Tried>(`${named("/api/receivers", resource)}/try`, { json: trial });
@@ -492,46 +344,11 @@ export const tryReceiver = (resource: string, trial: Trial) =>
 // What operators do
 
 /** What is to be done. Which fields belong together, docs/guide/managing.md says. */
-export interface ActWish {
-  isunmanaged?: boolean;
-  unmanageifred?: boolean;
-  collectunmanage?: boolean;
-  collectorunmanage?: boolean;
-  unmanagenote?: string;
-  fromdatetime?: string;
-  todatetime?: string;
-  rrule?: string;
-  timezone?: string;
-  /** Name of the window; empty: the one without a name. */
-  window?: string;
-  ack?: string;
-  ackuntil?: string;
-  acksticky?: string;
-  ackuntilworse?: boolean;
-  unack?: true;
-  note?: string;
-}
+export type ActWish = Omit<gen.Action, "items" | "resname">;
 
-export interface ActBody extends ActWish {
-  items: { name: string; kind: Kind; resname?: string }[];
-}
+export type ActBody = ActWish & { items: { name: string; kind: Kind; resname?: string }[] };
 
-export interface ActAnswer {
-  items: {
-    name: string;
-    kind: Kind;
-    resource?: string;
-    result: string;
-    content: number;
-    from?: string;
-    to?: string;
-    unmanagedby?: string;
-  }[];
-  /** Kind and resource are those that the item said. */
-  errors: { name: string; kind?: Kind; resource?: string; code: string; message: string }[];
-  /** Of a dry run: the next times that the window will be open. */
-  occurrences?: { from?: string; to?: string }[];
-}
+export type ActAnswer = gen.Acted;
 
 /** act does something with items of any kind: the kind in the path is for items that do not say theirs. */
 export const act = (body: ActBody) => call<ActAnswer>("/api/ackmanagenote/objects", { json: body });
@@ -544,29 +361,14 @@ export const actDry = (item: { kind: Kind; name: string; resource?: string }, bo
   });
 
 /** A maintenance window that is open or planned, with its item. */
-export interface ListedWindow {
-  id: string;
-  name: string;
-  kind: Kind;
-  resource?: string;
-  window?: string;
-  mode: string;
-  isunmanaged: boolean;
-  open: boolean;
-  from: string;
-  to?: string;
-  rrule?: string;
-  timezone?: string;
-  user?: string;
-  unmanagenote?: string;
-}
+export type ListedWindow = gen.Window;
 
 export const windows = {
   /** The first ones, and whether there are more. */
   first: async (most: number) => {
     const list: ListedWindow[] = [];
     for (let after: string | undefined; ; after = list.at(-1)?.id) {
-      const page = await call<{ windows: ListedWindow[]; more: boolean }>("/api/windows", {
+      const page = await call<gen.WindowList>("/api/windows", {
         params: { limit: 200, after },
       });
       list.push(...page.windows);
@@ -577,18 +379,7 @@ export const windows = {
 
 // Bulk calls
 
-export interface Report {
-  rows: number;
-  accepted: number;
-  rejected: number;
-  discarded: number;
-  created: { resources: number; views: number; objects: number; elements: number };
-  updated: number;
-  unchanged: number;
-  removed: number;
-  errors: { row: number; line: number; column?: string; code: string; message: string }[];
-  errors_truncated: boolean;
-}
+export type Report = gen.Report;
 
 export interface BulkOptions {
   dryrun?: boolean;
@@ -623,18 +414,12 @@ export const sendRows = (csv: string, o: BulkOptions = {}) => bulk("POST", "/api
 
 // Pictures
 
-export interface Picture {
-  name: string;
-  type: string;
-  size: number;
-  width?: number;
-  height?: number;
-}
+export type Picture = gen.Picture;
 
 export const pictures = {
-  list: (p: Page = {}) => call<{ pictures: Picture[]; more: boolean }>("/api/pictures", { params: { ...p } }),
+  list: (p: Page = {}) => call<gen.PictureList>("/api/pictures", { params: { ...p } }),
   put: (name: string, file: Blob) =>
-    call<{ result: string; picture: Picture }>(named("/api/pictures", name), {
+    call<gen.PictureAnswer>(named("/api/pictures", name), {
       method: "PUT",
       body: file,
       headers: { "Content-Type": file.type || "application/octet-stream" },
@@ -646,63 +431,23 @@ export const pictures = {
 // Packages and classes
 
 /** A column of a package: what it asks, and which answers it takes. */
-export interface Question {
-  name: string;
-  type: string;
-  required: boolean;
-  default?: string;
-  secret: boolean;
-  values?: string[];
-  min?: number;
-  max?: number;
-  step?: number;
-  help: string;
-}
+export type Question = gen.Column;
 
-export interface Package {
-  name: string;
-  kind: Kind | "element";
-  help: string;
-  collector?: string;
-  source: Source;
-  columns: Question[];
-  parts: { name: string; class: string }[];
-}
+export type Package = gen.Package;
 
 export const packages = {
-  list: () => call<{ packages: Package[] }>("/api/packages"),
+  list: () => call<gen.PackageList>("/api/packages"),
   get: (type: string) => call<Package>(named("/api/packages", type)),
 };
 
 /** Where a definition comes from. */
-export type Source = "builtin" | "file" | "customer" | "inferred";
+export type Source = gen.ListedClass["source"];
 
-export interface Threshold {
-  when: string;
-  status: number;
-  recover?: string;
-  after?: number;
-}
+export type Threshold = gen.Threshold;
 
-export interface Indicator {
-  n: number;
-  name?: string;
-  unit?: string;
-  type?: "number" | "string";
-  thresholds?: Threshold[];
-}
+export type Indicator = gen.Indicator;
 
-export interface Class {
-  name: string;
-  indicators?: Indicator[];
-  log?: { separator?: string; columns?: string[] };
-  interval?: string;
-  /** Indicators it once had: their types still bind. */
-  former?: { n: number; type: string }[];
-  inferred?: boolean;
-  source?: Source;
-  objects?: number;
-}
+export type Class = gen.Class & { name: string };
 
 interface Page {
   limit?: number;
@@ -728,81 +473,48 @@ async function everything<T extends { name: string }>(page: (p: Page) => Promise
 }
 
 export const classes = {
-  list: (p: Page = {}) => call<{ classes: Class[]; more?: boolean }>("/api/classes", { params: { ...p } }),
+  list: (p: Page = {}) => call<gen.ClassList>("/api/classes", { params: { ...p } }),
   all: () => everything((p) => classes.list(p).then((a) => ({ list: a.classes, more: a.more }))),
   get: (name: string) => call<Class>(named("/api/classes", name)),
-  put: (name: string, d: Definition) => call<{ result: string; class: Class }>(named("/api/classes", name), written(d)),
+  put: (name: string, d: Definition) => call<gen.ClassAnswer>(named("/api/classes", name), written(d)),
   remove: (name: string) => call<unknown>(named("/api/classes", name), { method: "DELETE" }),
 };
 
 // Policies
 
-export interface Policy {
-  name: string;
-  kind: Kind;
-  item: string;
-  resource?: string;
-  thresholds?: { class?: string; n: number; type?: string; thresholds: Threshold[] }[];
-  interval?: string;
-  intervals?: { class: string; interval: string }[];
-  rollup?: string;
-  period?: { timezone?: string; times: (string | { from: string; to: string; rrule?: string })[] };
-}
+export type Policy = gen.Policy;
 
 export const policies = {
-  list: (p: Page = {}) => call<{ policies: Policy[]; more?: boolean }>("/api/policies", { params: { ...p } }),
+  list: (p: Page = {}) => call<gen.PolicyList>("/api/policies", { params: { ...p } }),
   all: () => everything((p) => policies.list(p).then((a) => ({ list: a.policies, more: a.more }))),
   get: (name: string) => call<Policy>(named("/api/policies", name)),
-  put: (name: string, d: Definition) =>
-    call<{ result: string; policy: Policy }>(named("/api/policies", name), written(d)),
+  put: (name: string, d: Definition) => call<gen.PolicyAnswer>(named("/api/policies", name), written(d)),
   remove: (name: string) => call<unknown>(named("/api/policies", name), { method: "DELETE" }),
 };
 
 // Keys
 
-export type Level = "read" | "readwrite" | "readwritedelete";
+export type Level = gen.Key["level"];
 
-export interface Key {
-  name: string;
-  level: Level;
-  created: string;
-  creator: string;
-  last4: string;
-  expires?: string;
-  lastuse?: string;
-}
+export type Key = gen.Key;
 
 export const keys = {
-  list: (p: Page = {}) => call<{ keys: Key[]; more?: boolean }>("/api/keys", { params: { ...p } }),
+  list: (p: Page = {}) => call<gen.KeyList>("/api/keys", { params: { ...p } }),
   all: () => everything((p) => keys.list(p).then((a) => ({ list: a.keys, more: a.more }))),
-  create: (k: { name: string; level: Level; expires?: string }) =>
-    call<Key & { key: string }>("/api/keys", { json: k }),
+  create: (k: gen.NewKey) => call<Key & { key: string }>("/api/keys", { json: k }),
   revoke: (name: string) => call<unknown>(named("/api/keys", name), { method: "DELETE" }),
 };
 
 // Users and customers
 
-export interface User {
-  name: string;
-  role: Role;
-  instance: boolean;
-  /** Logs in through the provider. */
-  oidc?: boolean;
-  views?: string[];
-  created: string;
-  lastlogin?: string;
-}
+export type User = gen.User;
 
-export interface UserChange {
-  role?: Role;
-  password?: string;
-  views?: string[];
-}
+export type UserChange = gen.UserChange;
 
 export const users = {
   all: () =>
     everything<User>((p) =>
-      call<{ users: User[]; more?: boolean }>("/api/users", { params: { ...p } }).then((a) => ({
+      call<gen.UserList>("/api/users", { params: { ...p } }).then((a) => ({
         list: a.users,
         more: a.more,
       })),
@@ -813,24 +525,19 @@ export const users = {
   remove: (name: string) => call<unknown>(named("/api/users", name), { method: "DELETE" }),
 };
 
-export interface Customer {
-  name: string;
-  created: string;
-  /** What it may listen on, HOST:PORT or HOST:PORT-PORT each; the customer default may listen everywhere. */
-  listen?: string[];
-}
+export type Customer = gen.Customer;
 
 export const customers = {
   all: () =>
     everything<Customer>((p) =>
-      call<{ customers: Customer[]; more?: boolean }>("/api/customers", { params: { ...p } }).then((a) => ({
+      call<gen.CustomerList>("/api/customers", { params: { ...p } }).then((a) => ({
         list: a.customers,
         more: a.more,
       })),
     ),
   /** With the first administrator of the customer, whose password is shown this once. */
   create: (name: string) => call<Customer & { user: string; password?: string }>("/api/customers", { json: { name } }),
-  change: (name: string, to: { listen: string[] }) =>
+  change: (name: string, to: gen.CustomerChange) =>
     call<Customer>(named("/api/customers", name), { method: "PUT", json: to }),
   remove: (name: string) =>
     call<unknown>(named("/api/customers", name), { method: "DELETE", params: { confirm: name } }),
@@ -838,71 +545,18 @@ export const customers = {
 
 // Settings
 
-export interface Setting {
-  name: string;
-  value: string | number | boolean;
-  default: string | number | boolean;
-  from: "default" | "file" | "flag" | "stored";
-  /** Whether who asks may change it here. */
-  change: boolean;
-  scope: "instance" | "customer";
-  help: string;
-}
+export type Setting = gen.Setting;
 
 export const settings = {
-  list: () => call<{ settings: Setting[] }>("/api/settings"),
+  list: () => call<gen.SettingList>("/api/settings"),
   /** null takes a setting back. */
   put: (changes: Record<string, string | null>) =>
-    call<{ settings: Setting[] }>("/api/settings", { method: "PUT", json: changes }),
+    call<gen.SettingList>("/api/settings", { method: "PUT", json: changes }),
 };
 
 // Health
 
-export interface Health {
-  version: { version: string };
-  ready: boolean;
-  why?: string;
-  faults: { id: string; since: string; message: string; blocks: boolean }[];
-  started: string;
-  uptime: number;
-  rows: {
-    received: number;
-    stored: number;
-    rejected: number;
-    discarded: number;
-    tried: number;
-    dropped: Record<string, number>;
-    rate: number;
-    series: { timestamp: string; received: number; stored: number }[];
-  };
-  journal: { bytes: number; segments: number; rows: number; records: number; oldest: number };
-  disk: {
-    free: number;
-    total: number;
-    metadata: number;
-    collections: { name: string; bytes: number; files: number }[];
-    folders: { name: string; path: string; free: number; total: number }[];
-  };
-  memory: { resident: number; heap: number; goroutines: number; limit?: number; budget?: Record<string, number> };
-  queries: {
-    running: number;
-    total: Record<string, number>;
-    slowest: {
-      timestamp: string;
-      seconds: number;
-      q: string;
-      fq?: string;
-      by: string;
-      customer?: string;
-      rows: number;
-      failed?: boolean;
-    }[];
-  };
-  items: Record<string, number>;
-  streams: number;
-  sessions: number;
-  connections: { open: number; idle: number };
-}
+export type Health = gen.Health;
 
 export const health = () => call<Health>("/api/health");
 
@@ -929,4 +583,4 @@ export async function isThere(within: number): Promise<boolean> {
   }
 }
 
-export const version = () => call<{ version: string }>("/api/version");
+export const version = () => call<gen.Version>("/api/version");

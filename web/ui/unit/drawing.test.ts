@@ -214,7 +214,7 @@ test("a draft becomes one request for each package, cells quoted", () => {
 test("a view inside a resource is named with its resource", () => {
   const inner = view({ name: "Disks", resource: "R", posx: 10, posy: 10 });
   const t = treeOf([inner], { kind: "resource", name: "R", resource: "R", package: "custom" });
-  const d = { ...change(untouched, inner, { posx: 20 }), view: { autoarrange: "linear" } };
+  const d = { ...change(untouched, inner, { posx: 20 }), view: { autoarrange: "linear" as const } };
   assert.deepEqual(
     batches(t, d).map((b) => [b.package, csv(b)]),
     [

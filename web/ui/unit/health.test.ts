@@ -1,6 +1,7 @@
 // What the health page makes of its figures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Health } from "../src/api";
 import { fileSystems } from "../src/pages/parameters/filesystems";
 import { bytes } from "../src/parts/bytes";
 
@@ -18,7 +19,7 @@ test("sizes have at most three digits before the unit", () => {
 
 test("folders on one file system are put together", () => {
   const disk = { free: 5, total: 10 };
-  const all = [
+  const all: Health["disk"]["folders"] = [
     { name: "data", path: "/data", ...disk },
     { name: "rows", path: "/mnt/rows", free: 7, total: 90 },
     { name: "metadata", path: "/data", ...disk },

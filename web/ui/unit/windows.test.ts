@@ -5,6 +5,8 @@ import type { ListedWindow } from "../src/api";
 import { noWindow, windowBody } from "../src/parts/actions/Window";
 import { byTime, inItsZone, noteOf, ofItem, ofList, repeatOf } from "../src/parts/windows/windows";
 
+const unmanaged = { isunmanaged: true, unmanageifred: false, collectunmanage: true, collectorunmanage: true };
+
 const planned = (name: string, from: string, open = false) => ofItem({ name, mode: "unmanaged", open, from });
 
 test("windows that are open come first, then those that open next", () => {
@@ -39,7 +41,7 @@ test("both answers say the same of a window", () => {
   const one = { name: "w", mode: "m", open: true, from: "f", to: "t", rule: "r", zone: "z", by: "u" };
   const said = { mode: "m", open: true, from: "f", to: "t", rrule: "r", timezone: "z" };
   assert.deepEqual(ofItem({ ...said, name: "w", by: "u" }), one);
-  const listed = { ...said, id: "1:", name: "item", kind: "object" as const, isunmanaged: true };
+  const listed = { ...said, id: "1:", name: "item", kind: "object" as const, ...unmanaged };
   assert.deepEqual(ofList({ ...listed, id: "1:w", window: "w", user: "u" }), one);
   assert.equal(ofItem(said).name, "");
   assert.equal(ofList(listed).name, "");
@@ -68,7 +70,7 @@ test("times are also said in the zone of the window, unless that has the browser
 
 test("why an item is unmanaged stands beside the window that it is about", () => {
   const w = (id: string, open = false, isunmanaged = true): ListedWindow => ({
-    ...{ id, open, isunmanaged, name: "item", kind: "object", mode: "", from: "", unmanagenote: "why" },
+    ...{ ...unmanaged, id, open, isunmanaged, name: "item", kind: "object", mode: "", from: "", unmanagenote: "why" },
   });
   const beside = (...all: ListedWindow[]) => all.filter((o) => noteOf(o, all)).map((o) => o.id);
   assert.deepEqual(beside(w("1:")), ["1:"]);

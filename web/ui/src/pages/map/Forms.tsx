@@ -90,7 +90,13 @@ function ElementForm({
       const base = { name, parentview: view.name, ...place };
       const made: TreeItem =
         what === "view"
-          ? { ...base, kind: "view", status: "?", autoarrange, resource: view.resource }
+          ? {
+              ...base,
+              kind: "view",
+              status: "?",
+              autoarrange: autoarrange as TreeItem["autoarrange"],
+              resource: view.resource,
+            }
           : { ...base, kind: "element", package: what, answers: rest };
       drafting.edit((d) => add(d, made));
       onAdded(keyOf(made));
@@ -292,12 +298,12 @@ function Settings({ view, drafting, onClose }: Props) {
   const [kind, setKind] = useState(colour ? "colour" : view.bg ? "picture" : "none");
   const [picture, setPicture] = useState(colour ? "" : (view.bg ?? ""));
   const [ground, setGround] = useState(colour || "#e9f7f6");
-  const [arranged, setArranged] = useState(view.autoarrange ?? "none");
+  const [arranged, setArranged] = useState<string>(view.autoarrange ?? "none");
   const submit = (e: FormEvent) => {
     e.preventDefault();
     const bg = kind === "colour" ? ground : kind === "picture" ? picture : "";
     const changes = {
-      ...(arranged !== (view.autoarrange ?? "none") && { autoarrange: arranged }),
+      ...(arranged !== (view.autoarrange ?? "none") && { autoarrange: arranged as TreeItem["autoarrange"] }),
       ...(bg !== (view.bg ?? "") && { bg }),
     };
     if (Object.keys(changes).length) drafting.edit((d) => ({ ...d, view: { ...d.view, ...changes } }));

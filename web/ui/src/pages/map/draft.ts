@@ -16,7 +16,7 @@ export interface Draft {
   added: TreeItem[];
   /** What is to be removed, by key. */
   removed: Record<string, TreeItem>;
-  view: { autoarrange?: string; bg?: string };
+  view: Pick<TreeItem, "autoarrange" | "bg">;
 }
 
 export const untouched: Draft = { changes: {}, added: [], removed: {}, view: {} };

@@ -1,0 +1,1048 @@
+// Generated from the schemas of api/openapi.json; make gen writes it.
+
+export interface Acted {
+  /** Why nothing at all was done. */
+  error?: ActedFault;
+  /** Nothing was changed. */
+  dryrun?: boolean;
+  /** In a dry run: when the window would be open next. */
+  occurrences?: Occurrence[];
+  items: ActedItem[];
+  errors: ActedError[];
+}
+
+export interface ActedError {
+  name: string;
+  /** As the item of the list said it. */
+  kind?: "object" | "view" | "resource";
+  /** As the item of the list said it in resname. */
+  resource?: string;
+  code: "unknown_item" | "ambiguous_name" | "not_in_error" | "bad_parameter" | "limit_reached";
+  message: string;
+}
+
+export interface ActedFault {
+  /** Programs branch on this: it keeps its meaning. */
+  code: "bad_csv" | "bad_json" | "bad_header" | "bad_query" | "bad_parameter" | "time_span_required" | "all_rows_rejected" | "atomic_rejected" | "invalid_key" | "invalid_login" | "insufficient_level" | "cross_site" | "unknown_path" | "unknown_package" | "unknown_kind" | "unknown_item" | "method_not_allowed" | "idempotency_mismatch" | "not_in_error" | "ambiguous_name" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal" | "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
+  /** For people. */
+  message: string;
+}
+
+export interface ActedItem {
+  name: string;
+  kind: "object" | "view" | "resource";
+  /** Of an object, and of a view inside a resource. */
+  resource?: string;
+  result: "managed" | "unmanaged" | "scheduled" | "acknowledged" | "unacknowledged" | "note_set" | "note_removed";
+  /** How many items inside it were covered. */
+  content: number;
+  /** Name of the window that was asked for. */
+  window?: string;
+  /** Beginning of the window, as it was understood; without a window, since when it is unmanaged. */
+  from?: string;
+  /** End of the window, or of the acknowledgment at the latest. */
+  to?: string;
+  /** What is around a managed item and keeps it unmanaged all the same. */
+  unmanagedby?: string;
+}
+
+export interface Action {
+  /** Names, with bars between them or as a list, in which each may say in which resource it is and of which kind. */
+  items: string | (string | {
+    name: string;
+    /** Resource in which it is; without it, that of the body. */
+    resname?: string | null;
+    /** Among which it is looked for first; without it, that of the path. */
+    kind?: "object" | "view" | "resource" | "" | null;
+  })[];
+  /** Resource in which the items are, for names that several have; of a list, those that name none themselves. */
+  resname?: string;
+  /** true unmanages, and needs the three other flags; false manages. */
+  isunmanaged?: boolean;
+  /** Only while the item is unavailable. */
+  unmanageifred?: boolean;
+  /** Data go on being stored and shown. */
+  collectunmanage?: boolean;
+  /** The collector goes on; false is for resources. */
+  collectorunmanage?: boolean;
+  /** Kept with the management; an empty one removes what there was. */
+  unmanagenote?: string;
+  /** YYYY-MM-DDTHH:MM[:SS], in the zone of the server or in timezone, or with Z or an offset. Without it: now. */
+  fromdatetime?: string;
+  /** End, in the same form. Without it: until somebody says otherwise. */
+  todatetime?: string;
+  /** Recurrence rule of RFC 5545 by which the window comes again; needs both times. */
+  rrule?: string;
+  /** Zone of the times that are written without one. */
+  timezone?: string;
+  /** Name of the window; an item may have windows of 100 names. A window takes the place of an earlier one of the same name. With isunmanaged false and without times it cancels that window alone; an empty name is that of the window without one. Without this field all are cancelled. */
+  window?: string;
+  /** Text of the acknowledgment; may be empty. */
+  ack?: string;
+  /** When the acknowledgment ends at the latest, in the form of fromdatetime. */
+  ackuntil?: string;
+  /** A recovery that is shorter does not end the acknowledgment. */
+  acksticky?: string;
+  /** A worse status ends the acknowledgment. */
+  ackuntilworse?: boolean;
+  /** Takes acknowledgments back, of the items and of all that stands in them; not together with ack. */
+  unack?: true;
+  /** An empty one removes the note. */
+  note?: string;
+}
+
+/** A class as it is written. The name may be left out where the path gives it. */
+export interface Class {
+  /** Made up from the rows that named it. Not read. */
+  inferred?: boolean;
+  indicators?: Indicator[];
+  /** Time between two rows, as 60s. */
+  interval?: string;
+  /** Indicators that the class once had: their types still bind. Kept by the service. */
+  former?: Former[];
+  /** Where the definition comes from. Not read. */
+  source?: "builtin" | "file" | "customer" | "inferred";
+  /** How many objects have it. Not read. */
+  objects?: number;
+  name?: string;
+  log?: Log;
+}
+
+export interface ClassAnswer {
+  result: "created" | "updated" | "unchanged";
+  class: ListedClass;
+}
+
+export interface ClassList {
+  classes: ListedClass[];
+  more: boolean;
+}
+
+export interface Column {
+  name: string;
+  type: "bool" | "choice" | "colour" | "duration" | "host" | "integer" | "ip" | "listen" | "name" | "number" | "text";
+  /** On rows that create. */
+  required: boolean;
+  /** What an empty cell stands for. */
+  default?: string;
+  /** Never shown again. */
+  secret: boolean;
+  /** Of a choice. */
+  values?: string[];
+  min?: number;
+  max?: number;
+  /** What the number must be divisible by. */
+  step?: number;
+  help: string;
+}
+
+export interface Created {
+  resources: number;
+  views: number;
+  objects: number;
+  elements: number;
+}
+
+export interface Customer {
+  name: string;
+  created: string;
+  /** What it may listen on, HOST:PORT or HOST:PORT-PORT each. The customer default may listen on every port. */
+  listen?: string[];
+  /** Its first administrator, in the answer to its creation alone. */
+  user?: string;
+  /** Of that user, there alone, when it was made at random. */
+  password?: string;
+}
+
+export interface CustomerChange {
+  /** What it may listen on from now on, HOST:PORT or HOST:PORT-PORT each; receivers that listen elsewhere are switched off. */
+  listen?: string[];
+  /** What it may listen on as well. */
+  add?: string[];
+  /** What it may no longer listen on, as it is listed. */
+  remove?: string[];
+}
+
+export interface CustomerChoice {
+  /** Where to act; the own customer ends it. */
+  customer: string;
+}
+
+export interface CustomerList {
+  customers: Customer[];
+  more: boolean;
+}
+
+export interface Error {
+  error: ErrorDetail;
+}
+
+export interface ErrorDetail {
+  /** Programs branch on this: it keeps its meaning. */
+  code: "bad_csv" | "bad_json" | "bad_header" | "bad_query" | "bad_parameter" | "time_span_required" | "all_rows_rejected" | "atomic_rejected" | "invalid_key" | "invalid_login" | "insufficient_level" | "cross_site" | "unknown_path" | "unknown_package" | "unknown_kind" | "unknown_item" | "method_not_allowed" | "idempotency_mismatch" | "not_in_error" | "ambiguous_name" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal" | "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
+  /** For people. */
+  message: string;
+  /** Id of the request, as in the header; of a 500 alone. */
+  request?: string;
+}
+
+export interface ExplainedAck {
+  text?: string;
+  by?: string;
+  time: string;
+  until?: string;
+  /** It outlasts recoveries shorter than this, as 10m0s. */
+  sticky?: string;
+  untilworse: boolean;
+  /** Since then the item is not in error, and may come back. */
+  waitssince?: string;
+}
+
+export interface ExplainedInterval {
+  /** Expected between two rows, as 1m0s. */
+  interval: string;
+  /** Time of the newest data, or report that there was no response. */
+  heard?: string;
+  /** When it becomes Unknown if nothing more is heard. */
+  unknownat?: string;
+  /** It has been given up. */
+  overdue: boolean;
+}
+
+export interface ExplainedItem {
+  kind: "object" | "resource" | "view";
+  name: string;
+  resource?: string;
+  /** View or resource in which it stands. */
+  view?: string;
+  class?: string;
+  status: "?" | "0" | "1" | "2" | "3" | "-";
+  statusname: string;
+  since: string;
+  /** Why its own status is what it is. */
+  info?: string;
+  acknowledged: boolean;
+}
+
+export interface ExplainedLine {
+  part: string;
+  text: string;
+}
+
+export interface ExplainedMode {
+  /** Its own or what it inherits, whichever is stronger. */
+  mode: string;
+  /** Set on the item itself. */
+  own: string;
+  inheritedfrom?: ExplainedPlace;
+  from?: string;
+  note?: string;
+  window?: ExplainedWindow;
+  /** All windows of the item itself that are open or planned, by name, without next. */
+  windows?: ExplainedWindow[];
+}
+
+export interface ExplainedOrder {
+  field: string;
+  descending: boolean;
+}
+
+export interface ExplainedOwn {
+  status: "?" | "0" | "1" | "2" | "3" | "-";
+  statusname: string;
+  info?: string;
+  /** Nothing hides it. */
+  shown: boolean;
+}
+
+export interface ExplainedPlace {
+  kind: "object" | "resource" | "view";
+  name: string;
+}
+
+export interface ExplainedPlan {
+  collection: string;
+  historical: boolean;
+  /** Absent when the span has no beginning. */
+  from?: string;
+  /** Absent when the span has no end. */
+  to?: string;
+  /** How many rows are read, the most recent ones that meet the conditions, before they are grouped or put in order; absent when it is all of the span, and when the rows come newest first, where the limit says it. */
+  latest?: number;
+  /** How many items have the names that the query gives. */
+  items?: number;
+  order: ExplainedOrder[];
+  limit: number;
+  offset: number;
+  /** What the plan took for granted. */
+  notes: string[];
+  /** The whole plan for people, and what would be read for it. New parts may come with new versions. */
+  lines: ExplainedLine[];
+}
+
+export interface ExplainedRollup {
+  /** worst, best, or a number: so many must be at least that bad. */
+  rule: string;
+  /** Items directly in it, by the name of their status. */
+  counts: Record<string, number>;
+  items: number;
+  /** Items that are not Unknown. */
+  count: number;
+}
+
+export interface ExplainedRule {
+  when: string;
+  status: "1" | "2" | "3";
+  statusname: string;
+  recover?: string;
+  /** By the last value. */
+  met: boolean;
+  /** So many values in a row have met it, up to those it needs. */
+  count: number;
+  /** So many it needs. */
+  after: number;
+  /** They have been reached, and nothing has ended it. */
+  inforce: boolean;
+  /** It is why the object has its own status. */
+  decides: boolean;
+  /** Where the threshold comes from. */
+  source: string;
+}
+
+export interface ExplainedStep {
+  kind: "object" | "resource" | "view";
+  name: string;
+  resource?: string;
+  /** View or resource in which it stands. */
+  view?: string;
+  class?: string;
+  status: "?" | "0" | "1" | "2" | "3" | "-";
+  statusname: string;
+  since: string;
+  /** Why its own status is what it is. */
+  info?: string;
+  acknowledged: boolean;
+  /** Others beside it that are as bad. */
+  asbad?: ExplainedItem[];
+  /** How many others there are. */
+  asbadmore?: number;
+}
+
+export interface ExplainedValue {
+  n: number;
+  name: string;
+  unit?: string;
+  /** The last one; absent when there was none. */
+  value?: number | string;
+  thresholds: ExplainedRule[];
+}
+
+export interface ExplainedWindow {
+  name?: string;
+  /** Inside the window. */
+  mode: string;
+  open: boolean;
+  from: string;
+  to?: string;
+  /** When it opens again after that. */
+  next?: string;
+  schedule?: string;
+  /** Rule by which it comes again. */
+  rrule?: string;
+  /** Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name. */
+  timezone?: string;
+  by?: string;
+}
+
+export interface Explanation {
+  /** Days that a partial answer would be without. */
+  missing?: string[];
+  plan: ExplainedPlan;
+}
+
+export interface Former {
+  n: number;
+  type: "number" | "string";
+}
+
+export interface Health {
+  version: Version;
+  started: string;
+  /** Seconds. */
+  uptime: number;
+  ready: boolean;
+  /** Why it is not ready. */
+  why?: string;
+  /** What is wrong around the service now, the longest open first. */
+  faults: HealthFault[];
+  /** What became of rows since the start: received = stored + rejected + discarded + tried + dropped. */
+  rows: HealthRows;
+  journal: HealthJournal;
+  disk: HealthDisk;
+  memory: HealthMemory;
+  queries: HealthQueries;
+  /** How many exist, by kind. */
+  items: Record<string, number>;
+  streams: number;
+  sessions: number;
+  connections: HealthConnected;
+}
+
+export interface HealthCollection {
+  name: string;
+  bytes: number;
+  files: number;
+}
+
+export interface HealthConnected {
+  open: number;
+  idle: number;
+}
+
+export interface HealthDisk {
+  free: number;
+  total: number;
+  /** Bytes of the metadata database. */
+  metadata: number;
+  collections: HealthCollection[];
+  /** The file systems of the folders that are written to; those on one file system have the same figures. */
+  folders: HealthFolder[];
+}
+
+export interface HealthFault {
+  id: string;
+  since: string;
+  message: string;
+  /** Data cannot be taken or queried. */
+  blocks: boolean;
+}
+
+export interface HealthFolder {
+  name: "data" | "rows" | "metadata" | "journal" | "spool";
+  path: string;
+  free: number;
+  total: number;
+}
+
+export interface HealthJournal {
+  bytes: number;
+  segments: number;
+  /** Rows that are not yet in the row store. */
+  rows: number;
+  /** Records that are not yet in the metadata database. */
+  records: number;
+  /** Seconds that the oldest row has waited for the row store. */
+  oldest: number;
+}
+
+export interface HealthMemory {
+  resident: number;
+  heap: number;
+  goroutines: number;
+  /** Bytes that the process may have; 0: unknown. */
+  limit: number;
+  /** Bytes that each part of the service may have. */
+  budget: Record<string, number>;
+}
+
+export interface HealthQueries {
+  running: number;
+  /** By outcome. */
+  total: Record<string, number>;
+  /** The slowest of the last hour. */
+  slowest: SlowQuery[];
+}
+
+export interface HealthRate {
+  timestamp: string;
+  received: number;
+  stored: number;
+}
+
+export interface HealthRows {
+  received: number;
+  stored: number;
+  rejected: number;
+  discarded: number;
+  tried: number;
+  /** By reason. */
+  dropped: Record<string, number>;
+  /** Rows received per second, now. */
+  rate: number;
+  /** Rates of the last quarter of an hour, a point for every ten seconds, the oldest first. */
+  series: HealthRate[];
+}
+
+export interface Indicator {
+  /** Number of the indicator. */
+  n: number;
+  name?: string;
+  unit?: string;
+  type?: "number" | "string";
+  thresholds?: Threshold[];
+}
+
+export interface Interval {
+  /** May be left out on an object. */
+  class?: string;
+  /** As 60s, or none. */
+  interval: string;
+}
+
+export interface Key {
+  name: string;
+  level: "read" | "readwrite" | "readwritedelete";
+  last4: string;
+  creator: string;
+  created: string;
+  expires?: string;
+  lastuse?: string;
+  /** The secret, in the answer to its creation alone. */
+  key?: string;
+}
+
+export interface KeyHolder {
+  customer: string;
+  /** Name of the key. */
+  key: string;
+  level: "read" | "readwrite" | "readwritedelete";
+}
+
+export interface KeyList {
+  keys: Key[];
+  more: boolean;
+}
+
+export interface ListedClass {
+  name: string;
+  indicators?: Indicator[];
+  log: Log;
+  /** Time between two rows, as 60s. */
+  interval?: string;
+  /** Indicators that the class once had: their types still bind. Kept by the service. */
+  former?: Former[];
+  /** Made up from the rows that named it. Not read. */
+  inferred: boolean;
+  /** Where the definition comes from. Not read. */
+  source: "builtin" | "file" | "customer" | "inferred";
+  /** How many objects have it. Not read. */
+  objects: number;
+}
+
+export interface Log {
+  separator?: string;
+  columns?: string[];
+}
+
+export interface Login {
+  user: string;
+  password: string;
+  /** When the user's name is not unique. */
+  customer?: string;
+}
+
+export interface LoginOptions {
+  /** What it is called. */
+  name?: string;
+  /** There is an OpenID Connect provider. */
+  oidc: boolean;
+}
+
+export interface NewCustomer {
+  name: string;
+  /** Of its administrator; without one it is made at random. */
+  password?: string;
+  /** Whether the customer gets an administrator, called admin; true unless it says otherwise. */
+  administrator?: boolean;
+}
+
+export interface NewKey {
+  name: string;
+  level: "read" | "readwrite" | "readwritedelete";
+  /** A moment, or a time from now, as 90d. */
+  expires?: string;
+}
+
+/** A policy as it is written. The name may be left out. */
+export interface NewPolicy {
+  kind: "object" | "resource" | "view";
+  /** Name of the item. */
+  item: string;
+  /** In which the item is: of objects, and of views inside a resource. */
+  resource?: string;
+  thresholds?: Override[];
+  /** Time between two rows of any object, as 60s; none: nothing is expected. */
+  interval?: string;
+  intervals?: Interval[];
+  /** How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m. */
+  rollup?: string;
+  period?: Period;
+  name?: string;
+}
+
+/** Settings by name; null takes one back. */
+export type NewSettings = Record<string, string | number | boolean | null>;
+
+export interface NewUser {
+  name: string;
+  role: "viewer" | "operator" | "administrator" | "instance administrator";
+  /** At least 10 characters, at most 1,024 bytes; without one it is made at random. */
+  password?: string;
+  /** Views and resources to which the user is limited; none: it is not. */
+  views?: string[];
+}
+
+export interface Occurrence {
+  from?: string;
+  to?: string;
+}
+
+/** Takes the place of the thresholds that a class gives one of its indicators. */
+export interface Override {
+  /** May be left out on an object. */
+  class?: string;
+  /** Number of the indicator. */
+  n: number;
+  /** That of the indicator; it need not be sent. */
+  type?: "number" | "string";
+  /** An empty list switches the thresholds of the indicator off. */
+  thresholds: Threshold[];
+}
+
+export interface OwnSession {
+  /** Names the session, and is not its secret. */
+  id: string;
+  created: string;
+  lastuse?: string;
+  expires: string;
+  /** Where it was begun. */
+  address?: string;
+  /** With what it was begun, as far as that said so. */
+  browser?: string;
+  /** It is the one that asks. */
+  current: boolean;
+}
+
+export interface Package {
+  name: string;
+  kind: "resource" | "view" | "object" | "element";
+  help: string;
+  /** What its resources run; absent when data come through the API alone. */
+  collector?: string;
+  source: "builtin" | "file";
+  columns: Column[];
+  /** Objects that come with each resource, named after it. */
+  parts: Part[];
+}
+
+export interface PackageList {
+  packages: Package[];
+}
+
+export interface Part {
+  name: string;
+  class: string;
+}
+
+export interface PasswordChange {
+  /** The old one. */
+  password: string;
+  /** At least 10 characters, at most 1,024 bytes. */
+  new: string;
+}
+
+/** When objects are monitored; outside they are Unknown. */
+export interface Period {
+  /** IANA name, as Europe/Berlin; otherwise that of the server. */
+  timezone?: string;
+  times: (string | {
+    /** As 2026-01-03T10:00. */
+    from?: string;
+    to?: string;
+    /** How it comes again, as RFC 5545 writes it. */
+    rrule?: string;
+  })[];
+}
+
+export interface Picture {
+  name: string;
+  type: "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/svg+xml";
+  size: number;
+  /** Pixels; absent for SVG. */
+  width?: number;
+  height?: number;
+  etag: string;
+  creator: string;
+  changed: string;
+}
+
+export interface PictureAnswer {
+  result: "created" | "updated" | "unchanged";
+  picture: Picture;
+}
+
+export interface PictureList {
+  pictures: Picture[];
+  more: boolean;
+}
+
+export interface Policy {
+  name: string;
+  kind: "object" | "resource" | "view";
+  /** Name of the item. */
+  item: string;
+  /** In which the item is: of objects, and of views inside a resource. */
+  resource?: string;
+  thresholds?: Override[];
+  /** Time between two rows of any object, as 60s; none: nothing is expected. */
+  interval?: string;
+  intervals?: Interval[];
+  /** How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m. */
+  rollup?: string;
+  period?: Period;
+}
+
+export interface PolicyAnswer {
+  result: "created" | "updated" | "unchanged";
+  policy: Policy;
+}
+
+export interface PolicyList {
+  policies: Policy[];
+  more: boolean;
+}
+
+export interface QueryAnswer {
+  /** The selected fields of each row; absent ones are absent. */
+  rows: Record<string, unknown>[];
+  count: number;
+  /** There are rows beyond those given. */
+  more: boolean;
+  /** To a request with after: what to give as after for the next page. Absent when there is none, and for groups and orders that come in one piece. */
+  next?: string;
+  /** Days that a partial answer is without. */
+  missing?: string[];
+}
+
+export interface RefusedAction {
+  error: ActedFault;
+  /** Nothing was changed. */
+  dryrun?: boolean;
+  /** In a dry run: when the window would be open next. */
+  occurrences?: Occurrence[];
+  items: ActedItem[];
+  errors: ActedError[];
+}
+
+export interface RefusedReport {
+  error: ErrorDetail;
+  /** Rows that were read: accepted + rejected + discarded. */
+  rows: number;
+  accepted: number;
+  rejected: number;
+  /** Right, but about an item whose management says not to store. */
+  discarded: number;
+  created: Created;
+  updated: number;
+  unchanged: number;
+  /** Items of the package named, without what was in them. */
+  removed: number;
+  errors: RowError[];
+  /** There are more errors than listed. */
+  errors_truncated: boolean;
+}
+
+export interface Removed {
+  name: string;
+  result: "removed";
+}
+
+export interface Report {
+  /** Rows that were read: accepted + rejected + discarded. */
+  rows: number;
+  accepted: number;
+  rejected: number;
+  /** Right, but about an item whose management says not to store. */
+  discarded: number;
+  created: Created;
+  updated: number;
+  unchanged: number;
+  /** Items of the package named, without what was in them. */
+  removed: number;
+  errors: RowError[];
+  /** There are more errors than listed. */
+  errors_truncated: boolean;
+}
+
+export interface Revoked {
+  /** Name of the key. */
+  revoked: string;
+}
+
+export interface RowError {
+  /** Counts data rows from 1. */
+  row: number;
+  /** Line of the body where the row starts. */
+  line: number;
+  column?: string;
+  code: "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "ambiguous_name" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
+  message: string;
+}
+
+export interface SendRow {
+  type: "data" | "log" | "createview";
+  resname?: string;
+  object?: string;
+  class?: string;
+  view?: string;
+  parentview?: string;
+  ip?: string;
+  host?: string;
+  object_1?: string;
+  object_2?: string;
+  object_3?: string;
+  object_4?: string;
+  object_5?: string;
+  log?: string;
+  timestamp?: string | number;
+  [indicator: `i${number}`]: number | string | undefined;
+}
+
+export interface Session {
+  customer: string;
+  expires: string;
+  /** The customer of the user, while the session acts in another, also in one that was removed. */
+  home?: string;
+  role: "viewer" | "operator" | "administrator" | "instance administrator";
+  user: string;
+  /** Views and resources to which the user is limited; absent when it is not. */
+  views?: string[];
+}
+
+export interface SessionEnded {
+  /** Id of the session. */
+  ended: string;
+}
+
+export interface SessionList {
+  sessions: OwnSession[];
+}
+
+export interface Setting {
+  name: string;
+  /** What is in force: a text, a number, true or false. */
+  value: string | number | boolean;
+  default: string | number | boolean;
+  /** Where the value comes from; flag is the command line or the environment. */
+  from: "default" | "file" | "flag" | "stored";
+  /** Whoever asks may change it here. */
+  change: boolean;
+  scope: "instance" | "customer";
+  help: string;
+}
+
+export interface SettingList {
+  settings: Setting[];
+}
+
+export interface SlowQuery {
+  /** For an instance administrator. */
+  customer?: string;
+  q: string;
+  fq?: string;
+  /** Name of the key or user. */
+  by: string;
+  timestamp: string;
+  seconds: number;
+  rows: number;
+  failed?: boolean;
+}
+
+/** Why an item has its status. What does not apply to it is absent. */
+export interface StatusExplanation {
+  /** All of it in a sentence. */
+  text: string;
+  item: ExplainedItem;
+  /** What data or content say. */
+  own: ExplainedOwn;
+  /** What hides the own status. */
+  hidden?: "management" | "monitoring period";
+  management: ExplainedMode;
+  acknowledgment?: ExplainedAck;
+  note?: string;
+  /** Of an object, time of its newest data. */
+  lastdata?: string;
+  indicators?: ExplainedValue[];
+  staleness?: ExplainedInterval;
+  rollup?: ExplainedRollup;
+  /** The way down to what decides: each stands in the one before. */
+  chain?: ExplainedStep[];
+}
+
+export interface Threshold {
+  /** As >= 80 or <> ok. */
+  when: string;
+  /** 1 Warning, 2 Major, 3 Critical. */
+  status: number;
+  /** What ends it; otherwise that when is not met. */
+  recover?: string;
+  /** How many rows in a row must meet it. */
+  after?: number;
+}
+
+export interface Tree {
+  view: TreeItem;
+  /** How many items of each kind stand directly in it. */
+  content: Record<"view" | "resource" | "object" | "element", number>;
+  children: TreeItem[];
+  /** There are more after this page. */
+  more: boolean;
+  /** What to give as after for the next page. */
+  next?: string;
+}
+
+/** A view, a resource, an object or a graphical element. An element has no status, but for a shortcut, which has that of its target. */
+export interface TreeItem {
+  name: string;
+  kind: "view" | "resource" | "object" | "element";
+  /** Resource it belongs to. */
+  resource?: string;
+  /** View in which it stands. */
+  parentview?: string;
+  class?: string;
+  /** Of a resource or an element. */
+  package?: string;
+  status?: "?" | "0" | "1" | "2" | "3" | "-";
+  statusname?: string;
+  since?: string;
+  lastdata?: string;
+  info?: string;
+  /** Of a view or resource: how many of the items directly in it have each status. */
+  counts?: Record<"?" | "0" | "1" | "2" | "3" | "-", number>;
+  acknowledged?: boolean;
+  isunmanaged?: boolean;
+  note?: string;
+  /** Place in its view, from the top. */
+  posx?: number;
+  /** Place in its view, from the left. */
+  posy?: number;
+  width?: number;
+  height?: number;
+  autoarrange?: "none" | "linear";
+  /** Picture shown as its background. */
+  bg?: string;
+  /** Of an element: what is drawn, by the columns of its package. */
+  answers?: Record<string, string>;
+  /** Of an element: the columns in which it names something that has been removed. */
+  broken?: string[];
+}
+
+export interface Trial {
+  /** A line as a device sends it (syslog), or the fields of a message. */
+  sample: string | Record<string, unknown>;
+  /** Address of the sender; 127.0.0.1 unless it is given. */
+  from?: string;
+  /** Instead of the filter of the resource. */
+  filter?: string;
+  /** Instead of the script of the resource. */
+  script?: string;
+}
+
+export interface Tried {
+  /** The message as filter and script see it. */
+  received: Record<string, unknown>;
+  result: "kept" | "filtered";
+  /** What did not want the message. */
+  by?: "filter" | "script";
+  /** The message as it would be kept. */
+  stored?: Record<string, unknown>;
+  /** Fields that the script made and no message has. */
+  ignored?: string[];
+  /** What the script would send about objects. */
+  feeds: TriedRow[];
+  /** Why filter or script failed: the message would be kept as it came. */
+  error?: string;
+  /** That filter and script took. */
+  milliseconds: number;
+}
+
+export interface TriedRow {
+  type: "data" | "log";
+  resource: string;
+  object: string;
+  class?: string;
+  view?: string;
+  values?: Record<string, string>;
+  log?: string;
+}
+
+export interface User {
+  name: string;
+  role: "viewer" | "operator" | "administrator" | "instance administrator";
+  /** Administers the whole instance. */
+  instance: boolean;
+  /** Logs in through the OpenID Connect provider. */
+  oidc?: boolean;
+  created: string;
+  lastlogin?: string;
+  /** Views and resources to which the user is limited; absent when it is not. */
+  views?: string[];
+  /** In the answer to its creation alone, when it was made at random. */
+  password?: string;
+}
+
+export interface UserChange {
+  role?: "viewer" | "operator" | "administrator" | "instance administrator";
+  /** At least 10 characters, at most 1,024 bytes. */
+  password?: string;
+  /** Views and resources to which the user is limited; none: it is not. */
+  views?: string[];
+}
+
+export interface UserList {
+  more: boolean;
+  users: User[];
+}
+
+export interface Version {
+  name: string;
+  version: string;
+  commit?: string;
+  go: string;
+}
+
+export interface Window {
+  /** For after. */
+  id: string;
+  /** Of the item. */
+  name: string;
+  kind: "object" | "view" | "resource";
+  /** Of an object, and of a view inside a resource. */
+  resource?: string;
+  /** Name of the window. */
+  window?: string;
+  /** How the item is managed inside the window, in words. */
+  mode: string;
+  isunmanaged: boolean;
+  unmanageifred: boolean;
+  collectunmanage: boolean;
+  collectorunmanage: boolean;
+  open: boolean;
+  /** Of the stretch that is open or comes next. */
+  from: string;
+  /** Its end, if it has one. */
+  to?: string;
+  /** Rule by which it comes again. */
+  rrule?: string;
+  /** Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name. */
+  timezone?: string;
+  /** Key or user that asked for it. */
+  user?: string;
+  unmanagenote?: string;
+}
+
+export interface WindowList {
+  /** There are further ones; ask for those after the last. */
+  more: boolean;
+  windows: Window[];
+}
