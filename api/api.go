@@ -62,8 +62,8 @@ type Config struct {
 	// Send takes the body of a bulk request. It answers when what it accepted is durable and visible.
 	Send func(context.Context, Bulk) (status int, body []byte, err error)
 	// SendOne takes a single row of a legacy path, CreateView the cells of a view, by column of the package view.
-	SendOne    func(context.Context, belfry.CustomerID, *belfry.Row) (status int, body []byte, err error)
-	CreateView func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (status int, body []byte, err error)
+	SendOne    func(context.Context, belfry.Scope, *belfry.Row) (status int, body []byte, err error)
+	CreateView func(ctx context.Context, who engine.Sender, cells map[string]string) (status int, body []byte, err error)
 	// Active is told whose requests are served; may be nil.
 	Active func(belfry.CustomerID)
 	// TurnedAway is told of requests of rows that are refused before any of them is read; may be nil.
@@ -136,12 +136,13 @@ type Classes interface {
 
 // Bulk is one bulk request, past the checks that need no look at its body.
 type Bulk struct {
-	Package        string                                    // of what is provisioned; empty: rows to be stored
-	Remove         bool                                      // of the package's items, instead of making them
-	Recursive      bool                                      // with what stands inside
-	belfry.Scope                                             // whose items the rows may be about
-	Key            string                                    // hash of the API key
-	Name           string                                    // of the key, or of the user whose session it is
+	Package        string // of what is provisioned; empty: rows to be stored
+	Remove         bool   // of the package's items, instead of making them
+	Recursive      bool   // with what stands inside
+	belfry.Scope          // whose items the rows may be about
+	Key            string // hash of the API key
+	Name           string // of the key, or of the user whose session it is
+	IsKey          bool
 	Wait           func(f func(context.Context) error) error // runs f without a place, see request.rest
 	Body           io.Reader
 	Format         belfry.Format // of the body

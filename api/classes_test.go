@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/accounts"
 )
 
 // TestLargestClassSentBack: the longest class that is taken is longer as JSON, and taken back as such.
 func TestLargestClassSentBack(t *testing.T) {
 	h := newBulkHouse(t)
 	h.Classes, h.PutClass = h.tree, h.seq.PutClass
-	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
+	key, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWriteDelete})
 	h.must(err)
 	text := "indicators:\n"
 	for n := 1; n <= belfry.MaxIndicators; n++ {

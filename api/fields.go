@@ -16,7 +16,7 @@ const smallBody = 4 << 10
 // field is a text in a small JSON object, or a list of texts.
 type field struct {
 	name     string
-	into     any // *string or **[]string
+	into     any // *string, *[]string or **[]string
 	required bool
 }
 

@@ -68,13 +68,15 @@ type keyInfo struct {
 	Created string       `json:"created"`
 	Expires string       `json:"expires,omitempty"`
 	LastUse string       `json:"lastuse,omitempty"`
-	Key     string       `json:"key,omitempty"` // in the answer to its creation alone
+	belfry.Narrowing
+	Key string `json:"key,omitempty"` // in the answer to its creation alone
 }
 
 func infoOf(k belfry.Key) keyInfo {
 	return keyInfo{
 		Name: k.Name, Level: k.Level, Last4: k.Last4, Creator: k.Creator,
 		Created: moment(k.Created), Expires: moment(k.Expires), LastUse: moment(k.LastUse),
+		Narrowing: k.Narrowing,
 	}
 }
 
@@ -103,7 +105,9 @@ func (s *Server) listKeys(w *answer, r *request) error {
 // createKey answers with the key, which nobody can read again. An answer under an Idempotency-Key would have to be kept.
 func (s *Server) createKey(w *answer, r *request) error {
 	var name, level, expires string
-	if err := s.fields(w, r, field{"name", &name, true}, field{"level", &level, true}, field{"expires", &expires, false}); err != nil {
+	var n belfry.Narrowing
+	if err := s.fields(w, r, field{"name", &name, true}, field{"level", &level, true}, field{"expires", &expires, false},
+		field{"only", &n.Only, false}, field{"views", &n.Views, false}, field{"addresses", &n.Addresses, false}); err != nil {
 		return err
 	}
 	if r.Header.Get("Idempotency-Key") != "" {
@@ -120,11 +124,11 @@ func (s *Server) createKey(w *answer, r *request) error {
 	if mask(name) != name {
 		return belfry.Errorf(belfry.BadParameter, "a key must not be named like a key: its name is shown to others; choose another")
 	}
-	secret, err := s.Accounts.CreateKey(r.caller(), name, l, until)
+	secret, err := s.Accounts.CreateKey(r.caller(), accounts.KeyWish{Name: name, Level: l, Expires: until, Narrowing: n})
 	if err != nil {
 		return wholeRequest(err)
 	}
-	info := keyInfo{Name: name, Level: l, Creator: r.who, Expires: moment(until)}
+	info := keyInfo{Name: name, Level: l, Creator: r.who, Expires: moment(until), Narrowing: n}
 	if k := s.Keys.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
 		info = infoOf(k.Key)
 	}

@@ -76,7 +76,7 @@ func (s *Server) legacyRow(w *answer, r *request, row *belfry.Row) error {
 		return s.turnAway(r, false, err)
 	}
 	row.By = r.who
-	status, text, err := s.SendOne(r.ctx(), r.customer, row)
+	status, text, err := s.SendOne(r.ctx(), r.scope(), row)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *Server) legacyView(w *answer, r *request) error {
 	if err := s.Ready(); err != nil {
 		return s.turnAway(r, false, err)
 	}
-	status, text, err := s.CreateView(r.ctx(), r.customer, r.who, cells)
+	status, text, err := s.CreateView(r.ctx(), r.sender(), cells)
 	if err != nil {
 		return err
 	}

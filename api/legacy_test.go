@@ -74,7 +74,7 @@ func newAgent(tb testing.TB) *agent {
 		tb.Fatal(err)
 	}
 	c, _ := tree.CustomerNamed(belfry.DefaultCustomer)
-	if a.key, err = people.CreateKey(in(c.ID), "agent", belfry.LevelReadWrite, 0); err != nil {
+	if a.key, err = people.CreateKey(in(c.ID), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWrite}); err != nil {
 		tb.Fatal(err)
 	}
 	if _, _, err := a.intake.Provision(ctx, engine.Sender{Scope: belfry.Whole(c.ID)}, "custom", strings.NewReader("name\nr\n"), intake.Options{}); err != nil {
@@ -82,10 +82,7 @@ func newAgent(tb testing.TB) *agent {
 	}
 	a.Server = New(Config{
 		Log: log, Now: time.Now, Keys: tree, Catalog: func() *catalog.Catalog { return cat }, Names: noNames{},
-		SendOne: a.intake.SendOne,
-		CreateView: func(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-			return a.intake.CreateView(ctx, engine.Sender{Scope: belfry.Whole(c), Name: who}, cells)
-		},
+		SendOne: a.intake.SendOne, CreateView: a.intake.CreateView,
 		Ready:  func() error { return nil },
 		UI:     http.NotFoundHandler(),
 		Limits: Limits{Body: 1 << 20, BodyHeld: 1 << 20, BulkRequests: 2, Queries: 1, QueryTime: time.Minute, Wait: time.Second, Idle: time.Minute},

@@ -102,7 +102,7 @@ func (s *Server) turnAway(r *request, trial bool, err error) error {
 
 // rows takes a body of rows.
 func (s *Server) rows(w *answer, r *request, b Bulk) error {
-	b.Scope, b.Key, b.Name = r.scope(), r.key, r.who
+	b.Scope, b.Key, b.Name, b.IsKey = r.scope(), r.key, r.who, r.login == nil
 	b.IdempotencyKey = r.Header.Get("Idempotency-Key")
 	limit := r.limits.Body
 	var err error

@@ -164,15 +164,23 @@ func peer(r *http.Request) string {
 
 // address is the other end of the connection, without its port. What a proxy says of those behind it is not believed.
 func address(r *http.Request) string {
+	if ip := peerAddress(r); ip.IsValid() {
+		return ip.String()
+	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	ip, err := netip.ParseAddr(host)
+	return host
+}
+
+// peerAddress is address as a value; the zero Addr when the connection has none, as that of a test.
+func peerAddress(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return host
+		return netip.Addr{}
 	}
-	return ip.Unmap().WithZone("").String()
+	return at.Addr().Unmap().WithZone("")
 }
 
 // person is what people learn about themselves.
@@ -201,9 +209,12 @@ func (s *Server) whoAmI(w *answer, r *request) error {
 		writeJSON(w, http.StatusOK, s.person(r))
 		return nil
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
-		"key": r.who, "level": r.level, "customer": s.Keys.CustomerName(r.customer),
-	})
+	writeJSON(w, http.StatusOK, struct {
+		Customer string       `json:"customer"`
+		Key      string       `json:"key"`
+		Level    belfry.Level `json:"level"`
+		belfry.Narrowing
+	}{s.Keys.CustomerName(r.customer), r.who, r.level, r.narrowed})
 	return nil
 }
 

@@ -35,6 +35,7 @@ type NewKey struct {
 	Name    string       `json:"name"`
 	Level   belfry.Level `json:"level"`
 	Expires time.Time    `json:"expires,omitzero"`
+	belfry.Narrowing
 }
 
 // KeyInfo is what may be shown of a key.
@@ -46,6 +47,7 @@ type KeyInfo struct {
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
 	LastUse time.Time `json:"lastuse,omitzero"`
+	belfry.Narrowing
 }
 
 // NewUser describes a user to be made.
@@ -114,7 +116,7 @@ func (d *direct) CreateKey(_ context.Context, customer string, k NewKey) (string
 	if !k.Expires.IsZero() {
 		expires = belfry.At(k.Expires)
 	}
-	return d.accounts.CreateKey(byShellIn(c), k.Name, k.Level, expires)
+	return d.accounts.CreateKey(byShellIn(c), accounts.KeyWish{Name: k.Name, Level: k.Level, Expires: expires, Narrowing: k.Narrowing})
 }
 
 func (d *direct) Keys(_ context.Context, customer string) ([]KeyInfo, error) {
@@ -127,6 +129,7 @@ func (d *direct) Keys(_ context.Context, customer string) ([]KeyInfo, error) {
 		list = append(list, KeyInfo{
 			Name: k.Name, Level: k.Level.String(), Last4: k.Last4, Creator: k.Creator,
 			Created: std(k.Created), Expires: std(k.Expires), LastUse: std(k.LastUse),
+			Narrowing: k.Narrowing,
 		})
 	}
 	return list, nil

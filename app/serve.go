@@ -405,7 +405,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		Explain: s.explain, Windows: s.windows, Try: s.try,
 		Classes: s.tree, PutClass: s.seq.PutClass, DeleteClass: s.seq.DeleteClass,
 		Policies: s.tree, ReadPolicy: s.seq.ReadPolicy, PutPolicy: s.seq.PutPolicy, DeletePolicy: s.seq.DeletePolicy,
-		Send: s.send, Active: s.seq.Active, TurnedAway: s.intake.TurnedAway, OthersActive: s.seq.OthersActive, GiveWay: s.intake.GiveWay, Hold: s.intake.Hold, SendOne: s.intake.SendOne, CreateView: s.createView, Export: s.intake.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
+		Send: s.send, Active: s.seq.Active, TurnedAway: s.intake.TurnedAway, OthersActive: s.seq.OthersActive, GiveWay: s.intake.GiveWay, Hold: s.intake.Hold, SendOne: s.intake.SendOne, CreateView: s.intake.CreateView, Export: s.intake.Export, Act: s.seq.Act, ZoneOf: s.zoneOf, Settings: s, Health: s.health,
 		Gallery: api.Gallery{Pictures: s.tree, Image: s.meta.Image, Put: s.seq.PutPicture, Delete: s.seq.DeletePicture},
 		Source:  s.source, Ready: s.ready, UI: web.Handler(), Hosts: s.listeners.names, Version: Version(),
 		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
@@ -459,7 +459,7 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 	if b.IdempotencyKey != "" {
 		o.Repeat = engine.Repeat{Key: b.IdempotencyKey, Digest: b.Digest}
 	}
-	who := engine.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, Wait: b.Wait}
+	who := engine.Sender{Scope: b.Scope, Key: b.Key, Name: b.Name, IsKey: b.IsKey, Wait: b.Wait}
 	switch {
 	case b.Remove:
 		return s.intake.Remove(ctx, who, b.Package, b.Body, o)
@@ -467,10 +467,6 @@ func (s *service) send(ctx context.Context, b api.Bulk) (int, []byte, error) {
 		return s.intake.Provision(ctx, who, b.Package, b.Body, o)
 	}
 	return s.intake.Send(ctx, who, b.Body, o)
-}
-
-func (s *service) createView(ctx context.Context, c belfry.CustomerID, who string, cells map[string]string) (int, []byte, error) {
-	return s.intake.CreateView(ctx, engine.Sender{Scope: belfry.Whole(c), Name: who}, cells)
 }
 
 func (s *service) source(c *catalog.Collection) query.Source {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -39,8 +40,17 @@ func newRegistry() registry {
 type Key struct {
 	belfry.Key
 	hash   belfry.Hash
-	used   atomic.Int64 // the last use that is known
-	stored atomic.Int64 // the one that is on disk
+	from   []netip.Prefix // what Addresses says
+	used   atomic.Int64   // the last use that is known
+	stored atomic.Int64   // the one that is on disk
+}
+
+// Accepts reports whether the key may be used from an address.
+func (k *Key) Accepts(from netip.Addr) bool {
+	if len(k.Addresses) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(k.from, func(p netip.Prefix) bool { return p.Contains(from) })
 }
 
 // useStep is how exactly the last use of a key or a session is known.
@@ -184,6 +194,13 @@ func (t *Tree) applyKey(d *belfry.Doc) error {
 	var ok bool
 	if k.hash, ok = belfry.ParseHash(k.Hash); !ok {
 		return fmt.Errorf("key %q of customer %d: %q is not a hash", d.Name, d.Customer, k.Hash)
+	}
+	for _, text := range k.Addresses {
+		p, err := belfry.ParseNetwork(text)
+		if err != nil {
+			return fmt.Errorf("key %q of customer %d: %w", d.Name, d.Customer, err)
+		}
+		k.from = append(k.from, p)
 	}
 	k.used.Store(int64(k.LastUse))
 	k.stored.Store(int64(k.LastUse))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -61,6 +62,10 @@ type keyCreateCmd struct {
 	Level    string `required:"" help:"What it may do: read, readwrite or readwritedelete."`
 	Customer string `default:"default" help:"Customer it belongs to."`
 	Expires  string `help:"How long it is good for, as 90d; without it, for ever." placeholder:"TIME"`
+
+	Only      []string `placeholder:"send" help:"Restrict it to sending rows: POST /api/send, /d, /l and /cv. It reads nothing then."`
+	Views     []string `sep:"none" placeholder:"VIEW" help:"View or resource to which it is limited, with all that stands in it. Repeat for several; without it the key reaches everything."`
+	Addresses []string `placeholder:"NETWORK" help:"Address or network from which it is accepted, as 192.0.2.7 or 10.0.0.0/8; several with commas, or repeat. Without it, from everywhere."`
 }
 
 // Run prints the key alone, so that a script can take it.
@@ -69,7 +74,7 @@ func (c *keyCreateCmd) Run(s streams) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--level: %s", text(err))}
 	}
-	k := app.NewKey{Name: c.Name, Level: level}
+	k := app.NewKey{Name: c.Name, Level: level, Narrowing: belfry.Narrowing{Only: c.Only, Views: c.Views, Addresses: c.Addresses}}
 	if c.Expires != "" {
 		var d app.Duration
 		if err := d.UnmarshalText([]byte(c.Expires)); err != nil || d <= 0 {
@@ -99,9 +104,9 @@ func (c *keyListCmd) Run(s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.out, "NAME\tLEVEL\tENDS IN\tCREATED\tEXPIRES\tLAST USE\tCREATOR", func(w io.Writer) {
+		return table(s.out, "NAME\tLEVEL\tENDS IN\tCREATED\tEXPIRES\tLAST USE\tCREATOR\tNARROWED TO", func(w io.Writer) {
 			for _, k := range keys {
-				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), date(k.LastUse), k.Creator)
+				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), date(k.LastUse), k.Creator, cmp.Or(k.Narrowing.String(), "-"))
 			}
 		})
 	})

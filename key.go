@@ -1,0 +1,86 @@
+package belfry
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Key is an API key as it is stored: the secret itself is not part of it.
+type Key struct {
+	Name     string     `json:"name"`
+	Customer CustomerID `json:"customer"`
+	Hash     string     `json:"hash"` // SHA-256 of the key, in hexadecimal
+	Last4    string     `json:"last4"`
+	Level    Level      `json:"level"`
+	Creator  string     `json:"creator"`
+	Created  Time       `json:"created"`
+	Expires  Time       `json:"expires,omitempty"`
+	LastUse  Time       `json:"lastuse,omitempty"`
+	Narrowing
+}
+
+// Narrowing restricts a key to less than its level allows. An empty list restricts nothing.
+type Narrowing struct {
+	Only      []string `json:"only,omitempty"`      // kinds of requests, see OnlySend
+	Views     []string `json:"views,omitempty"`     // as in Scope
+	Addresses []string `json:"addresses,omitempty"` // networks from which the key is accepted, as ParseNetwork reads them
+}
+
+// OnlySend in Narrowing.Only restricts a key to the paths that send rows. It reads nothing.
+const OnlySend = "send"
+
+// SendsOnly reports whether the key may do nothing but send rows.
+func (n Narrowing) SendsOnly() bool { return slices.Contains(n.Only, OnlySend) }
+
+// String describes the restrictions for lists and events; it is empty when there are none.
+func (n Narrowing) String() string {
+	var parts []string
+	if len(n.Only) > 0 {
+		parts = append(parts, "only "+strings.Join(n.Only, ", "))
+	}
+	if len(n.Views) > 0 {
+		parts = append(parts, "views "+strings.Join(n.Views, ", "))
+	}
+	if len(n.Addresses) > 0 {
+		parts = append(parts, "addresses "+strings.Join(n.Addresses, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// ParseNetwork reads a network as 192.0.2.0/24, or a single address. IPv4 addresses that are written as IPv6 become IPv4, because
+// connections are compared in that form.
+func ParseNetwork(text string) (netip.Prefix, error) {
+	bad := func(why string) (netip.Prefix, error) {
+		return netip.Prefix{}, Errorf(BadParameter, "%.100q is neither an address nor a network: %s; write it as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32", text, why)
+	}
+	if a, err := netip.ParseAddr(text); err == nil {
+		if a.Zone() != "" {
+			return bad("it has a zone")
+		}
+		a = a.Unmap()
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return bad("it cannot be read")
+	}
+	if p.Addr().Is4In6() {
+		if p.Bits() < 96 {
+			return bad("its prefix is shorter than that of all IPv4 addresses, which is 96")
+		}
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	if p != p.Masked() {
+		return bad("it has bits behind its prefix, the network is " + p.Masked().String())
+	}
+	return p, nil
+}
+
+// NetworkText writes a network as people do: a single address without its prefix.
+func NetworkText(p netip.Prefix) string {
+	if p.IsSingleIP() {
+		return p.Addr().String()
+	}
+	return p.String()
+}
