@@ -1,6 +1,7 @@
 package belfry
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -18,7 +19,23 @@ type Key struct {
 	Expires  Time       `json:"expires,omitempty"`
 	LastUse  Time       `json:"lastuse,omitempty"`
 	Narrowing
+
+	// Set by a rotation, which gives the key another secret.
+	First   string      `json:"first,omitempty"`   // hash of the first secret
+	Rotated Time        `json:"rotated,omitempty"` // when the present secret was made
+	Old     []OldSecret `json:"old,omitempty"`     // earlier secrets, the latest first
 }
+
+// OldSecret is a secret that a key had before a rotation. It is accepted until the overlap ends.
+type OldSecret struct {
+	Hash    string `json:"hash"`
+	Last4   string `json:"last4"`
+	Until   Time   `json:"until"`
+	LastUse Time   `json:"lastuse,omitempty"`
+}
+
+// Identity names the key whichever of its secrets is used, so that a request which is repeated with the new secret is recognised.
+func (k *Key) Identity() string { return cmp.Or(k.First, k.Hash) }
 
 // Narrowing restricts a key to less than its level allows. An empty list restricts nothing.
 type Narrowing struct {

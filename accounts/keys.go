@@ -77,7 +77,7 @@ func (a *Accounts) RevokeKey(ctx context.Context, who Caller, name string) (code
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", name)
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocKey, Customer: c, Name: name})
-		t.Document(belfry.Doc{Kind: belfry.DocKeyUse, Customer: c, Name: name})
+		t.forgetUses(&key, nil)
 		t.Configured(fmt.Sprintf("key %s revoked, had level %s", name, key.Level), who.Name)
 		return nil
 	}))
@@ -90,11 +90,11 @@ const usesAtOnce = 10_000
 func (a *Accounts) KeysUsed() error {
 	for part := range slices.Chunk(a.tree.KeysUsed(), usesAtOnce) {
 		err := a.do(0, func(t change) error {
-			for _, k := range part {
-				if _, have := a.tree.KeyNamed(k.Customer, k.Name); have { // else it was revoked meanwhile
+			for _, u := range part {
+				if a.tree.Valid(u) { // else the key was revoked or rotated meanwhile
 					t.Document(belfry.Doc{
-						Kind: belfry.DocKeyUse, Customer: k.Customer, Name: k.Name,
-						Body: strconv.AppendInt(nil, int64(k.LastUse), 10),
+						Kind: belfry.DocKeyUse, Customer: u.Customer, Name: u.Name,
+						Body: strconv.AppendInt(nil, int64(u.At), 10),
 					})
 				}
 			}

@@ -107,7 +107,7 @@ func (s *Server) identify(r *request, rt Route) error {
 		if k == nil {
 			return errNobody()
 		}
-		r.key, r.customer, r.level, r.who, r.narrowed = k.Hash, k.Customer, k.Level, k.Name, k.Narrowing
+		r.key, r.customer, r.level, r.who, r.narrowed = k.Identity(), k.Customer, k.Level, k.Name, k.Narrowing
 		return nil
 	}
 	if hash, ok := cookie(r.Request); !ok || rt.KeyOnly() || !s.recognise(r, hash) {

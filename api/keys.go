@@ -69,15 +69,30 @@ type keyInfo struct {
 	Expires string       `json:"expires,omitempty"`
 	LastUse string       `json:"lastuse,omitempty"`
 	belfry.Narrowing
-	Key string `json:"key,omitempty"` // in the answer to its creation alone
+	Rotated string      `json:"rotated,omitempty"`
+	Old     []oldSecret `json:"old,omitempty"` // those that are still accepted
+	Key     string      `json:"key,omitempty"` // in the answer to its creation or rotation alone
 }
 
-func infoOf(k belfry.Key) keyInfo {
-	return keyInfo{
+// oldSecret is what may be shown of a secret that a key had before a rotation.
+type oldSecret struct {
+	Last4   string `json:"last4"`
+	Until   string `json:"until"`
+	LastUse string `json:"lastuse,omitempty"`
+}
+
+func (s *Server) infoOf(k belfry.Key) keyInfo {
+	info := keyInfo{
 		Name: k.Name, Level: k.Level, Last4: k.Last4, Creator: k.Creator,
 		Created: moment(k.Created), Expires: moment(k.Expires), LastUse: moment(k.LastUse),
-		Narrowing: k.Narrowing,
+		Narrowing: k.Narrowing, Rotated: moment(k.Rotated),
 	}
+	for _, o := range k.Old {
+		if o.Until > belfry.At(s.Trusted()) {
+			info.Old = append(info.Old, oldSecret{o.Last4, moment(o.Until), moment(o.LastUse)})
+		}
+	}
+	return info
 }
 
 // moment shows a time; never is nothing.
@@ -96,7 +111,7 @@ func (s *Server) listKeys(w *answer, r *request) error {
 	keys, more := s.Keys.KeysAfter(r.customer, after, limit)
 	list := make([]keyInfo, 0, len(keys))
 	for _, k := range keys {
-		list = append(list, infoOf(k))
+		list = append(list, s.infoOf(k))
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"keys": list, "more": more})
 	return nil
@@ -128,12 +143,52 @@ func (s *Server) createKey(w *answer, r *request) error {
 	if err != nil {
 		return wholeRequest(err)
 	}
-	info := keyInfo{Name: name, Level: l, Creator: r.who, Expires: moment(until), Narrowing: n}
+	s.showKey(w, name, secret)
+	return nil
+}
+
+// showKey answers with a key and its new secret.
+func (s *Server) showKey(w *answer, name, secret string) {
+	info := keyInfo{Name: name}
 	if k := s.Keys.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
-		info = infoOf(k.Key)
+		info = s.infoOf(k.Key)
 	}
 	info.Key = secret
 	writeJSON(w, http.StatusCreated, info)
+}
+
+// rotateKey answers with the new secret of a key, which nobody can read again.
+func (s *Server) rotateKey(w *answer, r *request) error {
+	to := accounts.Rotation{Name: r.PathValue("name"), Overlap: accounts.DefaultOverlap}
+	var overlap, expires string
+	if r.ContentLength != 0 {
+		if err := s.fields(w, r, field{"overlap", &overlap, false}, field{"expires", &expires, false}); err != nil {
+			return err
+		}
+	}
+	if r.Header.Get("Idempotency-Key") != "" {
+		return belfry.Errorf(belfry.BadParameter, "a rotation cannot have an Idempotency-Key: its answer holds the key, and is therefore not kept; to try again, rotate it once more")
+	}
+	switch overlap = strings.ToLower(overlap); overlap {
+	case "":
+	case "0", "0s", "0m", "0h", "0d":
+		to.Overlap = 0
+	default:
+		d, err := catalog.ParseDuration(overlap)
+		if err != nil {
+			return belfry.Errorf(belfry.BadParameter, "overlap must be a time, as 24h or 7d, or 0s to refuse the old secret at once, got %.64q", mask(overlap))
+		}
+		to.Overlap = d.Std()
+	}
+	var err error
+	if to.Expires, err = s.expiry(expires); err != nil {
+		return err
+	}
+	secret, err := s.Accounts.RotateKey(r.caller(), to)
+	if err != nil {
+		return noSuch("key", to.Name, err)
+	}
+	s.showKey(w, to.Name, secret)
 	return nil
 }
 

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry"
 	"belfry/accounts"
@@ -92,4 +95,63 @@ func TestNarrowedKeysPath(t *testing.T) {
 	f(`{"name":"x","level":"read","views":["nowhere"]}`, `there is no view or resource \"nowhere\"`)
 	f(`{"name":"x","level":"read","addresses":["10.0.0.300"]}`, `addresses: \"10.0.0.300\" is neither`)
 	f(`{"name":"x","level":"read","address":["10.0.0.3"]}`, `do you mean \"addresses\"`)
+}
+
+func TestRotatePath(t *testing.T) {
+	h := newHouse(t)
+	admin := h.enter("administrator")
+	rotate := func(status int, code, name, body string, headers ...string) keyInfo {
+		t.Helper()
+		var k keyInfo
+		text := h.want(status, code, "POST", "/api/keys/"+name+"/rotate", body, append(headers, admin)...)
+		if status == 201 {
+			h.must(json.Unmarshal([]byte(text), &k))
+		}
+		return k
+	}
+	secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "a/b", Level: belfry.LevelReadWrite})
+	h.must(err)
+	holds := func(status int, secrets ...string) {
+		t.Helper()
+		for _, s := range secrets {
+			if res, body := h.ask("GET", "/api/session", "", "X-Api-Key: "+s); res.StatusCode != status {
+				t.Errorf("…%s: %d %s", s[32:], res.StatusCode, body)
+			}
+		}
+	}
+	two := rotate(201, "", "a%2Fb", "")
+	want := keyInfo{
+		Name: "a/b", Level: belfry.LevelReadWrite, Last4: two.Key[32:], Creator: two.Creator, Created: two.Created, Rotated: "2026-11-15T03:00:00.000000Z",
+		Old: []oldSecret{{Last4: secret[32:], Until: "2026-11-16T03:00:00.000000Z"}}, Key: two.Key,
+	}
+	if !reflect.DeepEqual(two, want) {
+		t.Errorf("%+v, want %+v", two, want)
+	}
+	holds(200, secret, two.Key)
+	list := h.want(200, "", "GET", "/api/keys", "", admin)
+	if !strings.Contains(list, `"old":[{"last4":"`+secret[32:]+`","until":"2026-11-16T03:00:00.000000Z","lastuse":"2026-11-15T03:00:00.000000Z"}]`) || strings.Contains(list, two.Key) {
+		t.Errorf("%s", list)
+	}
+	three := rotate(201, "", "a%2Fb", `{"overlap":"1h"}`)
+	h.advance(time.Hour)
+	holds(401, secret, two.Key)
+	holds(200, three.Key)
+	if list := h.want(200, "", "GET", "/api/keys", "", admin); strings.Contains(list, `"old"`) {
+		t.Errorf("ended secrets are listed: %s", list)
+	}
+	four := rotate(201, "", "a%2Fb", `{"overlap":"0s","expires":"90d"}`)
+	holds(401, three.Key)
+	holds(200, four.Key)
+	if four.Expires != "2027-02-13T04:00:00.000000Z" {
+		t.Errorf("%+v", four)
+	}
+	rotate(404, "unknown_item", "nobody", "{}")
+	rotate(400, "bad_parameter", "a%2Fb", `{"overlap":"soon"}`)
+	rotate(400, "bad_parameter", "a%2Fb", `{"overlap":"31d"}`)
+	rotate(400, "bad_parameter", "a%2Fb", `{"name":"x"}`)
+	rotate(400, "bad_parameter", "a%2Fb", `{"expires":"2026-11-15T02:59:59Z"}`)
+	rotate(400, "bad_parameter", "a%2Fb", "{}", "Idempotency-Key: x")
+	holds(200, four.Key)
+	h.want(200, "", "DELETE", "/api/keys/a%2Fb", "", admin)
+	holds(401, four.Key)
 }

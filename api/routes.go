@@ -47,6 +47,7 @@ var Routes = []Route{
 	{"GET", "/api/keys", belfry.LevelAdministrator, listParams, inTurn((*Server).listKeys), "Lists the API keys, without their secrets, by name."},
 	{"POST", "/api/keys", belfry.LevelAdministrator, nil, (*Server).createKey, "Creates an API key and shows it, this once."},
 	{"DELETE", "/api/keys/{name...}", belfry.LevelAdministrator, nil, (*Server).revokeKey, "Revokes an API key; it is refused from then on."},
+	{"POST", "/api/keys/{name}/rotate", belfry.LevelAdministrator, nil, (*Server).rotateKey, "Gives an API key another secret and shows it, this once; the old one is accepted for a while."},
 	{"GET", "/api/policies", belfry.LevelAdministrator, listParams, inTurn((*Server).listPolicies), "Lists the policies by name."},
 	{"GET", "/api/policies/{name...}", belfry.LevelAdministrator, nil, inTurn((*Server).policy), "Describes one policy."},
 	{"PUT", "/api/policies/{name...}", belfry.LevelAdministrator, nil, (*Server).putPolicy, "Sets a policy, in JSON or YAML: thresholds, intervals, roll-up or monitoring period of an item and what stands in it."},

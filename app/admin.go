@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"belfry"
@@ -15,6 +16,7 @@ import (
 type Admin interface {
 	CreateKey(ctx context.Context, customer string, k NewKey) (secret string, err error)
 	Keys(ctx context.Context, customer string) ([]KeyInfo, error)
+	RotateKey(ctx context.Context, customer string, to accounts.Rotation) (secret string, err error)
 	RevokeKey(ctx context.Context, customer, name string) error
 	CreateUser(ctx context.Context, customer string, u NewUser) error
 	Users(ctx context.Context, customer string) ([]UserInfo, error)
@@ -48,6 +50,7 @@ type KeyInfo struct {
 	Expires time.Time `json:"expires,omitzero"`
 	LastUse time.Time `json:"lastuse,omitzero"`
 	belfry.Narrowing
+	Old []belfry.OldSecret `json:"old,omitempty"` // those that are still accepted
 }
 
 // NewUser describes a user to be made.
@@ -124,15 +127,24 @@ func (d *direct) Keys(_ context.Context, customer string) ([]KeyInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []KeyInfo{}
+	list, now := []KeyInfo{}, belfry.At(time.Now())
 	for _, k := range d.tree.Keys(c.ID) {
 		list = append(list, KeyInfo{
 			Name: k.Name, Level: k.Level.String(), Last4: k.Last4, Creator: k.Creator,
 			Created: std(k.Created), Expires: std(k.Expires), LastUse: std(k.LastUse),
 			Narrowing: k.Narrowing,
+			Old:       slices.DeleteFunc(k.Old, func(o belfry.OldSecret) bool { return o.Until <= now }),
 		})
 	}
 	return list, nil
+}
+
+func (d *direct) RotateKey(_ context.Context, customer string, to accounts.Rotation) (string, error) {
+	c, err := d.customer(customer)
+	if err != nil {
+		return "", err
+	}
+	return d.accounts.RotateKey(byShellIn(c), to)
 }
 
 func (d *direct) RevokeKey(ctx context.Context, customer, name string) error {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 )
 
 // controlName is the socket in the data folder through which the commands speak to a running service. Who may open it
@@ -76,6 +77,13 @@ func controlHandler(a Admin) http.Handler {
 		return a.CreateKey(r.Context(), r.FormValue("customer"), k)
 	})
 	handle("GET /keys", func(r *http.Request) (any, error) { return a.Keys(r.Context(), r.FormValue("customer")) })
+	handle("POST /keys/rotate", func(r *http.Request) (any, error) {
+		var to accounts.Rotation
+		if err := json.NewDecoder(r.Body).Decode(&to); err != nil {
+			return nil, err
+		}
+		return a.RotateKey(r.Context(), r.URL.Query().Get("customer"), to)
+	})
 	handle("DELETE /keys", func(r *http.Request) (any, error) {
 		return nil, a.RevokeKey(r.Context(), r.FormValue("customer"), r.FormValue("name"))
 	})
@@ -187,6 +195,11 @@ func (c *remote) CreateKey(ctx context.Context, customer string, k NewKey) (secr
 func (c *remote) Keys(ctx context.Context, customer string) (list []KeyInfo, err error) {
 	err = c.call(ctx, "GET", "/keys", url.Values{"customer": {customer}}, nil, &list)
 	return list, err
+}
+
+func (c *remote) RotateKey(ctx context.Context, customer string, to accounts.Rotation) (secret string, err error) {
+	err = c.call(ctx, "POST", "/keys/rotate", url.Values{"customer": {customer}}, to, &secret)
+	return secret, err
 }
 
 func (c *remote) RevokeKey(ctx context.Context, customer, name string) error {

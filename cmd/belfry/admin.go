@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/app"
 	"belfry/catalog"
 )
@@ -53,6 +54,7 @@ func (f adminFlags) use(s streams, existing bool, do func(context.Context, app.A
 type keyCmd struct {
 	Create keyCreateCmd `cmd:"" help:"Create a key and print it. It is shown this once. A data folder that does not exist is made."`
 	List   keyListCmd   `cmd:"" help:"List keys, without their secrets."`
+	Rotate keyRotateCmd `cmd:"" help:"Give a key another secret and print it. It is shown this once. The old one is accepted until the overlap ends."`
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke a key; a running service refuses it at once."`
 }
 
@@ -75,15 +77,56 @@ func (c *keyCreateCmd) Run(s streams) error {
 		return usageError{fmt.Errorf("--level: %s", text(err))}
 	}
 	k := app.NewKey{Name: c.Name, Level: level, Narrowing: belfry.Narrowing{Only: c.Only, Views: c.Views, Addresses: c.Addresses}}
-	if c.Expires != "" {
-		var d app.Duration
-		if err := d.UnmarshalText([]byte(c.Expires)); err != nil || d <= 0 {
-			return usageError{fmt.Errorf("--expires: %q is not a duration; write it as 90d or 12h", c.Expires)}
-		}
-		k.Expires = time.Now().Add(time.Duration(d))
+	if k.Expires, err = expiry(c.Expires); err != nil {
+		return err
 	}
 	return c.use(s, false, func(ctx context.Context, a app.Admin) error {
 		secret, err := a.CreateKey(ctx, c.Customer, k)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(s.out, secret)
+		return err
+	})
+}
+
+// expiry reads a flag that says how long a key is good for; without it the key never expires.
+func expiry(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	var d app.Duration
+	if err := d.UnmarshalText([]byte(text)); err != nil || d <= 0 {
+		return time.Time{}, usageError{fmt.Errorf("--expires: %q is not a duration; write it as 90d or 12h", text)}
+	}
+	return time.Now().Add(time.Duration(d)), nil
+}
+
+type keyRotateCmd struct {
+	adminFlags
+	Name     string `required:"" help:"Name of the key."`
+	Customer string `default:"default" help:"Customer it belongs to."`
+	Overlap  string `default:"24h" help:"How long the old secret is still accepted, up to 30d; 0s refuses it at once." placeholder:"TIME"`
+	Expires  string `help:"How long the key is good for from now on, as 90d; without it, its end stays." placeholder:"TIME"`
+}
+
+// Run prints the new secret alone.
+func (c *keyRotateCmd) Run(s streams) error {
+	to := accounts.Rotation{Name: c.Name}
+	var d app.Duration
+	if err := d.UnmarshalText([]byte(c.Overlap)); err != nil {
+		return usageError{fmt.Errorf("--overlap: %q is not a duration; write it as 24h or 7d, or 0s to refuse the old secret at once", c.Overlap)}
+	}
+	to.Overlap = time.Duration(d)
+	end, err := expiry(c.Expires)
+	if err != nil {
+		return err
+	}
+	if !end.IsZero() {
+		to.Expires = belfry.At(end)
+	}
+	return c.use(s, true, func(ctx context.Context, a app.Admin) error {
+		secret, err := a.RotateKey(ctx, c.Customer, to)
 		if err != nil {
 			return err
 		}
@@ -106,7 +149,11 @@ func (c *keyListCmd) Run(s streams) error {
 		}
 		return table(s.out, "NAME\tLEVEL\tENDS IN\tCREATED\tEXPIRES\tLAST USE\tCREATOR\tNARROWED TO", func(w io.Writer) {
 			for _, k := range keys {
-				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), date(k.LastUse), k.Creator, cmp.Or(k.Narrowing.String(), "-"))
+				restrictions := cmp.Or(k.Narrowing.String(), "-")
+				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), date(k.LastUse), k.Creator, restrictions)
+				for _, o := range k.Old {
+					fmt.Fprintf(w, "%s (old)\t%s\t…%s\t%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, o.Last4, date(k.Created), moment(o.Until), moment(o.LastUse), k.Creator, restrictions)
+				}
 			}
 		})
 	})
@@ -233,6 +280,14 @@ func table(w io.Writer, header string, rows func(io.Writer)) error {
 	fmt.Fprintln(tw, header)
 	rows(tw)
 	return tw.Flush()
+}
+
+// moment is date for a time of the service.
+func moment(t belfry.Time) string {
+	if t == 0 {
+		return date(time.Time{})
+	}
+	return date(t.Std())
 }
 
 // date shows a moment; never is a dash.

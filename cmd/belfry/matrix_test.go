@@ -54,6 +54,7 @@ var examples = map[string]example{
 	"GET /api/keys":                      {"/api/keys?limit=1000", "", ""},
 	"POST /api/keys":                     {"/api/keys", `{"name":"made %d","level":"read"}`, "application/json"},
 	"DELETE /api/keys/{name...}":         {"/api/keys/nothing", "", ""},
+	"POST /api/keys/{name}/rotate":       {"/api/keys/nothing/rotate", "{}", "application/json"},
 	"GET /api/health":                    {"/api/health", "", ""},
 	"POST /api/health/clock":             {"/api/health/clock", "", ""},
 	"POST /api/health/faults/{id}":       {"/api/health/faults/nothing", "", ""},

@@ -439,6 +439,15 @@ func TestLimitedKey(t *testing.T) {
 			t.Errorf("the answer of another key: %d %s", res.StatusCode, res.body)
 		}
 	}
+	// What was sent with the old secret of a key is recognised with the new one, and is not stored again.
+	first, stored := send(l.key), l.outside()
+	rotated := "X-Api-Key: " + strings.TrimSpace(l.belfry("key", "rotate", "--name", "feeder"))
+	if res := send(rotated); res.body != first.body || l.outside() != stored {
+		t.Errorf("after a rotation: %d %s, want %s", res.StatusCode, res.body, first.body)
+	}
+	if res := l.ask("POST", "/api/send", "", rotated, "Content-Type: text/csv", "Idempotency-Key: same"); res.code != "idempotency_mismatch" {
+		t.Errorf("%d %s", res.StatusCode, res.body)
+	}
 	l.must("DELETE", "/api/provisioning/custom", "name\nweb01\n", "text/csv")
 	l.must("POST", "/api/provisioning/view", "name,view\nMoved,zecret-region\nFloor,Moved\n", "text/csv")
 	l.must("DELETE", "/api/provisioning/view?recursive=true", "name\nParis\n", "text/csv")

@@ -762,7 +762,7 @@ export const policies = {
 
 export type Level = "read" | "readwrite" | "readwritedelete";
 
-export interface Key {
+export interface Key extends Narrowing {
   name: string;
   level: Level;
   created: string;
@@ -770,13 +770,25 @@ export interface Key {
   last4: string;
   expires?: string;
   lastuse?: string;
+  rotated?: string;
+  /** Earlier secrets that are still accepted, the latest first. */
+  old?: { last4: string; until: string; lastuse?: string }[];
 }
+
+/** Narrowing restricts a key to less than its level allows. */
+export interface Narrowing {
+  only?: "send"[];
+  views?: string[];
+  addresses?: string[];
+}
+
+export type MadeKey = Key & { key: string };
 
 export const keys = {
   list: (p: Page = {}) => call<{ keys: Key[]; more?: boolean }>("/api/keys", { params: { ...p } }),
   all: () => everything((p) => keys.list(p).then((a) => ({ list: a.keys, more: a.more }))),
-  create: (k: { name: string; level: Level; expires?: string }) =>
-    call<Key & { key: string }>("/api/keys", { json: k }),
+  create: (k: { name: string; level: Level; expires?: string } & Narrowing) => call<MadeKey>("/api/keys", { json: k }),
+  rotate: (name: string, overlap: string) => call<MadeKey>(`${named("/api/keys", name)}/rotate`, { json: { overlap } }),
   revoke: (name: string) => call<unknown>(named("/api/keys", name), { method: "DELETE" }),
 };
 
