@@ -160,19 +160,6 @@ func (l *Level) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Key is an API key as it is stored: the secret itself is not part of it.
-type Key struct {
-	Name     string     `json:"name"`
-	Customer CustomerID `json:"customer"`
-	Hash     string     `json:"hash"` // SHA-256 of the key, in hexadecimal
-	Last4    string     `json:"last4"`
-	Level    Level      `json:"level"`
-	Creator  string     `json:"creator"`
-	Created  Time       `json:"created"`
-	Expires  Time       `json:"expires,omitempty"`
-	LastUse  Time       `json:"lastuse,omitempty"`
-}
-
 // Hash is the SHA-256 of a secret, an API key or the token of a session: all that is kept of it.
 type Hash [sha256.Size]byte
 

@@ -120,10 +120,10 @@ type Details struct {
 	Author    *Author           `json:"author,omitempty"`  // of the script among the answers, if that may not write everywhere
 }
 
-// Author is a user limited to views who wrote a script: what the script writes is limited in the same way.
+// Author is a user or a key limited to views who wrote a script: what the script writes is limited in the same way.
 type Author struct {
 	User    string   `json:"user"`
-	Created Time     `json:"created"` // of the user: another one of that name is not the author; 0 once the user is removed
+	Created Time     `json:"created"` // of the user: another one of that name is not the author; 0 once the user is removed, and for a key
 	Views   []string `json:"views"`   // the limits of the user, or the last ones it had
 }
 

@@ -43,7 +43,7 @@ type Accounts struct {
 	now    func() time.Time
 
 	mu      sync.Mutex
-	refused map[userID]*refusals
+	refused map[account]*refusals
 }
 
 // New makes Accounts.
@@ -59,7 +59,7 @@ func New(c Config) *Accounts {
 	}
 	return &Accounts{
 		cfg: c, engine: c.Engine, tree: c.Engine.Tree(),
-		nobody: unknownPassword(), now: time.Now, refused: map[userID]*refusals{},
+		nobody: unknownPassword(), now: time.Now, refused: map[account]*refusals{},
 	}
 }
 

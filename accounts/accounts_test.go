@@ -30,7 +30,7 @@ func TestEvents(t *testing.T) {
 	}
 	secret := ""
 	f(func() (err error) {
-		secret, err = b.CreateKey(b.who, "agents", belfry.LevelRead, begun)
+		secret, err = b.CreateKey(b.who, KeyWish{Name: "agents", Level: belfry.LevelRead, Expires: begun})
 		return err
 	}, `configuration ann: key agents created with level read, until `+begun.String())
 	f(func() error { return b.revokeKey("agents") }, `configuration ann: key agents revoked, had level read`)
@@ -67,7 +67,7 @@ func TestCustomerCreatedIsToldTwice(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	b := newBench(t)
-	secret, err := b.CreateKey(b.who, "agent", belfry.LevelReadWrite, 0)
+	secret, err := b.CreateKey(b.who, KeyWish{Name: "agent", Level: belfry.LevelReadWrite})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestKeys(t *testing.T) {
 	if k == nil || k.Name != "agent" || k.Level != belfry.LevelReadWrite || k.Last4 != secret[32:] {
 		t.Fatalf("the key is not found by its hash: %+v", k)
 	}
-	if _, err := b.CreateKey(b.who, "agent", belfry.LevelRead, 0); belfry.CodeOf(err) != belfry.NameInUse {
+	if _, err := b.CreateKey(b.who, KeyWish{Name: "agent", Level: belfry.LevelRead}); belfry.CodeOf(err) != belfry.NameInUse {
 		t.Errorf("a second key of the name: %v", err)
 	}
 	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
@@ -104,7 +104,7 @@ func TestCheckViews(t *testing.T) {
 	f := func(want string, views ...string) {
 		t.Helper()
 		u := belfry.User{Name: "eve", Role: belfry.Viewer, Password: "x", Views: views}
-		err := checkViews(b.tree, b.who.Customer, &u)
+		err := checkUserViews(b.tree, b.who.Customer, &u)
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%v: %v", views, err)
@@ -121,7 +121,7 @@ func TestCheckViews(t *testing.T) {
 	f("views is empty", "")
 	f(`"Disks" is a part of the resource "web01"`, "Disks")
 	f("limited to 100 views, got 101", make([]string, 101)...)
-	if err := checkViews(b.tree, b.who.Customer, &belfry.User{Instance: true, Views: []string{"In"}}); err == nil {
+	if err := checkUserViews(b.tree, b.who.Customer, &belfry.User{Instance: true, Views: []string{"In"}}); err == nil {
 		t.Error("an administrator of the instance is limited")
 	}
 	if err := b.setViews(b.who.Customer, AdminUser, "In"); belfry.CodeOf(err) != belfry.BadParameter {

@@ -14,9 +14,17 @@ import (
 // maxKeys is how many keys a customer can have.
 const maxKeys = 1_000_000
 
+// KeyWish is a key as somebody wants it.
+type KeyWish struct {
+	Name    string
+	Level   belfry.Level
+	Expires belfry.Time // 0: never
+	belfry.Narrowing
+}
+
 // CreateKey makes an API key and gives its text, which is kept nowhere.
-func (a *Accounts) CreateKey(who Caller, name string, level belfry.Level, expires belfry.Time) (secret string, err error) {
-	c := who.Customer
+func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error) {
+	c, name := who.Customer, wish.Name
 	if bad := engine.CheckName("name", name); bad != nil {
 		return "", belfry.Errorf(belfry.BadParameter, "key: %s", bad.Message)
 	}
@@ -28,19 +36,19 @@ func (a *Accounts) CreateKey(who Caller, name string, level belfry.Level, expire
 		if a.tree.CountKeys(c) >= maxKeys {
 			return belfry.Errorf(belfry.LimitReached, "there are %d keys already; revoke those that nobody uses", maxKeys)
 		}
+		narrowed, err := checkNarrowing(a.tree, c, wish.Narrowing)
+		if err != nil {
+			return err
+		}
 		key := belfry.Key{
 			Name: name, Customer: c, Hash: belfry.HashOf(secret).String(), Last4: secret[len(secret)-4:],
-			Level: level, Creator: who.Name, Created: t.Now, Expires: expires,
+			Level: wish.Level, Creator: who.Name, Created: t.Now, Expires: wish.Expires, Narrowing: narrowed,
 		}
 		if err := t.ReserveValue(belfry.DocKey, name, key); err != nil {
 			return err
 		}
 		t.Put(belfry.DocKey, c, name, key)
-		text := fmt.Sprintf("key %s created with level %s", name, level)
-		if expires != 0 {
-			text += ", until " + expires.String()
-		}
-		t.Configured(text, who.Name)
+		t.Configured(fmt.Sprintf("key %s created with level %s%s", name, key.Level, keyTerms(&key)), who.Name)
 		return nil
 	})
 	if err != nil {
@@ -54,6 +62,17 @@ type Revoked struct {
 	Revoked string `json:"revoked" help:"Name of the key."`
 }
 
+// keyTerms describes in an event how long a key lasts and to what it is narrowed.
+func keyTerms(k *belfry.Key) (text string) {
+	if k.Expires != 0 {
+		text = ", until " + k.Expires.String()
+	}
+	if n := k.Narrowing.String(); n != "" {
+		text += ", narrowed to " + n
+	}
+	return text
+}
+
 // RevokeKey removes a key; from then on nothing is accepted under it.
 func (a *Accounts) RevokeKey(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
 	c := who.Customer
@@ -63,7 +82,7 @@ func (a *Accounts) RevokeKey(ctx context.Context, who Caller, name string) (code
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", name)
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocKey, Customer: c, Name: name})
-		t.Document(belfry.Doc{Kind: belfry.DocKeyUse, Customer: c, Name: name})
+		t.forgetUses(&key, nil)
 		t.Configured(fmt.Sprintf("key %s revoked, had level %s", name, key.Level), who.Name)
 		return nil
 	}))
@@ -76,11 +95,11 @@ const usesAtOnce = 10_000
 func (a *Accounts) KeysUsed() error {
 	for part := range slices.Chunk(a.tree.KeysUsed(), usesAtOnce) {
 		err := a.do(0, func(t change) error {
-			for _, k := range part {
-				if _, have := a.tree.KeyNamed(k.Customer, k.Name); have { // else it was revoked meanwhile
+			for _, u := range part {
+				if a.tree.Valid(u) { // else the key was revoked or rotated meanwhile
 					t.Document(belfry.Doc{
-						Kind: belfry.DocKeyUse, Customer: k.Customer, Name: k.Name,
-						Body: strconv.AppendInt(nil, int64(k.LastUse), 10),
+						Kind: belfry.DocKeyUse, Customer: u.Customer, Name: u.Name,
+						Body: strconv.AppendInt(nil, int64(u.At), 10),
 					})
 				}
 			}

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"errors"
-	"time"
 
 	"belfry"
 	"belfry/meta"
@@ -26,7 +25,7 @@ func (a *Accounts) LogIn(from belfry.Place, customer, user, password string) (se
 	u, known := a.tree.User(c.ID, user)
 	if !a.right(&u, password) || !known {
 		if known {
-			a.refuse(c.ID, u.Name)
+			a.refuse(account{customer: c.ID, name: u.Name}, from.Address)
 		}
 		return "", errWrong()
 	}
@@ -56,7 +55,7 @@ func (a *Accounts) ChangePassword(l meta.Login, old, password string, hashing Ha
 		return err
 	}
 	if !right {
-		a.refuse(l.Customer, l.User.Name)
+		a.refuse(account{customer: l.Customer, name: l.User.Name}, l.Session.Address)
 		return belfry.Errorf(belfry.InvalidLogin, "the old password is wrong")
 	}
 	if err := checkPassword(l.User.Name, password); err != nil {
@@ -71,62 +70,4 @@ func (a *Accounts) ChangePassword(l meta.Login, old, password string, hashing Ha
 		return errWrong()
 	}
 	return err
-}
-
-// Refused logins of one user become at most one event in refusedEvery. A counter has them all.
-const refusedEvery = time.Minute
-
-type userID struct {
-	customer belfry.CustomerID
-	name     string
-}
-
-// refusals are the refused logins of one user.
-type refusals struct {
-	at    time.Time // of the last event about them
-	since int       // how many there were since then
-}
-
-// refuse writes an event, or counts the refusal for the next one. Users that do not exist have no events: what was typed
-// as a name may be a password.
-func (a *Accounts) refuse(c belfry.CustomerID, user string) {
-	a.mu.Lock()
-	id := userID{c, user}
-	r := a.refused[id]
-	if r == nil {
-		r = new(refusals)
-		a.refused[id] = r
-	}
-	r.since++
-	n := r.due(a.now())
-	a.mu.Unlock()
-	if n > 0 {
-		a.loginRefused(c, user, n)
-	}
-}
-
-// due returns how many refusals the next event is about; 0: it is not time for one.
-func (r *refusals) due(now time.Time) (n int) {
-	if r.since == 0 || now.Sub(r.at) < refusedEvery {
-		return 0
-	}
-	n, r.since, r.at = r.since, 0, now
-	return n
-}
-
-// FlushRefused writes the events about refused logins that are due and forgets users without any.
-func (a *Accounts) FlushRefused() {
-	now, list := a.now(), map[userID]int{}
-	a.mu.Lock()
-	for id, r := range a.refused {
-		if n := r.due(now); n > 0 {
-			list[id] = n
-		} else if r.since == 0 && now.Sub(r.at) >= refusedEvery {
-			delete(a.refused, id)
-		}
-	}
-	a.mu.Unlock()
-	for id, n := range list {
-		a.loginRefused(id.customer, id.name, n)
-	}
 }

@@ -29,7 +29,7 @@ func TestRefusedLoginsAreFew(t *testing.T) {
 	}
 	guess := func() {
 		for range 1000 {
-			b.Accounts.refuse(1, AdminUser)
+			b.Accounts.refuse(account{customer: 1, name: AdminUser}, "192.0.2.1")
 		}
 	}
 	f(0, guess, 1)
@@ -38,7 +38,7 @@ func TestRefusedLoginsAreFew(t *testing.T) {
 	f(time.Second, b.FlushRefused, 1) // those that have waited
 	f(0, guess, 0)
 	f(time.Minute, guess, 1)
-	if r := b.refused[userID{1, AdminUser}]; r.since != 999 {
+	if r := b.refused[account{customer: 1, name: AdminUser}]; r.since != 999 {
 		t.Errorf("%d wait to be told, want 999", r.since)
 	}
 	f(time.Minute, b.FlushRefused, 1)

@@ -5,12 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"belfry"
-	"belfry/engine"
 )
 
 const (
@@ -134,19 +132,6 @@ func (a *Accounts) expel(hash belfry.Hash, why string) error {
 		}
 		return nil
 	})
-}
-
-// loginRefused writes an event about so many refused logins of a user. It does not wait: the time of the answer must not
-// show who exists.
-func (a *Accounts) loginRefused(c belfry.CustomerID, user string, times int) {
-	info := "login refused"
-	if times > 1 {
-		info = fmt.Sprintf("login refused %d times", times)
-	}
-	_ = a.engine.Submit(&engine.Command{Customer: c, Decide: func(t *engine.Tx) error {
-		change{t, a}.login(info, user)
-		return nil
-	}}) // no event while nothing can be stored
 }
 
 // login tells of a session, or of who may begin one. A change of a user is told of in the same place: who looks for how

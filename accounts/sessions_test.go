@@ -190,7 +190,7 @@ func TestSweepSessions(t *testing.T) {
 
 func TestLoginRefused(t *testing.T) {
 	b := newBench(t)
-	b.loginRefused(b.who.Customer, "admin", 1)
+	b.tellRefused(account{customer: b.who.Customer, name: "admin"}, 1, "192.0.2.1")
 	if err := b.seq.Internal("after it", 0); err != nil { // the queue is in order
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestKeysUsed(t *testing.T) {
 	var secrets []string
 	for i, name := range []string{"a", "b", "idle", "gone"} {
 		of := []belfry.CustomerID{c, other.ID, c, c}[i]
-		secret, err := b.CreateKey(b.in(of), name, belfry.LevelRead, 0)
+		secret, err := b.CreateKey(b.in(of), KeyWish{Name: name, Level: belfry.LevelRead})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestKeysUsed(t *testing.T) {
 	if err := b.revokeKey("a"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.CreateKey(b.who, "a", belfry.LevelRead, 0); err != nil {
+	if _, err := b.CreateKey(b.who, KeyWish{Name: "a", Level: belfry.LevelRead}); err != nil {
 		t.Fatal(err)
 	}
 	if k, _ := b.tree.KeyNamed(c, "a"); k.LastUse != 0 {
@@ -249,7 +249,7 @@ func TestKeysUsed(t *testing.T) {
 func TestRevokeOnce(t *testing.T) {
 	b := newBench(t)
 	ctx, c := context.Background(), b.who.Customer
-	secret, err := b.CreateKey(b.who, "agent", belfry.LevelRead, 0)
+	secret, err := b.CreateKey(b.who, KeyWish{Name: "agent", Level: belfry.LevelRead})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestRevokeOnce(t *testing.T) {
 	f(r, 200, "")
 	f(engine.Repeat{Key: secret, Digest: [32]byte{2}}, 0, belfry.IdempotencyMismatch)
 	f(engine.Repeat{}, 0, belfry.NotFound)
-	if _, err := b.CreateKey(b.who, "agent", belfry.LevelRead, 0); err != nil {
+	if _, err := b.CreateKey(b.who, KeyWish{Name: "agent", Level: belfry.LevelRead}); err != nil {
 		t.Fatal(err)
 	}
 	f(r, 200, "") // still the first answer: the new key of that name stays

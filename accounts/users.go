@@ -108,7 +108,7 @@ func (t change) createUser(c belfry.CustomerID, u belfry.User, by string) error 
 	if len(have) >= maxUsers {
 		return belfry.Errorf(belfry.LimitReached, "there are %d users already; remove those that nobody needs", maxUsers)
 	}
-	if err := checkViews(t.tree, c, &u); err != nil {
+	if err := checkUserViews(t.tree, c, &u); err != nil {
 		return err
 	}
 	u.Created = t.Now
@@ -164,7 +164,7 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 			u.Views = *to.Views
 		}
 		if limited || u.Instance { // else views that are gone by now would stand in the way of another password
-			if err := checkViews(t.tree, c, &u); err != nil {
+			if err := checkUserViews(t.tree, c, &u); err != nil {
 				return err
 			}
 		}

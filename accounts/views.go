@@ -10,22 +10,27 @@ import (
 	"belfry/meta"
 )
 
-// maxViews is how many sub-trees a user may have.
+// maxViews is how many sub-trees a user or a key may have.
 const maxViews = 100
 
-// checkViews tells whether a user may be limited to its views: each is a view of the customer or a resource that exists.
-func checkViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
-	switch {
-	case len(u.Views) > maxViews:
-		return belfry.Errorf(belfry.BadParameter, "a user may be limited to %d views, got %d; put some of them into one view", maxViews, len(u.Views))
-	case len(u.Views) > 0 && u.Instance:
+// checkUserViews reports whether a user may be limited to its views.
+func checkUserViews(tree *meta.Tree, c belfry.CustomerID, u *belfry.User) error {
+	if len(u.Views) > 0 && u.Instance {
 		return belfry.Errorf(belfry.BadParameter, "user %q administers the instance and cannot be limited to views", u.Name)
 	}
-	for i, name := range u.Views {
+	return checkViews(tree, c, "user", u.Views)
+}
+
+// checkViews reports whether a user or a key may be limited to views: each is a view of the customer or a resource that exists.
+func checkViews(tree *meta.Tree, c belfry.CustomerID, who string, views []string) error {
+	if len(views) > maxViews {
+		return belfry.Errorf(belfry.BadParameter, "a %s may be limited to %d views, got %d; put some of them into one view", who, maxViews, len(views))
+	}
+	for i, name := range views {
 		switch {
 		case name == belfry.Main:
 			return belfry.Errorf(belfry.BadParameter, "%s holds everything; give no views to limit nothing", belfry.Main)
-		case slices.Contains(u.Views[:i], name):
+		case slices.Contains(views[:i], name):
 			return belfry.Errorf(belfry.BadParameter, "view %q is given twice", belfry.Clip(name))
 		}
 		if bad := engine.CheckName("views", name); bad != nil {

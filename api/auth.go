@@ -18,13 +18,14 @@ type request struct {
 	customer belfry.CustomerID
 	home     belfry.CustomerID // that of the user; another one when an instance administrator acts in customer
 	level    belfry.Level
-	who      string      // the name of the key, or of the user, for events
-	key      string      // hash of the key; of a session, a hash of its own; empty for routes that need neither
-	hash     belfry.Hash // of the key; zero with a session
-	login    *meta.Login // of a session; nil with a key
-	local    bool        // it is the administrator on the machine itself, see Local
-	stranded bool        // it is a session that acts in a customer which was removed
-	params   params      // query parameters, without the key
+	who      string           // the name of the key, or of the user, for events
+	key      string           // hash of the key; of a session, a hash of its own; empty for routes that need neither
+	hash     belfry.Hash      // of the key; zero with a session
+	login    *meta.Login      // of a session; nil with a key
+	local    bool             // it is the administrator on the machine itself, see Local
+	narrowed belfry.Narrowing // of the key
+	stranded bool             // it is a session that acts in a customer which was removed
+	params   params           // query parameters, without the key
 	limits   *Limits
 	place    *place // in a limiter; nil: it has none
 	server   *Server
@@ -80,7 +81,10 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 			return nil, req.tooLow(rt)
 		}
 		if req.scope().Limited() && !rt.Scoped() {
-			return nil, outOfScope(rt)
+			return nil, req.outOfScope(rt)
+		}
+		if req.narrowed.SendsOnly() && !rt.Sends() {
+			return nil, sendsOnly(rt)
 		}
 		s.Engine.Active(req.customer)
 	}
@@ -101,11 +105,11 @@ func (s *Server) identify(r *request, rt Route) error {
 	}
 	if text := secret(r.Request, rt, r.params); text != "" {
 		r.hash = belfry.HashOf(strings.TrimSpace(text))
-		k := s.validKey(r.hash)
+		k := s.validKey(r)
 		if k == nil {
 			return errNobody()
 		}
-		r.key, r.customer, r.level, r.who = k.Hash, k.Customer, k.Level, k.Name
+		r.key, r.customer, r.level, r.who, r.narrowed = k.Identity(), k.Customer, k.Level, k.Name, k.Narrowing
 		return nil
 	}
 	if hash, ok := cookie(r.Request); !ok || rt.KeyOnly() || !s.recognise(r, hash) {

@@ -5,13 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"belfry/accounts"
+
 	"belfry"
 )
 
 // TestLargestClassSentBack: the longest class that is taken is longer as JSON, and taken back as such.
 func TestLargestClassSentBack(t *testing.T) {
 	h := newBulkHouse(t)
-	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
+	key, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWriteDelete})
 	h.must(err)
 	text := "indicators:\n"
 	for n := 1; n <= belfry.MaxIndicators; n++ {

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"belfry"
+	"belfry/accounts"
 )
 
 // TestDecodingInTurns: as many bodies of a customer are decoded at a time as there are turns; one that waits for its client
@@ -87,7 +88,7 @@ func TestCustomerRemovedBeforeTurn(t *testing.T) {
 			h := newBulkHouse(t)
 			acme, err := h.accounts.AddCustomer("acme", "", "test")
 			h.must(err)
-			secret, err := h.accounts.CreateKey(in(acme.ID), "agent", belfry.LevelReadWrite, 0)
+			secret, err := h.accounts.CreateKey(in(acme.ID), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWrite})
 			h.must(err)
 			h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
 			for range processorShare() {
@@ -131,7 +132,7 @@ func TestRowsInTurns(t *testing.T) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			h := newBulkHouse(t)
-			secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWrite, 0)
+			secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWrite})
 			h.must(err)
 			h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
 			if others {

@@ -42,7 +42,7 @@ func TestRoutesPage(t *testing.T) {
 		"`x-api-key`, on GET also into the parameter `apikey`. HEAD works wherever GET does, except on `/d`, `/l` and\n" +
 		"`/cv`: these GETs change something, and HEAD never does, so it gets 405. A session counts like a key: of a\n" +
 		"viewer read, of an operator readwrite, of an administrator readwritedelete and administrator; but never on a GET that\n" +
-		"needs readwrite. Users who are limited to some views may use the paths that say so under *views*.\n\n" +
+		"needs readwrite. Users and keys that are limited to some views may use the paths that say so under *views*. A key with\n`only: send` may use `POST /api/send`, `/d`, `/l` and `/cv`.\n\n" +
 		"| method | path | level | views | parameters | what it does |\n|---|---|---|---|---|---|\n")
 	for _, r := range Routes {
 		level := r.Level.String()

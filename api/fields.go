@@ -46,10 +46,15 @@ type field struct {
 
 func fieldsOf(into any) []field {
 	v := reflect.ValueOf(into).Elem()
-	list := make([]field, v.NumField())
-	for i := range list {
-		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		list[i] = field{name, v.Field(i).Addr().Interface(), options != "omitempty"}
+	var list []field
+	for i := range v.NumField() {
+		f, at := v.Type().Field(i), v.Field(i).Addr().Interface()
+		if f.Anonymous {
+			list = append(list, fieldsOf(at)...)
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		list = append(list, field{name, at, options != "omitempty"})
 	}
 	return list
 }

@@ -34,6 +34,14 @@ var keyRoutes = []Route{
 		Answers:   []Answer{answers(200, "It is refused from now on.", accounts.Revoked{})},
 		Errors:    []belfry.Code{belfry.UnknownItem},
 	},
+	{
+		Method: "POST", Path: "/api/keys/{name}/rotate", Level: belfry.LevelAdministrator, serve: (*Server).rotateKey,
+		ID: "rotateKey", Tag: "access", Help: "Gives an API key another secret and shows it, this once; the old one is accepted for a while.",
+		Wildcards: []Param{{Name: "name", Help: "Name of the key, URL-encoded."}},
+		Body:      inJSON(rotation{}),
+		Answers:   []Answer{answers(201, "The key with its new secret. It is shown this once.", keyInfo{})},
+		Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
+	},
 }
 
 // caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
@@ -89,7 +97,10 @@ type keyInfo struct {
 	Created string       `json:"created" schema:"format=date-time"`
 	Expires string       `json:"expires,omitempty" schema:"format=date-time"`
 	LastUse string       `json:"lastuse,omitempty" schema:"format=date-time"`
-	Key     string       `json:"key,omitempty" help:"The secret, in the answer to its creation alone." schema:"format=uuid"`
+	belfry.Narrowing
+	Rotated string      `json:"rotated,omitempty" help:"When the present secret was made; absent if the key was never rotated." schema:"format=date-time"`
+	Old     []oldSecret `json:"old,omitempty" help:"Earlier secrets that are still accepted, the latest first."`
+	Key     string      `json:"key,omitempty" help:"The secret, in the answer to its creation or rotation alone." schema:"format=uuid"`
 }
 
 // keyList is a page of keys.
@@ -103,13 +114,34 @@ type newKey struct {
 	Name    string `json:"name" schema:"minLength=1,maxLength=255"`
 	Level   string `json:"level" schema:"enum=read|readwrite|readwritedelete"`
 	Expires string `json:"expires,omitempty" help:"A moment, or a time from now, as 90d."`
+	belfry.Narrowing
 }
 
-func infoOf(k belfry.Key) keyInfo {
-	return keyInfo{
+// rotation is the body of a rotation; without one the defaults apply.
+type rotation struct {
+	Overlap string `json:"overlap,omitempty" help:"How long the old secret is still accepted, as 24h, which is the default; at most 30d. 0s refuses it at once."`
+	Expires string `json:"expires,omitempty" help:"Another end of the key: a moment, or a time from now, as 90d. Without it, the end stays."`
+}
+
+// oldSecret is what may be shown of a secret that a key had before a rotation.
+type oldSecret struct {
+	Last4   string `json:"last4" schema:"minLength=4,maxLength=4"`
+	Until   string `json:"until" schema:"format=date-time"`
+	LastUse string `json:"lastuse,omitempty" schema:"format=date-time"`
+}
+
+func (s *Server) infoOf(k belfry.Key) keyInfo {
+	info := keyInfo{
 		Name: k.Name, Level: k.Level, Last4: k.Last4, Creator: k.Creator,
 		Created: moment(k.Created), Expires: moment(k.Expires), LastUse: moment(k.LastUse),
+		Narrowing: k.Narrowing, Rotated: moment(k.Rotated),
 	}
+	for _, o := range k.Old {
+		if o.Until > belfry.At(s.Trusted()) {
+			info.Old = append(info.Old, oldSecret{o.Last4, moment(o.Until), moment(o.LastUse)})
+		}
+	}
+	return info
 }
 
 // moment shows a time; never is nothing.
@@ -128,7 +160,7 @@ func (s *Server) listKeys(w *answer, r *request) error {
 	keys, more := s.Tree.KeysAfter(r.customer, after, limit)
 	list := make([]keyInfo, 0, len(keys))
 	for _, k := range keys {
-		list = append(list, infoOf(k))
+		list = append(list, s.infoOf(k))
 	}
 	writeJSON(w, http.StatusOK, keyList{list, more})
 	return nil
@@ -154,16 +186,56 @@ func (s *Server) createKey(w *answer, r *request) error {
 	if mask(k.Name) != k.Name {
 		return belfry.Errorf(belfry.BadParameter, "a key must not be named like a key: its name is shown to others; choose another")
 	}
-	secret, err := s.Accounts.CreateKey(r.caller(), k.Name, l, until)
+	secret, err := s.Accounts.CreateKey(r.caller(), accounts.KeyWish{Name: k.Name, Level: l, Expires: until, Narrowing: k.Narrowing})
 	if err != nil {
 		return wholeRequest(err)
 	}
-	info := keyInfo{Name: k.Name, Level: l, Creator: r.who, Expires: moment(until)}
+	s.showKey(w, k.Name, secret)
+	return nil
+}
+
+// showKey answers with a key and its new secret.
+func (s *Server) showKey(w *answer, name, secret string) {
+	info := keyInfo{Name: name}
 	if k := s.Tree.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
-		info = infoOf(k.Key)
+		info = s.infoOf(k.Key)
 	}
 	info.Key = secret
 	writeJSON(w, http.StatusCreated, info)
+}
+
+// rotateKey answers with the new secret of a key, which nobody can read again.
+func (s *Server) rotateKey(w *answer, r *request) error {
+	to := accounts.Rotation{Name: r.PathValue("name"), Overlap: accounts.DefaultOverlap}
+	var body rotation
+	if r.ContentLength != 0 {
+		if err := s.fields(w, r, &body); err != nil {
+			return err
+		}
+	}
+	if r.Header.Get("Idempotency-Key") != "" {
+		return belfry.Errorf(belfry.BadParameter, "a rotation cannot have an Idempotency-Key: its answer holds the key, and is therefore not kept; to try again, rotate it once more")
+	}
+	switch overlap := strings.ToLower(body.Overlap); overlap {
+	case "":
+	case "0", "0s", "0m", "0h", "0d":
+		to.Overlap = 0
+	default:
+		until, err := after(time.Time{}, overlap)
+		if err != nil {
+			return belfry.Errorf(belfry.BadParameter, "overlap must be a time, as 24h or 7d, or 0s to refuse the old secret at once, got %.64q", mask(overlap))
+		}
+		to.Overlap = until.Sub(time.Time{})
+	}
+	var err error
+	if to.Expires, err = s.expiry(body.Expires); err != nil {
+		return err
+	}
+	secret, err := s.Accounts.RotateKey(r.caller(), to)
+	if err != nil {
+		return noSuch("key", to.Name, err)
+	}
+	s.showKey(w, to.Name, secret)
 	return nil
 }
 

@@ -3,11 +3,13 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 )
 
 func TestKeysPath(t *testing.T) {
@@ -29,7 +31,7 @@ func TestKeysPath(t *testing.T) {
 		Name: "agent", Level: belfry.LevelReadWrite, Last4: k.Key[len(k.Key)-4:], Creator: "administrator",
 		Created: "2026-11-15T03:00:00.000000Z", Expires: "2027-02-13T03:00:00.000000Z", Key: k.Key,
 	}
-	if k != want || !uuid.MatchString(k.Key) {
+	if !reflect.DeepEqual(k, want) || !uuid.MatchString(k.Key) {
 		t.Errorf("%+v, want %+v", k, want)
 	}
 	h.want(200, "", "GET", "/api/session", "", "X-Api-Key: "+k.Key)
@@ -86,7 +88,7 @@ func TestRevokePath(t *testing.T) {
 	admin := h.enter("administrator")
 	secrets := map[string]string{}
 	for _, name := range []string{"agent", "a/b c", "Überwachung"} {
-		secret, err := h.accounts.CreateKey(in(1), name, belfry.LevelRead, 0)
+		secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: name, Level: belfry.LevelRead})
 		h.must(err)
 		secrets[name] = secret
 	}
@@ -113,9 +115,9 @@ func TestRevokePath(t *testing.T) {
 // TestNothingTold: whoever has no good key learns nothing, not even why it is not good.
 func TestNothingTold(t *testing.T) {
 	h := newHouse(t)
-	expired, err := h.accounts.CreateKey(in(1), "expired", belfry.LevelReadWriteDelete, belfry.At(h.now.Add(time.Second)))
+	expired, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "expired", Level: belfry.LevelReadWriteDelete, Expires: belfry.At(h.now.Add(time.Second))})
 	h.must(err)
-	revoked, err := h.accounts.CreateKey(in(1), "revoked", belfry.LevelReadWriteDelete, 0)
+	revoked, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "revoked", Level: belfry.LevelReadWriteDelete})
 	h.must(err)
 	h.must(h.revokeKey("revoked"))
 	out := h.enter("admin")

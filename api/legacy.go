@@ -33,7 +33,7 @@ var (
 
 	legacyRoutes = []Route{
 		{
-			Method: "GET", Path: "/d", Level: belfry.LevelReadWrite, serve: (*Server).legacyData,
+			Method: "GET", Path: "/d", Level: belfry.LevelReadWrite, Limited: true, Sending: true, serve: (*Server).legacyData,
 			ID: "sendData", Tag: "rows", Help: "Stores indicator values of one object, or that it does not respond; `i#` stands for `i1`, `i2`, …",
 			Params: append(slices.Clip(rowParams),
 				Param{Name: anyIndicator, Help: "Values of indicators, as the parameters `i1` to `i100`: numbers or texts, as the class says. At least one is needed unless `n` is `yes`."},
@@ -43,14 +43,14 @@ var (
 			Errors:  rowErrors,
 		},
 		{
-			Method: "GET", Path: "/l", Level: belfry.LevelReadWrite, serve: (*Server).legacyLog,
+			Method: "GET", Path: "/l", Level: belfry.LevelReadWrite, Limited: true, Sending: true, serve: (*Server).legacyLog,
 			ID: "sendLog", Tag: "rows", Help: "Stores a log line of one object.",
 			Params:  append(slices.Clip(rowParams), Param{Name: "l", Required: true, Help: "The line; its columns are separated by tabs."}),
 			Answers: rowAnswers,
 			Errors:  rowErrors,
 		},
 		{
-			Method: "GET", Path: "/cv", Level: belfry.LevelReadWrite, serve: (*Server).legacyView,
+			Method: "GET", Path: "/cv", Level: belfry.LevelReadWrite, Limited: true, Sending: true, serve: (*Server).legacyView,
 			ID: "createView", Tag: "rows", Help: "Creates or changes a view inside a resource.",
 			Params: []Param{
 				{Name: "resname", Required: true, Help: "Name of the resource."},
@@ -130,7 +130,7 @@ func (s *Server) legacyRow(w *answer, r *request, row *belfry.Row) error {
 		return s.turnAway(r, false, err)
 	}
 	row.By = r.who
-	status, text, err := s.Intake.SendOne(r.ctx(), r.customer, row)
+	status, text, err := s.Intake.SendOne(r.ctx(), r.scope(), row)
 	if err != nil {
 		return err
 	}

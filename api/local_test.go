@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"belfry/accounts"
+
 	"belfry"
 )
 
@@ -85,7 +87,7 @@ func TestLocalHeader(t *testing.T) {
 	h := newBulkHouse(t)
 	_, err := h.accounts.AddCustomer("acme", "", "test")
 	h.must(err)
-	secret, err := h.accounts.CreateKey(in(1), "k", belfry.LevelReadWrite, 0)
+	secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "k", Level: belfry.LevelReadWrite})
 	h.must(err)
 	header := CustomerHeader + ": acme"
 	for _, rt := range Routes {

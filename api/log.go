@@ -57,6 +57,8 @@ type meter struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	refused  prometheus.Counter
+	// elsewhere counts keys that were used from an address they do not accept.
+	elsewhere prometheus.Counter
 
 	turnedAway *prometheus.CounterVec
 	queries    queryMeter
@@ -75,6 +77,9 @@ func newMeter(reg prometheus.Registerer) meter {
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "belfry_logins_refused_total", Help: "Logins that were refused: wrong, or too many.",
 		}),
+		elsewhere: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "belfry_keys_refused_by_address_total", Help: "Requests whose key was used from an address that it does not accept.",
+		}),
 		turnedAway: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "belfry_requests_turned_away_total", Help: "Requests that were told to come again later, by the code of the error.",
 		}, []string{"code"}),
@@ -85,7 +90,7 @@ func newMeter(reg prometheus.Registerer) meter {
 		}
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.seconds, m.refused, m.turnedAway)
+		reg.MustRegister(m.requests, m.seconds, m.refused, m.elsewhere, m.turnedAway)
 	}
 	return m
 }

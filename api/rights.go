@@ -40,11 +40,11 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 		return r.customer, nil
 	}
 	if r.login == nil {
-		k := r.server.validKey(r.hash)
+		k := r.server.validKey(r)
 		if k == nil {
 			return 0, errNobody()
 		}
-		if k.Level < r.level {
+		if k.Level < r.level || !slices.Equal(k.Views, r.narrowed.Views) {
 			return 0, errChanged()
 		}
 		return k.Customer, nil
@@ -65,11 +65,17 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	return l.Customer, nil
 }
 
-// validKey finds a key that is neither revoked nor expired, and notes that it was used.
-func (s *Server) validKey(hash belfry.Hash) *meta.Key {
-	k := s.Tree.Key(hash)
+// validKey finds the key of a request and notes that it was used. It is nil for one that is revoked or expired, or is used from an
+// address that it does not accept.
+func (s *Server) validKey(r *request) *meta.Key {
+	k := s.Tree.Key(r.hash)
 	now := belfry.At(s.Trusted())
 	if k == nil || k.Expires != 0 && k.Expires <= now {
+		return nil
+	}
+	if len(k.Addresses) > 0 && !k.Accepts(peerAddress(r.Request)) {
+		s.meter.elsewhere.Inc()
+		s.Accounts.RefuseKey(k.Customer, k.Name, address(r.Request))
 		return nil
 	}
 	k.Used(now)

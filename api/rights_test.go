@@ -77,7 +77,7 @@ func (h *house) during(method, target, first, rest string, between func(), heade
 // was lost and however the body is applied. What was stored before stays.
 func TestBodyAfterRevocation(t *testing.T) {
 	key := func(h *house) string {
-		secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, belfry.At(h.time().Add(time.Hour)))
+		secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWriteDelete, Expires: belfry.At(h.time().Add(time.Hour))})
 		h.must(err)
 		return "X-Api-Key: " + secret
 	}
@@ -130,7 +130,7 @@ func hashIn(header string) belfry.Hash {
 // TestRemovalAfterRevocation: a row of a removal that comes after the revocation removes nothing.
 func TestRemovalAfterRevocation(t *testing.T) {
 	h := newBulkHouse(t)
-	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
+	secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWriteDelete})
 	h.must(err)
 	h.want(200, "", "POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+secret)
 	status, code := h.during("DELETE", "/api/provisioning/custom", "name\n", "web01\n", func() { h.must(h.revokeKey("agent")) }, "X-Api-Key: "+secret)
@@ -230,7 +230,7 @@ func TestAnswerAfterRevocation(t *testing.T) {
 	f := func(at int, encoding string, begun bool) {
 		t.Helper()
 		h := newBulkHouse(t)
-		secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
+		secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelRead})
 		h.must(err)
 		rows := &endless{table: table{names: []string{"name"}}, at: at, between: func() { h.must(h.revokeKey("agent")) }}
 		h.Source = func(*catalog.Collection) query.Source { return sourceOf{rows} }
@@ -281,7 +281,7 @@ func (h *house) cutOff(wrote func(), target string, headers ...string) (rec *htt
 // TestListAfterRevocation: the same for lists, trees and exports.
 func TestListAfterRevocation(t *testing.T) {
 	h := newBulkHouse(t)
-	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
+	secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelRead})
 	h.must(err)
 	names := "name\n"
 	for i := range 950 {

@@ -14,6 +14,7 @@ type Route struct {
 	Path     string       // pattern of net/http, without a method
 	Level    belfry.Level // what a key or a session must be allowed; LevelNone: neither is needed
 	Limited  bool         // users who are limited to some views may use it: its handler keeps to their views
+	Sending  bool         // a key that may only send may use it
 	Stranded bool         // it works in a session that acts in a customer which was removed
 	InTurn   bool         // a GET whose answer grows with what the customer has, see inTurn
 	serve    handler
@@ -94,6 +95,9 @@ func (rt Route) KeyOnly() bool {
 
 // Scoped tells whether users who are limited to sub-trees may use the route. One that asks for nobody's name is open to everybody.
 func (rt Route) Scoped() bool { return rt.Level == belfry.LevelNone || rt.Limited }
+
+// Sends reports whether a key that may only send may use the route.
+func (rt Route) Sends() bool { return rt.Level == belfry.LevelNone || rt.Sending }
 
 // Codes are the codes that an error of the route can have, sorted.
 func (rt Route) Codes() []belfry.Code {

@@ -108,4 +108,7 @@ type keyHolder struct {
 	Customer string       `json:"customer"`
 	Key      string       `json:"key" help:"Name of the key."`
 	Level    belfry.Level `json:"level" schema:"enum=read|readwrite|readwritedelete"`
+
+	Views     []string `json:"views,omitempty" help:"Views and resources to which the key is limited; absent if it is not."`
+	Addresses []string `json:"addresses,omitempty" help:"Addresses and networks from which the key is accepted; absent if from all."`
 }

@@ -65,7 +65,7 @@ var (
 	}
 
 	sendRoutes = []Route{{
-		Method: "POST", Path: "/api/send", Level: belfry.LevelReadWrite, Limited: true, serve: (*Server).send,
+		Method: "POST", Path: "/api/send", Level: belfry.LevelReadWrite, Limited: true, Sending: true, serve: (*Server).send,
 		ID: "send", Tag: "rows", Help: "Stores data and log rows, and creates the objects they name.",
 		Params:  []Param{dryRun, allOrNone},
 		Headers: bulkHeaders,

@@ -163,15 +163,23 @@ func peer(r *http.Request) string {
 
 // address is the other end of the connection, without its port. What a proxy says of those behind it is not believed.
 func address(r *http.Request) string {
+	if ip := peerAddress(r); ip.IsValid() {
+		return ip.String()
+	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	ip, err := netip.ParseAddr(host)
+	return host
+}
+
+// peerAddress is address as a value; the zero Addr when the connection has none, as that of a test.
+func peerAddress(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return host
+		return netip.Addr{}
 	}
-	return ip.Unmap().WithZone("").String()
+	return at.Addr().Unmap().WithZone("")
 }
 
 // person is what people learn about themselves.
@@ -205,7 +213,7 @@ func (s *Server) whoAmI(w *answer, r *request) error {
 		writeJSON(w, http.StatusOK, sessionInfo{User: r.who, Role: belfry.InstanceAdministrator, Customer: s.Tree.CustomerName(r.customer)})
 		return nil
 	}
-	writeJSON(w, http.StatusOK, keyHolder{Key: r.who, Level: r.level, Customer: s.Tree.CustomerName(r.customer)})
+	writeJSON(w, http.StatusOK, keyHolder{Key: r.who, Level: r.level, Customer: s.Tree.CustomerName(r.customer), Views: r.narrowed.Views, Addresses: r.narrowed.Addresses})
 	return nil
 }
 

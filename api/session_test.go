@@ -207,7 +207,7 @@ func TestLogin(t *testing.T) {
 	h.want(401, "invalid_key", "GET", "/api/session", "", cookie+"x")
 	h.want(401, "invalid_key", "GET", "/api/session", "", "Cookie: belfry_session=")
 	// A key that is given counts, even a wrong one.
-	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
+	key, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelRead})
 	h.must(err)
 	h.want(401, "invalid_key", "GET", "/api/session", "", cookie, "X-Api-Key: nonsense")
 	if got := h.want(200, "", "GET", "/api/session?apikey="+key, "", cookie); got != `{"customer":"default","key":"agent","level":"read"}`+"\n" {
@@ -334,7 +334,7 @@ func TestSessionAge(t *testing.T) {
 func TestCrossSite(t *testing.T) {
 	h := newHouse(t)
 	admin := h.enter("administrator")
-	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
+	key, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWriteDelete})
 	h.must(err)
 	login := `{"user":"viewer","password":"pw"}`
 	for _, evil := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://evil.example", "Origin: null"} {
@@ -370,7 +370,7 @@ func TestCrossScheme(t *testing.T) {
 func TestKeyOnly(t *testing.T) {
 	h := newHouse(t)
 	admin := h.enter("admin")
-	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWrite, 0)
+	secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWrite})
 	h.must(err)
 	f := func(method string, level belfry.Level, status int, headers ...string) {
 		t.Helper()
@@ -406,7 +406,7 @@ func TestKeyOnly(t *testing.T) {
 // TestAdmissionIsCheap: finding the key of a request takes no memory beyond the request's own.
 func TestAdmissionIsCheap(t *testing.T) {
 	h := newHouse(t)
-	secret, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
+	secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelRead})
 	h.must(err)
 	r := httptest.NewRequest("POST", "/api/sql", nil)
 	r.Header.Set("X-Api-Key", secret)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"belfry"
+	"belfry/accounts"
 )
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0"
@@ -86,7 +87,7 @@ func TestOwnSessions(t *testing.T) {
 	if left := h.sessions(h.enter("operator")); len(left) != 1 {
 		t.Errorf("%+v, want one", left)
 	}
-	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelRead, 0)
+	key, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelRead})
 	h.must(err)
 	h.want(400, "bad_parameter", "GET", "/api/sessions", "", "X-Api-Key: "+key)
 	h.want(400, "bad_parameter", "DELETE", "/api/sessions/x", "", "X-Api-Key: "+key)

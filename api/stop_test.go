@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"belfry"
+	"belfry/accounts"
 )
 
 // awaited is a body that tells when the server waits for more than has been sent.
@@ -45,7 +46,7 @@ func stopHouse(t *testing.T, sent int, http2 bool) (h *house, srv *httptest.Serv
 	l := *h.limits.Load()
 	l.Body = 1 << 30
 	h.SetLimits(l)
-	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
+	key, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWriteDelete})
 	h.must(err)
 	waits := make(chan struct{})
 	srv = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -210,7 +211,7 @@ func TestStopWithoutPlace(t *testing.T) {
 func TestBrokenOffBodies(t *testing.T) {
 	h := newBulkHouse(t)
 	h.chunk = 1
-	key, err := h.accounts.CreateKey(in(1), "agent", belfry.LevelReadWriteDelete, 0)
+	key, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWriteDelete})
 	h.must(err)
 	for i, encoding := range []string{"", "gzip", "zstd"} {
 		text := packedIn(t, encoding, fmt.Sprintf("name\n\"\"\nearly %d\n\"\"\n", i))

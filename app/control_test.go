@@ -38,7 +38,7 @@ func TestControl(t *testing.T) {
 		}
 		all, own := client.NewLocal(control, ""), client.NewLocal(control, name+" é/")
 		must(all.CreateCustomer(ctx, name+" é/"))
-		k, err := own.CreateKey(ctx, "k", "read", time.Hour)
+		k, err := own.CreateKey(ctx, client.NewKey{Name: "k", Level: "read", Lasts: time.Hour})
 		must(err)
 		password := name + "-secret-password"
 		secrets = append(secrets, k.Key, password)

@@ -112,7 +112,7 @@ func TestExplainMany(t *testing.T) {
 		if i%10 == 0 {
 			m.set(m.now.Add(time.Second))
 		}
-		_, _, err := m.intake.SendOne(t.Context(), m.who.Customer, &belfry.Row{Type: "data", Resource: "r0", Object: strings.Split(line, ",")[2], Class: "c", View: "r0", NoResponse: true})
+		_, _, err := m.intake.SendOne(t.Context(), m.who.Scope, &belfry.Row{Type: "data", Resource: "r0", Object: strings.Split(line, ",")[2], Class: "c", View: "r0", NoResponse: true})
 		m.must(err)
 	}
 	e := m.explain(belfry.KindView, "MAIN")

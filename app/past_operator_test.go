@@ -66,7 +66,7 @@ func (m *memory) value(object string, i1 ...int) {
 func (m *memory) silent(object string) {
 	m.Helper()
 	resource := map[string]string{"a": "r0", "b": "r0", "c": "r1", "d": "r1"}[object]
-	code, body, err := m.intake.SendOne(m.Context(), m.who.Customer, &belfry.Row{Type: "data", Resource: resource, Object: object, NoResponse: true})
+	code, body, err := m.intake.SendOne(m.Context(), m.who.Scope, &belfry.Row{Type: "data", Resource: resource, Object: object, NoResponse: true})
 	m.fine(code, body, err)
 }
 

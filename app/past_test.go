@@ -233,7 +233,7 @@ func (m *memory) happen() {
 		m.look(belfry.At(m.now))
 	case 1, 2, 3, 4:
 		row := &belfry.Row{Type: "data", Resource: resource, Object: object, Class: "c", View: resource, NoResponse: true}
-		_, _, err := m.intake.SendOne(m.Context(), m.who.Customer, row)
+		_, _, err := m.intake.SendOne(m.Context(), m.who.Scope, row)
 		m.must(err)
 		m.look(belfry.At(m.now))
 	default:
@@ -484,7 +484,7 @@ func TestSnapshots(t *testing.T) {
 	silent := func() {
 		t.Helper()
 		row := &belfry.Row{Type: "data", Resource: "r0", Object: "o", Class: "c", View: "r0", NoResponse: true}
-		_, _, err := m.intake.SendOne(t.Context(), m.who.Customer, row)
+		_, _, err := m.intake.SendOne(t.Context(), m.who.Scope, row)
 		m.must(err)
 		m.look(belfry.At(m.now))
 	}

@@ -106,7 +106,7 @@ func (r *running) await(text string) string {
 // key makes an API key.
 func (r *running) key(name string, level belfry.Level, customer string) string {
 	r.t.Helper()
-	k, err := r.admin(customer).CreateKey(r.t.Context(), name, level.String(), 0)
+	k, err := r.admin(customer).CreateKey(r.t.Context(), client.NewKey{Name: name, Level: level.String()})
 	if err != nil {
 		r.t.Fatal(err)
 	}

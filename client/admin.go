@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"belfry"
 )
 
 // What administrators do, for the commands that work on the data folder.
@@ -22,6 +24,22 @@ type Key struct {
 	Expires time.Time `json:"expires"`
 	LastUse time.Time `json:"lastuse"`
 	Key     string    `json:"key"`
+	belfry.Narrowing
+	Old []OldSecret `json:"old"` // earlier secrets that are still accepted
+}
+
+// OldSecret is a secret that a key had before a rotation.
+type OldSecret struct {
+	Last4   string    `json:"last4"`
+	Until   time.Time `json:"until"`
+	LastUse time.Time `json:"lastuse"`
+}
+
+// NewKey describes a key to be created. It is good for some time, or with 0 for ever.
+type NewKey struct {
+	Name, Level string
+	Lasts       time.Duration
+	belfry.Narrowing
 }
 
 // User is somebody who can log in.
@@ -47,14 +65,38 @@ type UserChange struct {
 	Views    *[]string `json:"views,omitempty"`
 }
 
-// CreateKey makes a key and returns it with its text. It is good for some time, or with 0 for ever.
-func (c *Client) CreateKey(ctx context.Context, name, level string, lasts time.Duration) (k Key, err error) {
-	in := map[string]string{"name": name, "level": level}
-	if lasts > 0 {
-		in["expires"] = lasts.String()
-	}
+// CreateKey creates a key and returns it with its secret.
+func (c *Client) CreateKey(ctx context.Context, wish NewKey) (k Key, err error) {
+	in := struct {
+		Name    string `json:"name"`
+		Level   string `json:"level"`
+		Expires string `json:"expires,omitempty"`
+		belfry.Narrowing
+	}{wish.Name, wish.Level, lasting(wish.Lasts), wish.Narrowing}
 	_, err = c.call(ctx, http.MethodPost, "/api/keys", "", in, &k)
 	return k, err
+}
+
+// RotateKey gives a key another secret and returns the key with it. The old secret is accepted for the overlap. Unless lasts is 0,
+// the key ends that long from now.
+func (c *Client) RotateKey(ctx context.Context, name string, overlap, lasts time.Duration) (k Key, err error) {
+	in := map[string]string{"overlap": overlap.String()}
+	if lasts > 0 {
+		in["expires"] = lasting(lasts)
+	}
+	q := request{method: http.MethodPost, path: "/api/keys/" + name + "/rotate", escaped: "/api/keys/" + segment(name) + "/rotate", typ: "application/json"}
+	if q.body, err = json.Marshal(in); err != nil {
+		return k, err
+	}
+	_, err = c.send(ctx, q, &k)
+	return k, err
+}
+
+func lasting(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
 }
 
 // Keys lists the keys.

@@ -141,7 +141,7 @@ func TestInspectOutsideSequencer(t *testing.T) {
 	h.inspecting = func() {
 		looked++
 		row := &belfry.Row{Type: "data", Resource: "C", Object: "o", Class: "c", View: "C", Indicators: []belfry.Cell{{N: 1, Text: "1"}}}
-		if code, answer, err := h.intake.SendOne(t.Context(), h.who.Customer, row); err != nil || code != 200 {
+		if code, answer, err := h.intake.SendOne(t.Context(), h.who.Scope, row); err != nil || code != 200 {
 			t.Errorf("%d %s %v", code, answer, err)
 		}
 	}

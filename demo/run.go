@@ -121,7 +121,7 @@ func (d *Demo) beat(ctx context.Context, n int) {
 	err := d.send(ctx, b)
 	for _, o := range silent {
 		if err == nil {
-			_, _, err = d.Intake.SendOne(ctx, d.Customer, &belfry.Row{Type: "data", NoResponse: true, Resource: o.resource, Object: o.name})
+			_, _, err = d.Intake.SendOne(ctx, belfry.Whole(d.Customer), &belfry.Row{Type: "data", NoResponse: true, Resource: o.resource, Object: o.name})
 		}
 	}
 	if err == nil {

@@ -63,7 +63,7 @@ func (b *bench) bulk(t testing.TB, remove bool, pkg, body string, o intake.Optio
 // one sends a single row and says what it was told.
 func (b *bench) one(t testing.TB, row belfry.Row) string {
 	t.Helper()
-	code, answer, err := b.SendOne(context.Background(), b.Who.Customer, &row)
+	code, answer, err := b.SendOne(context.Background(), b.Who.Scope, &row)
 	if err != nil {
 		t.Fatal(err)
 	}

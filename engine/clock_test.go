@@ -74,7 +74,7 @@ func (g *stage) outage(t *testing.T, begin belfry.Time) {
 		t.Fatal(err)
 	}
 	row := &belfry.Row{Type: "data", NoResponse: true, Resource: "web01", Object: "cpu", Class: "cpu", View: "web01"}
-	if code, answer, err := g.SendOne(t.Context(), g.who.Customer, row); code != 200 || err != nil {
+	if code, answer, err := g.SendOne(t.Context(), g.who.Scope, row); code != 200 || err != nil {
 		t.Fatal(code, string(answer), err)
 	}
 	minute := 60 * second

@@ -102,7 +102,7 @@ func (g *stage) send(s *step) (err error) {
 	row := &belfry.Row{Type: "data", Resource: resource, Object: own, NoResponse: s.verb == "silent", Indicators: s.values}
 	g.run(func() {
 		if !s.dated {
-			_, answer, err = g.SendOne(context.Background(), g.who.Customer, row)
+			_, answer, err = g.SendOne(context.Background(), g.who.Scope, row)
 			return
 		}
 		head, line := "type,resname,object,timestamp", "data,"+resource+","+own+","+(begun+s.from).String()

@@ -10,8 +10,9 @@ import (
 // session was.
 type Sender struct {
 	belfry.Scope
-	Key  string
-	Name string
+	Key   string
+	Name  string
+	IsKey bool // it is a key, and Name is that of the key
 	// Wait runs f, which may wait for long, without what the request holds that others need. It gives the error of f, or says why
 	// the sender may not go on. Nil for one that holds nothing and always may.
 	Wait func(f func(context.Context) error) error

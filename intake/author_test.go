@@ -57,6 +57,15 @@ func TestAuthorStays(t *testing.T) {
 		b.bulk(t, false, pkg, strings.ReplaceAll(export, "***", "s3cret"), Options{})
 		check("removed and rebuilt", false)
 		b.bulk(t, true, pkg, "name\n"+name+"\n", Options{})
+		b.Who = limited
+		b.Who.IsKey = true
+		b.bulk(t, false, pkg, "name,view,community,script\n"+name+",In,s3cret,a = 1\n", Options{})
+		b.Who = whole
+		check("written with a key", true)
+		if a := author(); a.Created != 0 {
+			t.Errorf("%s: a user of the name of a key is its author: %+v", name, a)
+		}
+		b.bulk(t, true, pkg, "name\n"+name+"\n", Options{})
 		b.Tree.SetSecrets(nil)
 	}
 }

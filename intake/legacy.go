@@ -52,9 +52,9 @@ type gathering struct {
 // mostGathered is how many rows may wait for one round; each has a connection that waits with it.
 const mostGathered = 1 << 14
 
-// SendOne takes a single row and answers with its report.
-func (in *Intake) SendOne(ctx context.Context, c belfry.CustomerID, row *belfry.Row) (code int, answer []byte, err error) {
-	g, n, err := in.sendWithin(ctx, belfry.Whole(c), row)
+// SendOne takes a single row of somebody who may touch what the scope says, and answers with its report.
+func (in *Intake) SendOne(ctx context.Context, scope belfry.Scope, row *belfry.Row) (code int, answer []byte, err error) {
+	g, n, err := in.sendWithin(ctx, scope, row)
 	if err != nil {
 		return 0, nil, err
 	}

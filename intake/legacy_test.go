@@ -15,7 +15,7 @@ import (
 // one sends a single row and says what it was told: "200 o1", "400 c unknown_object".
 func (b *bench) one(t testing.TB, row belfry.Row) string {
 	t.Helper()
-	code, answer, err := b.SendOne(context.Background(), b.Who.Customer, &row)
+	code, answer, err := b.SendOne(context.Background(), b.Who.Scope, &row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestSinglesGather(t *testing.T) {
 			case 3:
 				row.Indicators[0].Text = "x"
 			}
-			code, answer, err := b.SendOne(context.Background(), b.Who.Customer, &row)
+			code, answer, err := b.SendOne(context.Background(), b.Who.Scope, &row)
 			if err != nil {
 				t.Error(err)
 			} else if got := enginetest.Told(t, code, answer); got != wants[i%4] {

@@ -69,7 +69,7 @@ func TestShortfallEvents(t *testing.T) {
 	if _, _, err := b.Send(t.Context(), b.Who, strings.NewReader(""), Options{DryRun: true}); belfry.CodeOf(err) != belfry.RateLimited {
 		t.Error(err) // nothing of it would have been stored
 	}
-	if _, _, err := b.SendOne(t.Context(), b.Who.Customer, &belfry.Row{Type: "data", Object: "a"}); belfry.CodeOf(err) != belfry.RateLimited {
+	if _, _, err := b.SendOne(t.Context(), b.Who.Scope, &belfry.Row{Type: "data", Object: "a"}); belfry.CodeOf(err) != belfry.RateLimited {
 		t.Error(err)
 	}
 	b.Config.Limits = limits

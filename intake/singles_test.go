@@ -18,7 +18,7 @@ func TestSinglesLimit(t *testing.T) {
 			t.Fatalf("row %d: %v", i, err)
 		}
 	}
-	if _, _, err := s.SendOne(t.Context(), 1, row); belfry.CodeOf(err) != belfry.Overloaded {
+	if _, _, err := s.SendOne(t.Context(), belfry.Whole(1), row); belfry.CodeOf(err) != belfry.Overloaded {
 		t.Errorf("one more: %v", err)
 	}
 	if got := s.counters.Lost[lostOverloaded].Load(); got != 1 || s.counters.Received.Load() != 1 {

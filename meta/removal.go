@@ -39,7 +39,7 @@ func (t *Tree) applyRemoval(d *belfry.Doc) error {
 // removeCustomer forgets the keys and sessions of a customer.
 func (r *registry) removeCustomer(c belfry.CustomerID) {
 	for _, k := range r.named[c] {
-		delete(r.keys, k.hash)
+		r.forgetKey(k)
 	}
 	delete(r.named, c)
 	for hash, s := range r.sessions {

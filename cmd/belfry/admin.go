@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,7 @@ func (f adminFlags) use(s streams, existing bool, customer string, do func(conte
 type keyCmd struct {
 	Create keyCreateCmd `cmd:"" help:"Create a key and print it. It is shown this once. A data folder that does not exist is made."`
 	List   keyListCmd   `cmd:"" help:"List keys, without their secrets."`
+	Rotate keyRotateCmd `cmd:"" help:"Give a key another secret and print it. It is shown this once. The old one is accepted until the overlap ends."`
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke a key; a running service refuses it at once."`
 }
 
@@ -69,6 +71,10 @@ type keyCreateCmd struct {
 	Level    string `required:"" help:"What it may do: read, readwrite or readwritedelete."`
 	Customer string `default:"default" help:"Customer it belongs to."`
 	Expires  string `help:"How long it is good for, as 90d; without it, for ever." placeholder:"TIME"`
+
+	Only      []string `placeholder:"send" help:"Restrict it to sending rows: POST /api/send, /d, /l and /cv. It reads nothing then."`
+	Views     []string `sep:"none" placeholder:"VIEW" help:"View or resource to which it is limited, with all that stands in it. Repeat for several; without it the key reaches everything."`
+	Addresses []string `placeholder:"NETWORK" help:"Address or network from which it is accepted, as 192.0.2.7 or 10.0.0.0/8; several with commas, or repeat. Without it, from everywhere."`
 }
 
 // Run prints the key alone, so that a script can take it.
@@ -77,14 +83,52 @@ func (c *keyCreateCmd) Run(s streams) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--level: %s", text(err))}
 	}
-	var d app.Duration
-	if c.Expires != "" {
-		if err := d.UnmarshalText([]byte(c.Expires)); err != nil || d <= 0 {
-			return usageError{fmt.Errorf("--expires: %q is not a duration; write it as 90d or 12h", c.Expires)}
-		}
+	wish := client.NewKey{Name: c.Name, Level: level.String(), Narrowing: belfry.Narrowing{Only: c.Only, Views: c.Views, Addresses: c.Addresses}}
+	if wish.Lasts, err = lasting(c.Expires); err != nil {
+		return err
 	}
 	return c.use(s, false, c.Customer, func(ctx context.Context, a *client.Client) error {
-		k, err := a.CreateKey(ctx, c.Name, level.String(), time.Duration(d))
+		k, err := a.CreateKey(ctx, wish)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(s.out, k.Key)
+		return err
+	})
+}
+
+// lasting reads the flag that says how long a key is good for; 0 without it.
+func lasting(expires string) (time.Duration, error) {
+	if expires == "" {
+		return 0, nil
+	}
+	var d app.Duration
+	if err := d.UnmarshalText([]byte(expires)); err != nil || d <= 0 {
+		return 0, usageError{fmt.Errorf("--expires: %q is not a duration; write it as 90d or 12h", expires)}
+	}
+	return time.Duration(d), nil
+}
+
+type keyRotateCmd struct {
+	adminFlags
+	Name     string `required:"" help:"Name of the key."`
+	Customer string `default:"default" help:"Customer it belongs to."`
+	Overlap  string `default:"24h" help:"How long the old secret is still accepted, up to 30d; 0s refuses it at once." placeholder:"TIME"`
+	Expires  string `help:"How long the key is good for from now on, as 90d; without it, its end stays." placeholder:"TIME"`
+}
+
+// Run prints the new secret alone.
+func (c *keyRotateCmd) Run(s streams) error {
+	var overlap app.Duration
+	if err := overlap.UnmarshalText([]byte(c.Overlap)); err != nil {
+		return usageError{fmt.Errorf("--overlap: %q is not a duration; write it as 24h or 7d, or 0s to refuse the old secret at once", c.Overlap)}
+	}
+	lasts, err := lasting(c.Expires)
+	if err != nil {
+		return err
+	}
+	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
+		k, err := a.RotateKey(ctx, c.Name, time.Duration(overlap), lasts)
 		if err != nil {
 			return err
 		}
@@ -105,9 +149,13 @@ func (c *keyListCmd) Run(s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.out, "NAME\tLEVEL\tENDS IN\tCREATED\tEXPIRES\tLAST USE\tCREATOR", func(w io.Writer) {
+		return table(s.out, "NAME\tLEVEL\tENDS IN\tCREATED\tEXPIRES\tLAST USE\tCREATOR\tNARROWED TO", func(w io.Writer) {
 			for _, k := range keys {
-				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), date(k.LastUse), k.Creator)
+				narrowed := cmp.Or(k.Narrowing.String(), "-")
+				fmt.Fprintf(w, "%s\t%s\t…%s\t%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, k.Last4, date(k.Created), date(k.Expires), date(k.LastUse), k.Creator, narrowed)
+				for _, o := range k.Old {
+					fmt.Fprintf(w, "%s (old)\t%s\t…%s\t%s\t%s\t%s\t%s\t%s\n", k.Name, k.Level, o.Last4, date(k.Created), date(o.Until), date(o.LastUse), k.Creator, narrowed)
+				}
 			}
 		})
 	})

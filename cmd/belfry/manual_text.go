@@ -81,11 +81,20 @@ anything else is refused; one that was filled before goes on, as long as --demo 
 	},
 	"key create": {
 		description: `Makes a key and prints it, alone on its line. The service keeps no more than its digest, so it cannot be shown again.`,
-		examples:    []usageExample{{"A key for three months, straight into a file:", "belfry key create --name loader --level readwrite --expires 90d > loader.key"}},
+		examples: []usageExample{
+			{"A key for three months, straight into a file:", "belfry key create --name loader --level readwrite --expires 90d > loader.key"},
+			{"A key that sends from one network and reads nothing:", "belfry key create --name agents --level readwrite --only send --addresses 10.0.0.0/8"},
+		},
 	},
 	"key list": {
-		description: `Prints name, level, last characters, creation, expiry and creator of every key of a customer.`,
-		examples:    []usageExample{{"The keys of another customer:", "belfry key list --customer acme"}},
+		description: `Prints name, level, last characters, creation, expiry, last use, creator and restrictions of every key of a customer. Old secrets
+that are still accepted after a rotation have a line of their own.`,
+		examples: []usageExample{{"The keys of another customer:", "belfry key list --customer acme"}},
+	},
+	"key rotate": {
+		description: `Gives a key another secret and prints it, alone on its line. Level and restrictions stay. The old secret is accepted until the overlap ends,
+and belfry key list shows when it was last used.`,
+		examples: []usageExample{{"Another secret; the old one is accepted for a week:", "belfry key rotate --name loader --overlap 7d > loader.key"}},
 	},
 	"key revoke": {
 		description: `Takes a key out of use. A running service refuses it from that moment on.`,

@@ -54,6 +54,7 @@ var examples = map[string]example{
 	"GET /api/keys":                      {"/api/keys?limit=1000", "", ""},
 	"POST /api/keys":                     {"/api/keys", `{"name":"made %d","level":"read"}`, "application/json"},
 	"DELETE /api/keys/{name...}":         {"/api/keys/nothing", "", ""},
+	"POST /api/keys/{name}/rotate":       {"/api/keys/nothing/rotate", "{}", "application/json"},
 	"GET /api/health":                    {"/api/health", "", ""},
 	"POST /api/health/clock":             {"/api/health/clock", "", ""},
 	"POST /api/health/faults/{id}":       {"/api/health/faults/nothing", "", ""},
@@ -100,6 +101,7 @@ type visitor struct {
 	cookie  bool
 	foreign bool // a browser sends it for another site
 	acme    bool // belongs to the other customer
+	sends   bool // is a key that may only send
 }
 
 // expected is what follows from the route table alone; 0 means that the route itself answers.
@@ -116,7 +118,7 @@ func expected(rt api.Route, v visitor) (status int, code string) {
 		return 401, "invalid_key"
 	case v.foreign && !safe:
 		return 403, "cross_site"
-	case v.level < rt.Level:
+	case v.level < rt.Level, v.sends && !rt.Sends():
 		return 403, "insufficient_level"
 	}
 	return 0, ""
@@ -176,6 +178,9 @@ func newMatrix(t *testing.T) *matrix {
 		"read": m.key("read", "read"), "readwrite": m.key("readwrite", "readwrite"), "all": m.key(ours+"-key", "readwritedelete"),
 		"expired": m.key("expired", "readwritedelete", "--expires", "1ms"), "revoked": m.key("revoked", "readwritedelete"),
 		"other": m.key(theirs+"-key", "readwritedelete", "--customer", "acme"),
+		"send":  m.key("sender", "readwritedelete", "--only", "send"),
+		"near":  m.key("near", "readwritedelete", "--addresses", "192.0.2.7,127.0.0.0/8", "--addresses", "::1"),
+		"far":   m.key("far", "readwritedelete", "--addresses", "192.0.2.0/24"),
 	}
 	m.belfry("key", "revoke", "--name", "revoked")
 	for _, role := range []string{"viewer", "operator", "administrator"} {
@@ -199,6 +204,9 @@ func newMatrix(t *testing.T) *matrix {
 		{name: "read", headers: header(keys["read"]), level: belfry.LevelRead},
 		{name: "readwrite", headers: header(keys["readwrite"]), level: belfry.LevelReadWrite},
 		{name: "readwritedelete", headers: header(keys["all"]), level: belfry.LevelReadWriteDelete},
+		{name: "send only", headers: header(keys["send"]), level: belfry.LevelReadWriteDelete, sends: true},
+		{name: "from its address", headers: header(keys["near"]), level: belfry.LevelReadWriteDelete},
+		{name: "from another address", headers: header(keys["far"])},
 		{name: "key in the address", param: keys["all"], level: belfry.LevelReadWriteDelete},
 		{name: "other customer", headers: header(keys["other"]), level: belfry.LevelReadWriteDelete, acme: true},
 		{name: "viewer", headers: session("default", "viewer", "pw of viewer"), level: belfry.LevelRead, cookie: true},

@@ -50,7 +50,7 @@ func (p *process) customer(name string) (key string) {
 	if err := local(belfry.DefaultCustomer).CreateCustomer(p.t.Context(), name); err != nil {
 		p.t.Error(err)
 	}
-	k, err := local(name).CreateKey(p.t.Context(), "k", "readwritedelete", 0)
+	k, err := local(name).CreateKey(p.t.Context(), client.NewKey{Name: "k", Level: "readwritedelete"})
 	if err != nil {
 		p.t.Error(err)
 	}

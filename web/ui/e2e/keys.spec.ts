@@ -134,3 +134,39 @@ test("hostile names are names", async ({ page, service }, info) => {
     await expect(page.getByRole("rowheader", { name, exact: true })).toHaveCount(0);
   }
 });
+
+test("narrows a key and rotates it", async ({ page, service }, info) => {
+  const name = `narrow ${info.project.name}`;
+  await logIn(page, service, "/ui/parameters/keys");
+  await page
+    .getByRole("button", { name: /^Create (a|the first) key$/ })
+    .first()
+    .click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByRole("radio", { name: "Read and write", exact: true }).check();
+  await dialog.getByLabel("Only for sending").check();
+  await dialog.getByLabel("Accepted from addresses").fill("10.0.0.1/8");
+  await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  await expect(dialog).toContainText("the network is 10.0.0.0/8");
+  await accessible(page);
+  await dialog.getByLabel("Accepted from addresses").fill("10.0.0.0/8\n127.0.0.1");
+  await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  const first = (await dialog.getByTestId("key").textContent()) ?? "";
+  await expect(dialog.getByLabel("Line that asks a query", { exact: true })).toHaveCount(0);
+  await dialog.getByRole("button", { name: "I have copied it" }).click();
+  await expect(row(page, name)).toContainText("only for sending");
+  await expect(row(page, name)).toContainText("from 10.0.0.0/8, 127.0.0.1");
+  const refused = shell(`curl -s -H 'x-api-key: ${first}' '${service.url}/api/sql?q=SELECT+name+FROM+objectstatus'`);
+  expect(refused).toContain("only: send");
+
+  await page.getByRole("button", { name: `Rotate ${name}` }).click();
+  await accessible(page);
+  await dialog.getByRole("button", { name: "Rotate the key" }).click();
+  const second = (await dialog.getByTestId("key").textContent()) ?? "";
+  expect(second).not.toBe(first);
+  await dialog.getByRole("button", { name: "I have copied it" }).click();
+  await expect(row(page, name)).toContainText(`…${second.slice(-4)}`);
+  await expect(row(page, name)).toContainText(`old …${first.slice(-4)}`);
+  await accessible(page);
+});

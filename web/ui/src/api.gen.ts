@@ -497,7 +497,17 @@ export interface Key {
   created: string;
   expires?: string;
   lastuse?: string;
-  /** The secret, in the answer to its creation alone. */
+  /** send: the key may use POST /api/send, GET /d, GET /l and GET /cv alone, and reads nothing. */
+  only?: string[];
+  /** Views or resources to which the key is limited, with their content. */
+  views?: string[];
+  /** Addresses and networks from which the key is accepted, as 192.0.2.7 or 10.0.0.0/8; from others it is unknown. */
+  addresses?: string[];
+  /** When the present secret was made; absent if the key was never rotated. */
+  rotated?: string;
+  /** Earlier secrets that are still accepted, the latest first. */
+  old?: OldSecret[];
+  /** The secret, in the answer to its creation or rotation alone. */
   key?: string;
 }
 
@@ -506,6 +516,10 @@ export interface KeyHolder {
   /** Name of the key. */
   key: string;
   level: "read" | "readwrite" | "readwritedelete";
+  /** Views and resources to which the key is limited; absent if it is not. */
+  views?: string[];
+  /** Addresses and networks from which the key is accepted; absent if from all. */
+  addresses?: string[];
 }
 
 export interface KeyList {
@@ -561,6 +575,12 @@ export interface NewKey {
   level: "read" | "readwrite" | "readwritedelete";
   /** A moment, or a time from now, as 90d. */
   expires?: string;
+  /** send: the key may use POST /api/send, GET /d, GET /l and GET /cv alone, and reads nothing. */
+  only?: string[];
+  /** Views or resources to which the key is limited, with their content. */
+  views?: string[];
+  /** Addresses and networks from which the key is accepted, as 192.0.2.7 or 10.0.0.0/8; from others it is unknown. */
+  addresses?: string[];
 }
 
 /** A policy as it is written. The name may be left out. */
@@ -595,6 +615,12 @@ export interface NewUser {
 export interface Occurrence {
   from?: string;
   to?: string;
+}
+
+export interface OldSecret {
+  last4: string;
+  until: string;
+  lastuse?: string;
 }
 
 /** Takes the place of the thresholds that a class gives one of its indicators. */
@@ -777,6 +803,13 @@ export interface Report {
 export interface Revoked {
   /** Name of the key. */
   revoked: string;
+}
+
+export interface Rotation {
+  /** How long the old secret is still accepted, as 24h, which is the default; at most 30d. 0s refuses it at once. */
+  overlap?: string;
+  /** Another end of the key: a moment, or a time from now, as 90d. Without it, the end stays. */
+  expires?: string;
 }
 
 export interface RowError {

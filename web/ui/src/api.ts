@@ -498,10 +498,16 @@ export type Level = gen.Key["level"];
 
 export type Key = gen.Key;
 
+/** Narrowing restricts a key to less than its level allows. */
+export type Narrowing = Pick<gen.NewKey, "only" | "views" | "addresses">;
+
+export type MadeKey = Key & { key: string };
+
 export const keys = {
   list: (p: Page = {}) => call<gen.KeyList>("/api/keys", { params: { ...p } }),
   all: () => everything((p) => keys.list(p).then((a) => ({ list: a.keys, more: a.more }))),
-  create: (k: gen.NewKey) => call<Key & { key: string }>("/api/keys", { json: k }),
+  create: (k: gen.NewKey) => call<MadeKey>("/api/keys", { json: k }),
+  rotate: (name: string, overlap: string) => call<MadeKey>(`${named("/api/keys", name)}/rotate`, { json: { overlap } }),
   revoke: (name: string) => call<unknown>(named("/api/keys", name), { method: "DELETE" }),
 };
 

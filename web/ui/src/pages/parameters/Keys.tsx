@@ -8,7 +8,9 @@ import { pageNow } from "../../clock";
 import { Empty, Failure, Page, Waiting } from "../../parts/Page";
 import { Age, Time } from "../../parts/Time";
 import { Confirm } from "./Confirm";
+import { Restrictions } from "./NarrowKey";
 import { levels, NewKey } from "./NewKey";
+import { RotateKey } from "./RotateKey";
 import { type Column, Find, Rows, useFound } from "./Rows";
 
 export default function KeysPage() {
@@ -16,6 +18,7 @@ export default function KeysPage() {
   const list = useQuery({ queryKey: ["keys"], queryFn: keys.all, refetchInterval: 30_000 });
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
+  const [rotating, setRotating] = useState<Key>();
   const found = useFound();
   const again = () => client.invalidateQueries({ queryKey: ["keys"] });
   const shown = list.data?.filter((k) => found.has(k.name, k.creator, k.last4));
@@ -40,11 +43,12 @@ export default function KeysPage() {
       {list.data?.length === 0 && <First onCreate={() => setMaking(true)} />}
       {!!list.data?.length &&
         (shown?.length ? (
-          <Rows label="API keys" columns={columns(setRevoking)} rows={shown} keyOf={(k) => k.name} />
+          <Rows label="API keys" columns={columns(setRotating, setRevoking)} rows={shown} keyOf={(k) => k.name} />
         ) : (
           <Empty title="No key is called that" />
         ))}
       {making && <NewKey onClose={() => setMaking(false)} onMade={again} />}
+      {rotating && <RotateKey of={rotating} onClose={() => setRotating(undefined)} onDone={again} />}
       {revoking && (
         <Confirm
           title="Revoke this key?"
@@ -74,11 +78,19 @@ export default function KeysPage() {
   );
 }
 
-function columns(onRevoke: (k: Key) => void): Column<Key>[] {
+function columns(onRotate: (k: Key) => void, onRevoke: (k: Key) => void): Column<Key>[] {
   return [
     { label: "Name", cell: (k) => <b className="name">{k.name}</b> },
-    { label: "Level", cell: (k) => levelName(k.level) },
-    { label: "Ends in", cell: (k) => <span className="number">…{k.last4}</span> },
+    {
+      label: "Level",
+      cell: (k) => (
+        <>
+          {levelName(k.level)}
+          <Restrictions {...k} />
+        </>
+      ),
+    },
+    { label: "Ends in", cell: (k) => <Secrets of={k} /> },
     { label: "Created", cell: (k) => <Made by={k.creator} at={k.created} /> },
     { label: "Expires", cell: (k) => <Expiry at={k.expires} /> },
     { label: "Last use", cell: (k) => <LastUse at={k.lastuse} /> },
@@ -86,15 +98,41 @@ function columns(onRevoke: (k: Key) => void): Column<Key>[] {
       label: "Actions",
       tools: true,
       cell: (k) => (
-        <Button size="compact-sm" variant="default" onClick={() => onRevoke(k)} aria-label={`Revoke ${k.name}`}>
-          Revoke
-        </Button>
+        <Group gap="xs" wrap="nowrap" justify="flex-end">
+          <Button size="compact-sm" variant="default" onClick={() => onRotate(k)} aria-label={`Rotate ${k.name}`}>
+            Rotate
+          </Button>
+          <Button size="compact-sm" variant="default" onClick={() => onRevoke(k)} aria-label={`Revoke ${k.name}`}>
+            Revoke
+          </Button>
+        </Group>
       ),
     },
   ];
 }
 
 const levelName = (l: Level) => levels.find((d) => d.level === l)?.label ?? l;
+
+/** Secrets shows how the secret of a key ends, and the old ones with their end and last use. */
+function Secrets({ of }: { of: Key }) {
+  return (
+    <>
+      <span className="number">…{of.last4}</span>
+      {of.old?.map((o) => (
+        <Text key={o.last4 + o.until} size="xs" c="dimmed">
+          old …{o.last4}, until <Time at={o.until} />,{" "}
+          {o.lastuse ? (
+            <>
+              last used <Age at={o.lastuse} /> ago
+            </>
+          ) : (
+            "never used"
+          )}
+        </Text>
+      ))}
+    </>
+  );
+}
 
 function Made({ by, at }: { by: string; at: string }) {
   return (

@@ -1,12 +1,13 @@
 // The dialog that makes a key, and shows it this once.
 import { Button, Group, Modal, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { type Key, keys, type Level } from "../../api";
+import { keys, type Level, type MadeKey } from "../../api";
 import { Notice } from "../../parts/Notice";
 import { Failure } from "../../parts/Page";
 import { zone } from "../../parts/Time";
 import { Copied, CopyButton } from "./Copy";
 import { queryLine, sendLines } from "./curl";
+import { NarrowFields, narrowing, unrestricted } from "./NarrowKey";
 
 export const levels: { level: Level; label: string; about: string }[] = [
   { level: "read", label: "Read", about: "Asks: queries, statuses, the tree, classes, packages. Changes nothing." },
@@ -30,10 +31,8 @@ const terms = [
   { value: "", label: "Never" },
 ];
 
-type Made = Key & { key: string };
-
 export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
-  const [made, setMade] = useState<Made>();
+  const [made, setMade] = useState<MadeKey>();
   return (
     <Modal
       opened
@@ -60,12 +59,13 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: () =>
   );
 }
 
-function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: Made) => void }) {
+function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: MadeKey) => void }) {
   const [name, setName] = useState("");
   // As little as possible, unless somebody chooses more.
   const [level, setLevel] = useState<Level>("read");
   const [term, setTerm] = useState("90d");
   const [date, setDate] = useState("");
+  const [draft, setDraft] = useState(unrestricted);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const create = async (e: FormEvent) => {
@@ -74,7 +74,7 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: Made) => v
     setError(undefined);
     try {
       const expires = term === "date" ? new Date(date).toISOString() : term;
-      onMade(await keys.create({ name, level, expires: expires || undefined }));
+      onMade(await keys.create({ name, level, expires: expires || undefined, ...narrowing(draft) }));
     } catch (e) {
       setError(e);
       setBusy(false);
@@ -120,6 +120,7 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: Made) => v
             required
           />
         )}
+        <NarrowFields draft={draft} onChange={setDraft} />
         {error !== undefined && <Failure error={error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -134,8 +135,9 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: Made) => v
   );
 }
 
-function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
+export function Shown({ made, onClose }: { made: MadeKey; onClose: () => void }) {
   const url = location.origin;
+  const narrowed = made.only?.length || made.views?.length; // the lines need all of the customer
   return (
     <Stack>
       <Notice title="It is shown this once">
@@ -150,14 +152,16 @@ function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
         </Text>
         <CopyButton text={made.key}>Copy the key</CopyButton>
       </Group>
-      {made.level !== "read" && (
+      {made.level !== "read" && !narrowed && (
         <Lines
           title="Make a resource and send it a value"
           label="Lines that send a value"
           text={sendLines(url, made.key).join("\n")}
         />
       )}
-      <Lines title="Ask for what there is" label="Line that asks a query" text={queryLine(url, made.key)} />
+      {!made.only?.length && (
+        <Lines title="Ask for what there is" label="Line that asks a query" text={queryLine(url, made.key)} />
+      )}
       {location.protocol === "https:" && (
         <Text size="xs" c="dimmed">
           If the service made its own certificate, give curl the file with <code>--cacert</code>.

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { type Role, type User, type UserChange, users } from "../../api";
 import { Failure } from "../../parts/Page";
 import { useMay } from "../../session";
+import { lines } from "./lines";
 import { Secret } from "./Secret";
 
 const roles: { role: Role; about: string }[] = [
@@ -39,12 +40,6 @@ export function UserDialog(p: Props) {
     </Modal>
   );
 }
-
-const lines = (text: string) =>
-  text
-    .split("\n")
-    .map((v) => v.trim())
-    .filter(Boolean);
 
 function Form({
   user,

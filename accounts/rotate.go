@@ -1,0 +1,101 @@
+package accounts
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"belfry"
+	"belfry/meta"
+)
+
+const (
+	// DefaultOverlap is how long the old secret of a key is accepted after a rotation, unless somebody says otherwise.
+	DefaultOverlap = 24 * time.Hour
+	// MaxOverlap is how long it may be.
+	MaxOverlap = 30 * 24 * time.Hour
+	// maxOld is how many old secrets of a key are accepted at the same time.
+	maxOld = 4
+)
+
+// Rotation asks for another secret of a key.
+type Rotation struct {
+	Name    string
+	Overlap time.Duration // how long the secrets before it are still accepted; 0: not at all
+	Expires belfry.Time   // another end of the key; 0: it stays
+}
+
+// RotateKey gives a key another secret and returns it. Name, level and restrictions stay. Secrets before it are accepted until the overlap ends,
+// or until they would have ended anyway.
+func (a *Accounts) RotateKey(who Caller, to Rotation) (secret string, err error) {
+	if to.Overlap < 0 || to.Overlap > MaxOverlap {
+		return "", belfry.Errorf(belfry.BadParameter, "overlap must be a time from 0s to %dd, got %s", MaxOverlap/(24*time.Hour), to.Overlap)
+	}
+	secret = newSecret()
+	err = a.urgent(who.Customer, func(t change) error {
+		key, have := a.tree.KeyNamed(who.Customer, to.Name)
+		if !have {
+			return belfry.Errorf(belfry.NotFound, "there is no key %q", to.Name)
+		}
+		now := t.expiry()
+		if to.Expires == 0 && key.Expires != 0 && key.Expires <= now {
+			return belfry.Errorf(belfry.NotAllowed, "key %q has expired, and so would the new secret; say with expires how long it is good for", to.Name)
+		}
+		next := key
+		next.Old = oldSecrets(&key, now, belfry.Time(to.Overlap.Microseconds()))
+		if len(next.Old) > maxOld {
+			return belfry.Errorf(belfry.LimitReached, "key %q has %d old secrets that are still accepted; wait until one ends, or rotate with overlap 0s, which ends all of them", to.Name, len(key.Old))
+		}
+		next.First, next.Rotated, next.LastUse = key.Identity(), t.Now, 0
+		next.Hash, next.Last4 = belfry.HashOf(secret).String(), secret[len(secret)-4:]
+		if to.Expires != 0 {
+			next.Expires = to.Expires
+		}
+		if err := t.ReserveValue(belfry.DocKey, next.Name, next); err != nil {
+			return err
+		}
+		t.Put(belfry.DocKey, key.Customer, key.Name, next)
+		t.forgetUses(&key, next.Old)
+		t.Configured(rotationText(&key, &next), who.Name)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// oldSecrets are those that are still accepted after a rotation, the latest first.
+func oldSecrets(k *belfry.Key, now, overlap belfry.Time) (list []belfry.OldSecret) {
+	present := belfry.OldSecret{Hash: k.Hash, Last4: k.Last4, Until: now + overlap, LastUse: k.LastUse}
+	if k.Expires != 0 {
+		present.Until = min(present.Until, k.Expires)
+	}
+	for _, o := range append([]belfry.OldSecret{present}, k.Old...) {
+		if o.Until = min(o.Until, now+overlap); o.Until > now {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// forgetUses removes the documents with the last uses of a key's secrets, but for those of the secrets that stay old.
+func (t change) forgetUses(k *belfry.Key, but []belfry.OldSecret) {
+	t.Document(belfry.Doc{Kind: belfry.DocKeyUse, Customer: k.Customer, Name: k.Name})
+	for _, o := range k.Old {
+		if !slices.ContainsFunc(but, func(s belfry.OldSecret) bool { return s.Hash == o.Hash }) {
+			t.Document(belfry.Doc{Kind: belfry.DocKeyUse, Customer: k.Customer, Name: meta.KeyUseName(k.Name, o.Hash)})
+		}
+	}
+}
+
+func rotationText(was, now *belfry.Key) string {
+	text := fmt.Sprintf("key %s rotated: the secret that ends in %s takes the place of %s, which is refused", now.Name, now.Last4, was.Last4)
+	if len(now.Old) > 0 && now.Old[0].Hash == was.Hash {
+		text += " from " + now.Old[0].Until.String() + " on"
+	}
+	if now.Expires != was.Expires {
+		text += keyTerms(&belfry.Key{Expires: now.Expires})
+	}
+	return text
+}
