@@ -129,8 +129,8 @@ type classFile struct {
 	Interval   string          `json:"interval,omitempty" help:"Time between two rows, as 60s."`
 	Former     []formerFile    `json:"former,omitempty" help:"Indicators that the class once had: their types still bind. Kept by the service."`
 	// What an answer says beside the definition. It is not read: who sends an answer back, changed, need not cut it out.
-	Source  string `json:"source,omitempty" help:"Where the definition comes from. Not read." schema:"enum=builtin|file|customer|inferred"`
-	Objects wholeNumber  `json:"objects,omitempty" help:"How many objects have it. Not read." schema:"minimum=0"`
+	Source  string      `json:"source,omitempty" help:"Where the definition comes from. Not read." schema:"enum=builtin|file|customer|inferred"`
+	Objects wholeNumber `json:"objects,omitempty" help:"How many objects have it. Not read." schema:"minimum=0"`
 }
 
 // writtenClass is a class as a client may write it: the path gives the name.
@@ -145,12 +145,12 @@ type writtenClass struct {
 func (Class) Schema() any { return writtenClass{} }
 
 type formerFile struct {
-	N    wholeNumber  `json:"n" schema:"minimum=1,maximum=100"`
-	Type string `json:"type" schema:"enum=number|string"`
+	N    wholeNumber `json:"n" schema:"minimum=1,maximum=100"`
+	Type string      `json:"type" schema:"enum=number|string"`
 }
 
 type indicatorFile struct {
-	N          wholeNumber           `json:"n" help:"Number of the indicator." schema:"minimum=1,maximum=100"`
+	N          wholeNumber     `json:"n" help:"Number of the indicator." schema:"minimum=1,maximum=100"`
 	Name       string          `json:"name,omitempty"`
 	Unit       string          `json:"unit,omitempty"`
 	Type       string          `json:"type,omitempty" schema:"enum=number|string"`
@@ -158,10 +158,10 @@ type indicatorFile struct {
 }
 
 type thresholdFile struct {
-	When    string `json:"when" help:"As >= 80 or <> ok."`
-	Status  wholeNumber  `json:"status" help:"1 Warning, 2 Major, 3 Critical." schema:"minimum=1,maximum=3"`
-	Recover string `json:"recover,omitempty" help:"What ends it; otherwise that when is not met."`
-	After   wholeNumber  `json:"after,omitempty" help:"How many rows in a row must meet it." schema:"minimum=1"`
+	When    string      `json:"when" help:"As >= 80 or <> ok."`
+	Status  wholeNumber `json:"status" help:"1 Warning, 2 Major, 3 Critical." schema:"minimum=1,maximum=3"`
+	Recover string      `json:"recover,omitempty" help:"What ends it; otherwise that when is not met."`
+	After   wholeNumber `json:"after,omitempty" help:"How many rows in a row must meet it." schema:"minimum=1"`
 }
 
 type logFile struct {

@@ -50,7 +50,7 @@ type policyFile struct {
 	Resource   string         `json:"resource,omitempty" help:"In which the item is: of objects, and of views inside a resource."`
 	Thresholds []overrideFile `json:"thresholds,omitempty"`
 	Interval   string         `json:"interval,omitempty" help:"Time between two rows of any object, as 60s; none: nothing is expected."`
-	Intervals  []intervalFile     `json:"intervals,omitempty"`
+	Intervals  []intervalFile `json:"intervals,omitempty"`
 	Rollup     string         `json:"rollup,omitempty" help:"How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m."`
 	Period     *periodFile    `json:"period,omitempty"`
 }
@@ -59,7 +59,7 @@ type overrideFile struct {
 	_ struct{} `help:"Takes the place of the thresholds that a class gives one of its indicators."`
 
 	Class      string          `json:"class,omitempty" help:"May be left out on an object."`
-	N          wholeNumber           `json:"n" help:"Number of the indicator." schema:"minimum=1,maximum=100"`
+	N          wholeNumber     `json:"n" help:"Number of the indicator." schema:"minimum=1,maximum=100"`
 	Type       string          `json:"type,omitempty" help:"That of the indicator; it need not be sent." schema:"enum=number|string"`
 	Thresholds []thresholdFile `json:"thresholds" help:"An empty list switches the thresholds of the indicator off."`
 }

@@ -63,7 +63,7 @@ type architect struct {
 	point func()
 	model *inventory
 	maybe *inventory // what it is if the request without an answer has happened; nil when there is none
-	open  *change // that request
+	open  *change    // that request
 
 	requests, lost, kept int
 	codes                map[string]int

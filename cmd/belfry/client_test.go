@@ -94,8 +94,8 @@ func (s *inventory) take(w http.ResponseWriter, pkg, body string) {
 type shell struct {
 	*testing.T
 	inventory *inventory
-	out    string
-	err    string
+	out       string
+	err       string
 }
 
 func newShell(t *testing.T) *shell {

@@ -205,7 +205,7 @@ func TestOlderNames(t *testing.T) {
 		from     string
 		instance string
 		upTo     belfry.Position
-		again     bool
+		again    bool
 		want     uint64 // names
 	}{
 		{"older", older, "", 9, true, 30},
