@@ -35,9 +35,10 @@ func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry
 		t.startSession(c, now, from, secret)
 		return nil
 	}
-	err = a.urgent(c, begin)
+	by := inSession(u.Name, from)
+	err = a.urgent(c, by, begin)
 	if belfry.CodeOf(err) == belfry.StorageUnavailable {
-		err = a.urgent(c, func(t change) error {
+		err = a.urgent(c, by, func(t change) error {
 			if err := begin(t); err != nil {
 				return err
 			}
@@ -67,19 +68,19 @@ func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Pla
 		User: u.Name, Mark: u.Mark(), Created: now, Expires: SessionEnd(now, now, t.cfg.SessionAge()),
 		LastUse: now, Place: from,
 	})
-	t.login("logged in", u.Name)
+	t.sessionChanged(u.Name, actionLoggedIn, "logged in")
 }
 
 // LogOut ends a session; one that has ended already is none.
-func (a *Accounts) LogOut(hash belfry.Hash) error {
+func (a *Accounts) LogOut(hash belfry.Hash, from belfry.Place) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
 		return nil
 	}
-	return a.urgent(l.Customer, func(t change) error {
+	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
 		if _, ok := a.tree.Session(hash); ok {
 			t.endSession(l.Customer, hash)
-			t.login("logged out", l.User.Name)
+			t.sessionChanged(l.User.Name, actionLoggedOut, "logged out")
 		}
 		return nil
 	})
@@ -91,7 +92,7 @@ func (a *Accounts) Renew(hash belfry.Hash) error {
 	if !ok {
 		return nil
 	}
-	return a.do(l.Customer, func(t change) error {
+	return a.do(l.Customer, nil, func(t change) error {
 		l, ok := a.tree.Session(hash)
 		now := t.expiry()
 		age := a.cfg.SessionAge()
@@ -125,10 +126,10 @@ func (a *Accounts) expel(hash belfry.Hash, why string) error {
 	if !ok {
 		return nil
 	}
-	return a.urgent(l.Customer, func(t change) error {
+	return a.urgent(l.Customer, nil, func(t change) error {
 		if _, ok := a.tree.Session(hash); ok {
 			t.endSession(l.Customer, hash)
-			t.login("session ended: "+why, l.User.Name)
+			t.sessionChanged(l.User.Name, actionEnded, "session ended: "+why)
 		}
 		return nil
 	})
@@ -136,7 +137,7 @@ func (a *Accounts) expel(hash belfry.Hash, why string) error {
 
 // login tells of a session, or of who may begin one. A change of a user is told of in the same place: who looks for how
 // somebody got in wants to see both.
-func (t change) login(info, user string) { t.Event("user", "login", info, user) }
+func (t change) login(info string) { t.Event("user", "login", info, t.By.Called()) }
 
 // endedAtOnce is how many sessions end in one record.
 const endedAtOnce = 10_000
@@ -148,7 +149,7 @@ func (a *Accounts) SweepSessions() error {
 		return had.Expires <= belfry.At(a.engine.Trusted()) || had.Ahead(belfry.At(a.cfg.Expiry()))
 	}
 	for part := range slices.Chunk(a.tree.Ended(over), endedAtOnce) {
-		err := a.do(0, func(t change) error {
+		err := a.do(0, nil, func(t change) error {
 			for _, l := range part {
 				if now, ok := a.tree.Session(l.Hash); !ok || over(now.Session) { // else renewed meanwhile
 					t.endSession(l.Customer, l.Hash)
@@ -193,7 +194,7 @@ func (a *Accounts) EndSession(ctx context.Context, who Caller, user, id string) 
 			return belfry.Errorf(belfry.NotFound, "there is no such session")
 		}
 		t.endSession(c, have[i])
-		t.login("session ended", user)
+		t.sessionChanged(user, actionEnded, "session ended")
 		return nil
 	}))
 }
@@ -201,7 +202,7 @@ func (a *Accounts) EndSession(ctx context.Context, who Caller, user, id string) 
 // SessionsUsed stores when sessions were last used, of those that were since it last did.
 func (a *Accounts) SessionsUsed() error {
 	for part := range slices.Chunk(a.tree.SessionsUsed(), usesAtOnce) {
-		err := a.do(0, func(t change) error {
+		err := a.do(0, nil, func(t change) error {
 			for _, hash := range part {
 				if l, ok := a.tree.Session(hash); ok { // else it has ended meanwhile
 					t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)

@@ -10,7 +10,7 @@ import (
 // Routes is everything the service answers. A new endpoint is its handler with its Route beside it, in the list of its subject; a new subject has its line here.
 var Routes = slices.Concat(
 	pageRoutes, provisioningRoutes, openapiRoutes, packageRoutes, classRoutes, sessionRoutes, userRoutes, customerRoutes, keyRoutes, policyRoutes,
-	healthRoutes, settingRoutes, pictureRoutes, sendRoutes, explainRoutes, actionRoutes, receiverRoutes, legacyRoutes, queryRoutes, treeRoutes, streamRoutes,
+	healthRoutes, settingRoutes, pictureRoutes, auditRoutes, sendRoutes, explainRoutes, actionRoutes, receiverRoutes, legacyRoutes, queryRoutes, treeRoutes, streamRoutes,
 )
 
 // anyParams are whatever parameters there are.

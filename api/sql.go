@@ -139,7 +139,7 @@ func (s *Server) asked(r *request, params params) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.plan(r.ctx(), r.scope(), q); err != nil {
+	if err := s.plan(r, q); err != nil {
 		return nil, err
 	}
 	if q.pages && q.plan.Open() && q.wt != "json" && q.wt != "ndjson" {
@@ -260,8 +260,8 @@ func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limi
 }
 
 // plan turns the text of a query and the parameters beside it into a plan.
-func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
-	params := q.params
+func (s *Server) plan(r *request, q *asked) error {
+	params, scope := q.params, r.scope()
 	if !params.Has("q") {
 		return belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
@@ -290,6 +290,9 @@ func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
 	if err != nil {
 		return err
 	}
+	if err := r.mayRead(s.Tree.Catalog().Collection(text.From.Text)); err != nil {
+		return err
+	}
 	if q.plan, err = query.Check(text, s.Tree.Catalog(), o); err != nil {
 		return err
 	}
@@ -298,5 +301,5 @@ func (s *Server) plan(ctx context.Context, scope belfry.Scope, q *asked) error {
 			return err
 		}
 	}
-	return q.plan.Resolve(ctx, s.Tree)
+	return q.plan.Resolve(r.ctx(), s.Tree)
 }

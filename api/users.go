@@ -190,7 +190,7 @@ func (s *Server) hashing(r *request) accounts.Hashing {
 
 // caller is who asks, for a change that is not remembered.
 func (r *request) caller() accounts.Caller {
-	return accounts.Caller{Sender: engine.Sender{Scope: belfry.Whole(r.customer), Key: r.key, Name: r.who}, Level: r.level, Local: r.local}
+	return accounts.Caller{Sender: r.senderOf(belfry.Whole(r.customer)), Level: r.level, Local: r.local}
 }
 
 // writeBody sends an answer that is ready.

@@ -21,6 +21,7 @@ type Collection struct {
 	Text       string    // the field of a search term without a field
 	Item       bool      // rows refer to an item, in the physical column "item"
 	Objects    bool      // … which is always an object
+	Restricted bool      // only administrators may read it
 	Help       string
 	Fields     []Field // id and timestamp first
 }
@@ -201,6 +202,7 @@ type collectionFile struct {
 	} `json:"summaries"`
 	Key     []string    `json:"key"`
 	Objects bool        `json:"objects"`
+	Admins  bool        `json:"administrators"`
 	Text    string      `json:"text"`
 	Help    string      `json:"help"`
 	Fields  []fieldFile `json:"fields"`
@@ -231,7 +233,7 @@ func parseCollection(data []byte) (*Collection, error) {
 	if err := s.decode(&file); err != nil {
 		return nil, err
 	}
-	c := &Collection{Name: file.Name, Alias: file.Alias, Objects: file.Objects, Text: file.Text, Help: file.Help, Fields: commonFields()}
+	c := &Collection{Name: file.Name, Alias: file.Alias, Objects: file.Objects, Restricted: file.Admins, Text: file.Text, Help: file.Help, Fields: commonFields()}
 	if err := c.readKind(s, &file); err != nil {
 		return nil, err
 	}

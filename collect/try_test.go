@@ -167,7 +167,7 @@ func TestTryInRemovedCustomer(t *testing.T) {
 	k.New = func(*Env, Task) (Collector, error) { return nil, errors.New("not here") }
 	e := newFixture(t, map[string]Kind{"log-syslog-receiver": k})
 	admin := e.who
-	c, err := e.accounts.AddCustomer("other", "", "test")
+	c, err := e.accounts.AddCustomer("other", "", &belfry.Actor{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,10 +22,11 @@ const (
 // itemChange is what was done with an item, or with a class that rows have made.
 type itemChange struct {
 	node   *meta.Node
-	class  string // instead of a node
-	what   string // created, changed, removed
-	detail string // beside the name; that of a new item is found when it is told
-	by     string
+	class  string  // instead of a node
+	what   string  // created, changed, removed
+	detail string  // beside the name; that of a new item is found when it is told
+	fields []Field // that differ; nil for a new item until it is told
+	by     *belfry.Actor
 	inside bool // it went with what it stood in
 }
 
@@ -36,11 +37,11 @@ func (t *Tx) changed(c itemChange) {
 }
 
 // created notes a new item.
-func (t *Tx) created(n *meta.Node) { t.changed(itemChange{node: n, what: "created"}) }
+func (t *Tx) created(n *meta.Node) { t.changed(itemChange{node: n, what: ActionCreated}) }
 
 // updated notes what is to be different about an item; it is called before that is so. A nil place and an empty class stay.
 func (t *Tx) updated(n, to *meta.Node, class string, before, after *belfry.Details) {
-	c := itemChange{node: n, what: "changed"}
+	c := itemChange{node: n, what: ActionChanged}
 	var list []string
 	if to != nil {
 		list = append(list, fmt.Sprintf("view: %s -> %s", t.Parent(n).Name, to.Name))
@@ -51,8 +52,38 @@ func (t *Tx) updated(n, to *meta.Node, class string, before, after *belfry.Detai
 	if text := differences(t.packageOf(n), before, after); text != "" {
 		list = append(list, text)
 	}
+	c.fields = t.changedFields(n, to, class, before, after)
 	c.detail = ": " + strings.Join(list, ", ")
 	t.changed(c)
+}
+
+// changedFields are the fields that are to be different about an item.
+func (t *Tx) changedFields(n, to *meta.Node, class string, before, after *belfry.Details) (fields []Field) {
+	if to != nil {
+		fields = append(fields, TextField("view", t.Parent(n).Name, to.Name, false))
+	}
+	if was := t.Current(n).Class; class != "" && class != was {
+		fields = append(fields, TextField("class", was, class, false))
+	}
+	eachDifference(t.packageOf(n), before, after, func(name, was, is string) {
+		fields = append(fields, TextField(name, was, is, false))
+	})
+	return fields
+}
+
+// describeChanges finds the fields of new items and of those that have gone.
+func (t *Tx) describeChanges(list []itemChange) {
+	for i := range list {
+		c := &list[i]
+		switch {
+		case c.node == nil:
+		case c.what == ActionCreated:
+			c.fields = t.newFields(c.node, c.node.Class.Name, c.node.Package, c.node.Details)
+		case c.what == ActionRemoved && !c.inside:
+			it := t.Current(c.node)
+			c.fields = oldFields(t.newFields(c.node, it.Class, it.Package, it.Details))
+		}
+	}
 }
 
 // removed notes that an item has gone, with what stood in it: that was noted before, from the given change on.
@@ -86,26 +117,29 @@ func (t *Tx) emitChanges() (before int) {
 	}
 	var first events
 	list := t.changes
+	t.describeChanges(list)
 	defer t.s.keepRoom(list[:0])
 	if alone := len(list) - countInside(list); alone <= fewChanges {
 		list = slices.DeleteFunc(list, func(c itemChange) bool {
 			if c.inside {
 				return false
 			}
-			if c.what == "created" && c.node != nil {
+			if c.what == ActionCreated && c.node != nil {
 				c.detail = t.describeNew(c.node)
 			}
-			first.note(t.Now, "configuration", "configuration", c.name()+" "+c.what+c.detail, c.by)
+			first.note(t.Now, "configuration", "configuration", c.name()+" "+c.what+c.detail, c.by.Called())
+			t.auditItem(&c)
 			return true
 		})
 	}
+	t.auditItems(list)
 	inOrder := func(a, b itemChange) int { return a.compare(&b) }
 	if !slices.IsSortedFunc(list, inOrder) { // rows of several senders may have come in one turn
 		slices.SortStableFunc(list, inOrder)
 	}
 	for len(list) > 0 {
 		text, n := listText(list)
-		t.Configured(text, list[0].by)
+		t.Event("configuration", "configuration", text, list[0].by.Called())
 		list = list[n:]
 	}
 	t.changes = nil
@@ -182,7 +216,7 @@ func (c *itemChange) kind(count int) string {
 // compare puts changes in the order of a list: those that one sender made of items of one kind stand together.
 func (c *itemChange) compare(o *itemChange) int {
 	x, y := c.node, o.node
-	if n := cmp.Or(cmp.Compare(c.by, o.by), cmp.Compare(c.what, o.what)); n != 0 || x == nil && y == nil {
+	if n := cmp.Or(cmp.Compare(c.by.Called(), o.by.Called()), cmp.Compare(c.what, o.what)); n != 0 || x == nil && y == nil {
 		return n
 	}
 	if x == nil || y == nil { // classes come last
@@ -205,7 +239,7 @@ func resourceID(n *meta.Node) belfry.ID {
 func listText(list []itemChange) (text string, n int) {
 	var b strings.Builder
 	b.Grow(listSize + listSize/4)
-	for n < len(list) && list[n].by == list[0].by && b.Len() < listSize {
+	for n < len(list) && list[n].by.Called() == list[0].by.Called() && b.Len() < listSize {
 		part := list[n:]
 		count, size := 0, b.Len()
 		for count < len(part) && size < listSize && part[0].compare(&part[count]) == 0 {
@@ -251,8 +285,9 @@ func (c *itemChange) write(b *strings.Builder, further bool) {
 
 // classChange is a class that rows have made, or given more indicators.
 type classChange struct {
-	name, by string
-	was      *catalog.Class // nil: it is new
+	name string
+	by   *belfry.Actor
+	was  *catalog.Class // nil: it is new
 }
 
 // noteClass notes that rows are about to define a class, once in a turn.
@@ -271,9 +306,10 @@ func (t *Tx) noteClass(def *catalog.Class) {
 // indicators to a class.
 func (t *Tx) noteClasses() {
 	for _, d := range t.defined {
-		c := itemChange{class: d.name, what: "created", detail: ", inferred"}
+		c := itemChange{class: d.name, what: ActionCreated, detail: ", inferred", fields: []Field{{Name: "inferred", After: "true"}}}
 		if d.was != nil {
-			c.what, c.detail = "changed", ": "+addedIndicators(d.was, t.Class(d.name).Def)
+			added := addedIndicators(d.was, t.Class(d.name).Def)
+			c.what, c.detail, c.fields = ActionChanged, ": "+added+" added", []Field{{Name: "added", After: quoted(added)}}
 		}
 		t.By = d.by
 		t.changed(c)
@@ -289,5 +325,5 @@ func addedIndicators(was, is *catalog.Class) string {
 			added = append(added, belfry.IndicatorColumn(n))
 		}
 	}
-	return strings.Join(added, ", ") + " added"
+	return strings.Join(added, ", ")
 }

@@ -27,7 +27,7 @@ const maxClasses = 10_000
 // It returns when all objects of the class follow the definition.
 func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
 	var rest string
-	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err = s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, l, rest, err = t.putClass(who, def)
 		return err
 	}})
@@ -69,13 +69,13 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	if bad := t.roomForItems("", t.Tenant.MarksGrowth(def.Name, more), false); bad != nil {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "the thresholds of class %q are too many for its %d objects: %s", def.Name, l.Objects, bad.Message)
 	}
-	var was []byte
+	var was *catalog.Class
 	if c := t.Class(def.Name); c != nil {
-		was = EncodeJSON(c.Def)
+		was = c.Def
 	}
 	t.Define(l.Class)
 	rest = t.evaluateClass(def.Name)
-	t.Configured("class "+def.Name+" "+result+definitionChange(was, EncodeJSON(l.Class)), who.Name)
+	t.definitionChanged(belfry.DocClass, def.Name, result, "", orNil(was), l.Class)
 	return result, l, rest, nil
 }
 
@@ -110,7 +110,7 @@ func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r 
 	run := func() (int, []byte, error) {
 		answer := EncodeJSON(RemovedAnswer(name))
 		var rest string
-		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+		err := s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 			if rest, err = t.deleteClass(who, name); err != nil {
 				return err
 			}
@@ -177,7 +177,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 		t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
 		rest = t.evaluateClass(name)
 	}
-	t.Configured("class "+name+" removed"+definitionChange(EncodeJSON(cell.Def), nil), who.Name)
+	t.definitionChanged(belfry.DocClass, name, ActionRemoved, "", cell.Def, nil)
 	return rest, nil
 }
 

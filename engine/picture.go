@@ -36,7 +36,7 @@ func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error)
 
 // PutPicture keeps a picture that was read from an image; result is created, updated or unchanged.
 func (s *Sequencer) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
-	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err = s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, err = t.putPicture(who, next, image)
 		return err
 	}})
@@ -73,7 +73,7 @@ func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 	if was != nil {
 		text += pictureText(was) + " -> "
 	}
-	t.Configured(text+pictureText(next), who.Name)
+	t.Changed(Change{Kind: belfry.DocPicture, Name: next.Name, Action: actionOf(result), Fields: Differences(orNil(was), next), Info: text + pictureText(next)})
 	return result, nil
 }
 
@@ -95,14 +95,14 @@ var errNoPicture = errors.New("no such picture")
 func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
 	run := func() (int, []byte, error) {
 		answer := EncodeJSON(RemovedAnswer(name))
-		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+		err := s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
 			p := t.Tenant.Picture(name)
 			if p == nil {
 				return errNoPicture
 			}
 			t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
 			t.dropImage(p)
-			t.Configured("picture "+name+" removed, was "+pictureText(p), who.Name)
+			t.Changed(Change{Kind: belfry.DocPicture, Name: name, Action: ActionRemoved, Fields: Differences(p, nil), Info: "picture " + name + " removed, was " + pictureText(p)})
 			t.Reply(who, r, 200, answer)
 			return nil
 		}})

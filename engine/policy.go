@@ -23,7 +23,7 @@ const (
 // PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
 func (s *Sequencer) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
 	var rest []string
-	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err = s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, rest, err = t.putPolicy(who, next)
 		return err
 	}})
@@ -139,9 +139,9 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
 		}
 	}
-	var before []byte
+	var before any
 	if was != nil {
-		before = EncodeJSON(was.Policy)
+		before = was.Policy
 	}
 	doc := next.Doc(t.Tenant.ID)
 	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
@@ -154,7 +154,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
 	t.Document(doc)
 	rest = t.policyChanged(was, next)
-	t.Configured(fmt.Sprintf("policy %s %s, on %s %s%s", next.Name, result, next.Kind, next.Item, definitionChange(before, EncodeJSON(next.Policy))), who.Name)
+	t.definitionChanged(belfry.DocPolicy, next.Name, result, fmt.Sprintf(", on %s %s", next.Kind, next.Item), before, next.Policy)
 	return result, rest, nil
 }
 
@@ -219,14 +219,14 @@ func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r
 	run := func() (int, []byte, error) {
 		answer := EncodeJSON(RemovedAnswer(name))
 		var rest []string
-		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+		err := s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
 			p := t.Tenant.Policy(name)
 			if p == nil {
 				return errNoPolicy
 			}
 			t.dropPolicy(p)
 			rest = t.policyChanged(p, nil)
-			t.Configured("policy "+name+" removed"+definitionChange(EncodeJSON(p.Policy), nil), who.Name)
+			t.definitionChanged(belfry.DocPolicy, name, ActionRemoved, "", p.Policy, nil)
 			t.Reply(who, r, 200, answer)
 			return nil
 		}})
@@ -259,6 +259,10 @@ func (t *Tx) removePolicies(n *meta.Node) {
 	for _, p := range list {
 		names = append(names, p.Name)
 		t.dropPolicy(p)
+		t.Audit(Change{
+			Kind: belfry.DocPolicy, Name: p.Name, Action: ActionRemoved, Fields: Differences(p.Policy, nil),
+			Info: fmt.Sprintf("policy %s removed, with %s %s", p.Name, n.Kind, n.Name),
+		})
 	}
-	t.Configured(fmt.Sprintf("policy %s removed, with %s %s", strings.Join(names, ", "), n.Kind, n.Name), t.By)
+	t.Event("configuration", "configuration", fmt.Sprintf("policy %s removed, with %s %s", strings.Join(names, ", "), n.Kind, n.Name), t.By.Called())
 }

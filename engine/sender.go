@@ -13,9 +13,16 @@ type Sender struct {
 	Key   string
 	Name  string
 	IsKey bool // it is a key, and Name is that of the key
+	// How the request came, for the audit trail, as in belfry.Actor.
+	Via, Address, Request string
 	// Wait runs f, which may wait for long, without what the request holds that others need. It gives the error of f, or says why
 	// the sender may not go on. Nil for one that holds nothing and always may.
 	Wait func(f func(context.Context) error) error
+}
+
+// Actor is the sender as the audit trail names it.
+func (w Sender) Actor() *belfry.Actor {
+	return &belfry.Actor{Name: w.Name, Via: w.Via, Address: w.Address, Request: w.Request}
 }
 
 // Pause runs f, which may wait for long, before a turn is given to the sequencer.

@@ -156,11 +156,12 @@ func (s *Sequencer) Trusted() time.Time { return s.cfg.Trusted() }
 // Command is one thing to decide.
 type Command struct {
 	Customer belfry.CustomerID
-	Views    []string // to which it is limited; none: it may touch everything of the customer
-	Rows     int      // its cost in a round, in rows that are ready
-	Alone    bool     // its effects may have to be taken back, so it gets a round of its own
-	Gathers  bool     // rows of other requests join it until it is decided
-	Urgent   bool     // tried even when the disk is nearly full: a key must be revocable then, too
+	By       *belfry.Actor // who asked for it; nil: the service
+	Views    []string      // to which it is limited; none: it may touch everything of the customer
+	Rows     int           // its cost in a round, in rows that are ready
+	Alone    bool          // its effects may have to be taken back, so it gets a round of its own
+	Gathers  bool          // rows of other requests join it until it is decided
+	Urgent   bool          // tried even when the disk is nearly full: a key must be revocable then, too
 	Decide   func(*Tx) error
 	Err      error
 	Done     chan struct{}
@@ -168,7 +169,7 @@ type Command struct {
 
 // Again makes a command that does the same in another turn.
 func (c *Command) Again() *Command {
-	return &Command{Customer: c.Customer, Views: c.Views, Rows: c.Rows, Alone: c.Alone, Decide: c.Decide}
+	return &Command{Customer: c.Customer, By: c.By, Views: c.Views, Rows: c.Rows, Alone: c.Alone, Decide: c.Decide}
 }
 
 // long tells whether a command takes as much time as a round may, so that no other shares a round with it.
@@ -353,6 +354,7 @@ func (s *Sequencer) decide(commands []*Command) (changes []change, err error) {
 			c.Err = ErrGone
 			continue
 		}
+		t.By = c.By
 		t.limit(c.Views)
 		if c.Err = s.keep(t.Now); c.Err != nil {
 			continue

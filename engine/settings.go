@@ -14,7 +14,7 @@ import (
 // PutSettings keeps settings, of a customer or with customer 0 of the instance; nil forgets one. What they mean has been
 // checked. Of what is in force before, the event tells.
 func (s *Sequencer) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string, before map[string]string) error {
-	return s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+	return s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
 		have := s.cfg.Tree.Settings(c)
 		var told []string
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -24,16 +24,22 @@ func (s *Sequencer) PutSettings(who Sender, c belfry.CustomerID, settings map[st
 			case next == nil && set:
 				t.Document(belfry.Doc{Kind: belfry.DocSetting, Customer: c, Name: name})
 				told = append(told, fmt.Sprintf("%s: %s -> what it is without a setting", name, shownValue(before[name])))
+				t.auditSetting(name, ActionRemoved, Field{"value", quoted(before[name]), ""})
 			case next != nil && (!set || was != *next):
 				t.Put(belfry.DocSetting, c, name, *next)
 				told = append(told, fmt.Sprintf("%s: %s -> %s", name, shownValue(before[name]), shownValue(*next)))
+				t.auditSetting(name, ActionChanged, TextField("value", before[name], *next, false))
 			}
 		}
 		if len(told) > 0 {
-			t.Configured("settings changed: "+strings.Join(told, ", "), who.Name)
+			t.Event("configuration", "configuration", "settings changed: "+strings.Join(told, ", "), who.Name)
 		}
 		return nil
 	}})
+}
+
+func (t *Tx) auditSetting(name, action string, value Field) {
+	t.Audit(Change{Kind: belfry.DocSetting, Name: name, Action: action, Fields: []Field{value}, Info: "setting " + name + " " + action})
 }
 
 // Zone is the time zone of times that a customer gives without one.

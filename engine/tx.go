@@ -25,7 +25,8 @@ type Tx struct {
 	history       history
 	rollups       *rollupQueue  // non-nil while roll-ups are deferred
 	left          int           // budget of items that may still be changed as a consequence in this record
-	By            string        // who sends the current row, or removes items
+	By            *belfry.Actor // who sends the current row, or makes the change
+	audit         auditTrail
 	changes       []itemChange  // of the configuration, to become events
 	defined       []classChange // of classes, by rows
 	maxEvents     int           // events after which rows wait for another turn; 0: none do
@@ -48,6 +49,9 @@ func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 func (t *Tx) record() *belfry.Record {
 	before := t.emitChanges()
 	if b := t.events.batch(); b != nil {
+		t.rec.Batches = append(t.rec.Batches, b)
+	}
+	if b := t.audit.batch(t.Now); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
 	t.encodeClasses()
@@ -298,7 +302,7 @@ func (t *Tx) removeAll(n *meta.Node, trial bool) {
 	it := t.Current(n)
 	it.Removed = t.Now
 	t.set(it)
-	t.changed(itemChange{node: n, what: "removed"})
+	t.changed(itemChange{node: n, what: ActionRemoved})
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
 	} else {

@@ -33,7 +33,7 @@ type chunk struct {
 	created func(int, belfry.Created) // told what the open row of that number has made; nil when nobody asks
 	// discarded is told the numbers of rows that were let go; nil when nobody asks.
 	discarded func(int)
-	by        []string // who sent each row, when not all are of one sender
+	by        []*belfry.Actor // who sent each row, when not all are of one sender
 }
 
 // separator is what separates the columns of a log line of a class.
