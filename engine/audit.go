@@ -201,7 +201,7 @@ func (t *Tx) auditItem(c *itemChange) {
 }
 
 func (t *Tx) changeOf(c *itemChange) Change {
-	change := Change{Kind: belfry.DocClass, Name: c.class, Action: c.what, Fields: c.fields, Info: c.name() + " " + c.what + c.detail}
+	change := Change{Kind: belfry.DocClass, Name: c.class, Action: c.what, Fields: t.fieldsOf(c), Info: c.name() + " " + c.what + c.detail}
 	if n := c.node; n != nil {
 		change.Kind, change.Name = n.Kind.String(), n.Name
 		change.Resource, change.View = t.whereIs(n)
@@ -262,7 +262,6 @@ type auditBuilder struct {
 	by      *belfry.Actor
 	several bool // requests
 	count   int
-	first   int // bytes of the first name, for the text
 	text    []byte
 }
 
@@ -285,23 +284,28 @@ func (b *auditBuilder) add(t *Tx, c *itemChange, by *belfry.Actor) {
 			b.text = appendQuoted(b.text, r.Name)
 		}
 	}
-	for _, side := range []struct {
-		name  string
-		value func(*Field) string
-	}{{`,"before":`, valueBefore}, {`,"after":`, valueAfter}} {
-		if len(c.fields) > 0 {
-			mark := len(b.text)
-			b.text = append(b.text, side.name...)
-			if n := len(b.text); len(appendValues(b.text, c.fields, side.value)) > n {
-				b.text = appendValues(b.text, c.fields, side.value)
-			} else {
-				b.text = b.text[:mark]
-			}
-		}
+	if n := c.node; n != nil && c.what == ActionCreated && n.Kind == belfry.KindObject && n.Details == nil { // as nearly all of many
+		b.text = append(b.text, `,"after":{"class":`...)
+		b.text = appendQuoted(b.text, n.Class.Name)
+		b.text = append(b.text, '}')
+	} else {
+		fields := t.fieldsOf(c)
+		b.addValues(`,"before":`, fields, valueBefore)
+		b.addValues(`,"after":`, fields, valueAfter)
 	}
 	b.text = append(b.text, '}')
 	if len(b.text) >= auditListSize {
 		b.flush(t)
+	}
+}
+
+// addValues adds the values of fields under a name, unless there are none.
+func (b *auditBuilder) addValues(name string, fields []Field, value func(*Field) string) {
+	mark := len(b.text)
+	b.text = append(b.text, name...)
+	named := len(b.text)
+	if b.text = appendValues(b.text, fields, value); len(b.text) == named {
+		b.text = b.text[:mark]
 	}
 }
 

@@ -25,7 +25,7 @@ type itemChange struct {
 	class  string  // instead of a node
 	what   string  // created, changed, removed
 	detail string  // beside the name; that of a new item is found when it is told
-	fields []Field // that differ; nil for a new item until it is told
+	fields []Field // that differ, of a changed item or a class
 	by     *belfry.Actor
 	inside bool // it went with what it stood in
 }
@@ -71,19 +71,17 @@ func (t *Tx) changedFields(n, to *meta.Node, class string, before, after *belfry
 	return fields
 }
 
-// describeChanges finds the fields of new items and of those that have gone.
-func (t *Tx) describeChanges(list []itemChange) {
-	for i := range list {
-		c := &list[i]
-		switch {
-		case c.node == nil:
-		case c.what == ActionCreated:
-			c.fields = t.newFields(c.node, c.node.Class.Name, c.node.Package, c.node.Details)
-		case c.what == ActionRemoved && !c.inside:
-			it := t.Current(c.node)
-			c.fields = oldFields(t.newFields(c.node, it.Class, it.Package, it.Details))
-		}
+// fieldsOf are the fields that a change of an item sets; those of one that went with another are left out.
+func (t *Tx) fieldsOf(c *itemChange) []Field {
+	switch {
+	case c.node == nil:
+	case c.what == ActionCreated:
+		return t.newFields(c.node, c.node.Class.Name, c.node.Package, c.node.Details)
+	case c.what == ActionRemoved && !c.inside:
+		it := t.Current(c.node)
+		return oldFields(t.newFields(c.node, it.Class, it.Package, it.Details))
 	}
+	return c.fields
 }
 
 // removed notes that an item has gone, with what stood in it: that was noted before, from the given change on.
@@ -117,7 +115,6 @@ func (t *Tx) emitChanges() (before int) {
 	}
 	var first events
 	list := t.changes
-	t.describeChanges(list)
 	defer t.s.keepRoom(list[:0])
 	if alone := len(list) - countInside(list); alone <= fewChanges {
 		list = slices.DeleteFunc(list, func(c itemChange) bool {
