@@ -2,6 +2,8 @@ package accounts
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"belfry"
 	"belfry/engine"
@@ -29,7 +31,7 @@ func (t change) keyChanged(action string, was, is *belfry.Key, info string) {
 	if is != nil {
 		after, name = *is, is.Name
 	}
-	fields := slices.DeleteFunc(engine.Differences(before, after, "hash", "first"), func(f engine.Field) bool {
+	fields := slices.DeleteFunc(readable(engine.Differences(before, after, "hash", "first")), func(f engine.Field) bool {
 		return f.Name == "customer" || f.Name == "lastuse"
 	})
 	t.Changed(engine.Change{Kind: belfry.DocKey, Name: name, Action: action, Fields: fields, Info: info})
@@ -45,7 +47,25 @@ func userFields(was, is *belfry.User) []engine.Field {
 		copied.LastLogin = 0
 		return copied
 	}
-	return engine.Differences(state(was), state(is), "password")
+	return readable(engine.Differences(state(was), state(is), "password"))
+}
+
+// readable writes times as people do.
+func readable(fields []engine.Field) []engine.Field {
+	text := func(v string) string {
+		if at, err := strconv.ParseInt(v, 10, 64); err == nil {
+			return strconv.Quote(belfry.Time(at).String())
+		}
+		return v
+	}
+	for i := range fields {
+		f := &fields[i]
+		switch f.Name[strings.LastIndexByte(f.Name, '.')+1:] {
+		case "created", "expires", "rotated", "until":
+			f.Before, f.After = text(f.Before), text(f.After)
+		}
+	}
+	return fields
 }
 
 // userChanged tells of a user that was made or has gone; nil is none. The event is of the type of logins: who looks for how somebody

@@ -162,7 +162,7 @@ func (a *Accounts) ChangeGrants(who Caller, name string, to GrantChange) error {
 
 // grants are those of a customer in the audit trail.
 type grants struct {
-	Listen []string `json:"listen"`
+	Listen []string `json:"listen,omitempty"`
 }
 
 // grants reads grants and writes them in one way, without those that say the same twice.

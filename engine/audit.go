@@ -37,16 +37,18 @@ type Field struct{ Name, Before, After string }
 
 // Actions that several changes share.
 const (
-	ActionCreated  = "created"
-	ActionChanged  = "changed"
-	ActionRemoved  = "removed"
-	ActionImported = "imported"
+	ActionCreated   = "created"
+	ActionChanged   = "changed"
+	ActionRemoved   = "removed"
+	ActionImported  = "imported"
+	ActionConfirmed = "confirmed"
 )
 
 // Kinds of what is changed, beside those of items and documents.
 const (
 	KindSession       = "session"
 	KindConfiguration = "configuration"
+	KindFault         = "fault"
 )
 
 // actionOf is the action of a result of setting a class, policy or picture.
@@ -170,6 +172,14 @@ func (t *Tx) Changed(c Change) {
 
 // Audit adds a row to the audit trail, without an event.
 func (t *Tx) Audit(c Change) { t.audit.add(t.By, c) }
+
+// Audited adds a row to the audit trail for a change that is kept elsewhere than in records.
+func (s *Sequencer) Audited(who Sender, c Change) error {
+	return s.Do(&Command{Customer: who.Customer, By: who.Actor(), Urgent: true, Decide: func(t *Tx) error {
+		t.Audit(c)
+		return nil
+	}})
+}
 
 // definitionChanged tells of a change of a class or policy. Of is what the text says beside its name.
 func (t *Tx) definitionChanged(kind, name, result, of string, before, after any) {
