@@ -41,9 +41,13 @@ func TestEvents(t *testing.T) {
 	f(func() error {
 		return b.AddUser(c, belfry.User{Name: "bob", Password: "hash", Role: belfry.Operator}, &belfry.Actor{Name: "ann"})
 	}, "user ann: user bob created as operator")
-	f(func() error { return b.UpdateUser(c, "bob", UserChange{Views: &[]string{"DMZ"}}, true, &belfry.Actor{Name: "ann"}) },
+	f(func() error {
+		return b.UpdateUser(c, "bob", UserChange{Views: &[]string{"DMZ"}}, true, &belfry.Actor{Name: "ann"})
+	},
 		"user ann: user bob limited to DMZ, before may see all views")
-	f(func() error { return b.UpdateUser(c, "bob", UserChange{Password: "other"}, true, &belfry.Actor{Name: "ann"}) }, "user ann: user bob has another password")
+	f(func() error {
+		return b.UpdateUser(c, "bob", UserChange{Password: "other"}, true, &belfry.Actor{Name: "ann"})
+	}, "user ann: user bob has another password")
 	f(func() error { return b.removeUser("bob") }, "user ann: user bob removed, was operator")
 	all := strings.Join(append(b.events(0, "configuration"), b.events(0, "login")...), "\n")
 	if strings.Contains(all, secret) || strings.Contains(all, "hash") {

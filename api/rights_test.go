@@ -83,7 +83,9 @@ func TestBodyAfterRevocation(t *testing.T) {
 	}
 	operator := func(h *house) string { return h.enter("operator") }
 	change := func(to accounts.UserChange) func(*house, string) {
-		return func(h *house, _ string) { h.must(h.accounts.UpdateUser(1, "operator", to, true, &belfry.Actor{Name: "test"})) }
+		return func(h *house, _ string) {
+			h.must(h.accounts.UpdateUser(1, "operator", to, true, &belfry.Actor{Name: "test"}))
+		}
 	}
 	ways := map[string]struct {
 		enter func(*house) string
