@@ -11,6 +11,7 @@ import (
 	"belfry/accounts"
 
 	"belfry"
+	"belfry/collect/syslog"
 )
 
 // TestTry tries filters and scripts on samples, as those who write them do.
@@ -110,7 +111,7 @@ func FuzzTrial(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		trial, err := readTrial(body)
 		if err == nil {
-			_, err = parseSample(&Env{Now: time.Now}, Task{}, trial, messageFormat[Syslog](syslogFormat{}))
+			_, err = parseSample(&Env{Now: time.Now}, Task{}, trial, messageFormat[syslog.Message](syslogFormat{}))
 		}
 		if err != nil && belfry.CodeOf(err) == "" {
 			t.Errorf("not for a client: %v", err)
