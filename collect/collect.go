@@ -13,6 +13,9 @@
 // The path of a datagram: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
 // (messageReader.read, pipeline.apply), store, Sink.Receive. A message of a TCP stream joins at dispatch.
 //
+// The packages below this one know neither resources nor receivers: syslog, snmp and mib parse, filter and script work on any
+// message, and ping has its own tasks.
+//
 // Filters and scripts, which users write, never run in the sequencer: the cost of filters is limited before they run, and scripts
 // run in separate processes that can be killed (see package script).
 package collect
