@@ -8,7 +8,6 @@ import (
 	"belfry/collect/script"
 )
 
-
 // testWorker turns a process of the tests into a script worker.
 var testWorker = []string{"/proc/self/exe", os.Args[0], "script-worker"}
 
