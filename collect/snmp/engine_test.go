@@ -56,7 +56,7 @@ func TestReports(t *testing.T) {
 	f := func(engine string, at uint32, want Result) {
 		t.Helper()
 		u := r.users["ops"]
-		x := u.parameters(engine, userKeys{localize(u.auth, u.proofKey, engine), u.localPrivacy(engine)})
+		x := u.parameters(engine, userKeys{localize(u.auth, u.authKey, engine), u.localPrivacy(engine)})
 		x.AuthoritativeEngineBoots, x.AuthoritativeEngineTime, x.PrivacyParameters = r.engine.boots, at, []byte(random(8))
 		p := families()[0].packet
 		p.Version, p.SecurityModel, p.MsgFlags, p.PDUType = gosnmp.Version3, gosnmp.UserSecurityModel, gosnmp.AuthPriv|gosnmp.Reportable, gosnmp.InformRequest

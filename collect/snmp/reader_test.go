@@ -163,9 +163,9 @@ func TestTrapKeys(t *testing.T) {
 				continue
 			}
 			u := userLine{"x", proof, "proof-password", privacy, "another password, longer"}
-			k := userKeys{localize(p.protocol, u.user().proofKey, engine), u.user().localPrivacy(engine)}
+			k := userKeys{localize(p.protocol, u.user().authKey, engine), u.user().localPrivacy(engine)}
 			want := &gosnmp.UsmSecurityParameters{
-				UserName: "x", AuthoritativeEngineID: engine, AuthenticationProtocol: p.protocol, AuthenticationPassphrase: u.proofPassword,
+				UserName: "x", AuthoritativeEngineID: engine, AuthenticationProtocol: p.protocol, AuthenticationPassphrase: u.authPassword,
 				PrivacyProtocol: c, PrivacyPassphrase: u.privacyPassword,
 			}
 			if err := want.InitSecurityKeys(); err != nil {
@@ -421,7 +421,7 @@ func FuzzTrapUsers(f *testing.F) {
 			t.Error(err)
 		}
 		for _, u := range users {
-			if u.name == "" || u.proof != "none" && len(u.proofPassword) < minPassword {
+			if u.name == "" || u.auth != "none" && len(u.authPassword) < minPassword {
 				t.Errorf("%q: %+v", text, u)
 			}
 		}

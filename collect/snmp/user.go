@@ -13,12 +13,12 @@ import (
 
 // user is an SNMPv3 user, with keys instead of passwords.
 type user struct {
-	name        string
-	auth        gosnmp.SnmpV3AuthProtocol
-	privacy     gosnmp.SnmpV3PrivProtocol
-	proofKey    []byte // from the password, for all engines; localized for each
-	privacyKey  []byte
-	proofLength int
+	name       string
+	auth       gosnmp.SnmpV3AuthProtocol
+	privacy    gosnmp.SnmpV3PrivProtocol
+	authKey    []byte // from the password, for all engines; localized for each
+	privacyKey []byte
+	authLength int
 
 	mu   sync.Mutex
 	keys map[string]userKeys // localized keys by engine
@@ -53,7 +53,7 @@ const (
 
 // userLine is a user as it is written in the answers.
 type userLine struct {
-	name, proof, proofPassword, privacy, privacyPassword string
+	name, auth, authPassword, privacy, privacyPassword string
 }
 
 // parseUsers parses users, one per line. Errors name positions and never quote the text, which may be a password.
@@ -92,9 +92,9 @@ func parseUser(line string) (u userLine, err error) {
 	}
 	fields = append(fields, make([]string, 5-len(fields))...)
 	u = userLine{fields[0], strings.ToLower(fields[1]), fields[2], strings.ToLower(fields[3]), fields[4]}
-	u.proof, u.privacy = strings.ReplaceAll(u.proof, "-", ""), strings.ReplaceAll(u.privacy, "-", "")
-	if u.proof == "" {
-		u.proof = "none"
+	u.auth, u.privacy = strings.ReplaceAll(u.auth, "-", ""), strings.ReplaceAll(u.privacy, "-", "")
+	if u.auth == "" {
+		u.auth = "none"
 	}
 	if u.privacy == "" {
 		u.privacy = "none"
@@ -106,16 +106,16 @@ func (u *userLine) check() error {
 	if len(u.name) < 1 || len(u.name) > maxUserName {
 		return fmt.Errorf("field 1: the name has %d bytes; 1 to %d are possible", len(u.name), maxUserName)
 	}
-	if _, ok := authProtocols[u.proof]; !ok {
+	if _, ok := authProtocols[u.auth]; !ok {
 		return errors.New("field 2: the proof is none, md5, sha, sha224, sha256, sha384 or sha512")
 	}
 	if _, ok := privacyProtocols[u.privacy]; !ok {
 		return errors.New("field 4: privacy is none, des, aes, aes192, aes256, aes192c or aes256c")
 	}
-	if u.proof == "none" && u.privacy != "none" {
+	if u.auth == "none" && u.privacy != "none" {
 		return errors.New("field 4: privacy without a proof is not possible; name one in field 2")
 	}
-	if err := checkPassword(3, "the proof", u.proof, u.proofPassword); err != nil {
+	if err := checkPassword(3, "the proof", u.auth, u.authPassword); err != nil {
 		return err
 	}
 	return checkPassword(5, "privacy", u.privacy, u.privacyPassword)
@@ -133,10 +133,10 @@ func checkPassword(field int, of, protocol, password string) error {
 
 // user derives the keys, which takes a while.
 func (u *userLine) user() *user {
-	p := authProtocols[u.proof]
-	t := &user{name: u.name, auth: p.protocol, proofLength: p.length, privacy: privacyProtocols[u.privacy], keys: map[string]userKeys{}}
+	p := authProtocols[u.auth]
+	t := &user{name: u.name, auth: p.protocol, authLength: p.length, privacy: privacyProtocols[u.privacy], keys: map[string]userKeys{}}
 	if t.auth != gosnmp.NoAuth {
-		t.proofKey = passwordKey(t.auth, []byte(u.proofPassword))
+		t.authKey = passwordKey(t.auth, []byte(u.authPassword))
 	}
 	if t.privacy != gosnmp.NoPriv {
 		t.privacyKey = passwordKey(t.auth, []byte(u.privacyPassword))
@@ -189,16 +189,16 @@ func (u *user) authentic(h *header, packet []byte) (k userKeys, ok bool) {
 	k, known := u.keys[h.engine]
 	u.mu.Unlock()
 	if !known {
-		k.auth = localize(u.auth, u.proofKey, h.engine)
+		k.auth = localize(u.auth, u.authKey, h.engine)
 	}
-	if len(h.authParams) != u.proofLength {
+	if len(h.authParams) != u.authLength {
 		return k, false
 	}
 	mac := hmac.New(u.auth.HashType().New, k.auth)
 	mac.Write(packet[:h.authOffset])
 	mac.Write(make([]byte, len(h.authParams)))
 	mac.Write(packet[h.authOffset+len(h.authParams):])
-	if !hmac.Equal(mac.Sum(nil)[:u.proofLength], h.authParams) {
+	if !hmac.Equal(mac.Sum(nil)[:u.authLength], h.authParams) {
 		return k, false
 	}
 	if !known {
