@@ -16,18 +16,19 @@ import (
 // Any other row keeps its place there, without an object, and goes into open, for the sequencer to decide: it may make
 // the object, or be refused because of what another request did in between.
 type chunk struct {
-	rows     int // read so far, wrong ones included
-	layout   *layout
-	data     dataRows
-	logs     logRows
-	open     openRows
-	unnamed  []unnamed // ready rows whose object was found by its name alone
-	twins    int       // of the customer when the first of them was found
-	rejected rejections
-	report   belfry.Report // what the sequencer says
-	more     bool          // rows are left for another turn
-	before   int           // rows of the body that stand before the chunk
-	let      []int32       // the rows that were discarded
+	rows      int // read so far, wrong ones included
+	layout    *layout
+	data      dataRows
+	logs      logRows
+	open      openRows
+	collected *collectionRows // of a body for another collection, which has no data and logs
+	unnamed   []unnamed       // ready rows whose object was found by its name alone
+	twins     int             // of the customer when the first of them was found
+	rejected  rejections
+	report    belfry.Report // what the sequencer says
+	more      bool          // rows are left for another turn
+	before    int           // rows of the body that stand before the chunk
+	let       []int32       // the rows that were discarded
 
 	tabs    bool                      // log lines are separated by tabs, whatever their class says
 	created func(int, belfry.Created) // told what the open row of that number has made; nil when nobody asks
@@ -51,6 +52,9 @@ func (c *chunk) memory() int {
 		if row += 8; c.data.columns[i].texts != nil {
 			row += 16
 		}
+	}
+	if c.collected != nil {
+		return c.collected.memory()
 	}
 	return c.open.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes) + c.data.sources.memory() + c.logs.sources.memory()
 }

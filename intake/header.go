@@ -46,8 +46,8 @@ func newLayout() *layout {
 	return l
 }
 
-// readLayout understands the header of a send body.
-func readLayout(header [][]byte, lim engine.Limits) (*layout, error) {
+// readLayout reads the header of a send body. typed: each row must say its type.
+func readLayout(header [][]byte, lim engine.Limits, typed bool) (*layout, error) {
 	names, err := columnNames(header, lim.Columns)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func readLayout(header [][]byte, lim engine.Limits) (*layout, error) {
 			return nil, belfry.Errorf(belfry.BadHeader, "%s", noSendColumn(name, lim.Indicators))
 		}
 	}
-	if l.kind < 0 {
+	if l.kind < 0 && typed {
 		return nil, belfry.Errorf(belfry.BadHeader, `the header has no column "type"; each row says with it whether it is data, log or createview`)
 	}
 	return l, nil

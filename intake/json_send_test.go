@@ -296,7 +296,7 @@ func TestHeldRowsAreBounded(t *testing.T) {
 	const rows = 15_000
 	f := func(head, row string, format belfry.Format, ok bool) {
 		t.Helper()
-		r, err := b.newReader(b.Who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), format)
+		r, err := b.newReader(b.Who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), Options{Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/netip"
 	"slices"
@@ -27,19 +28,22 @@ type reader struct {
 	rooms   *sync.Pool
 	opens   *sync.Pool
 
-	now              belfry.Time
-	earliest, latest map[string]belfry.Time // by collection: what retention and the clock allow
-	last             *meta.Node             // the resource of the row before
-	details          *belfry.Details        // of the object that find has found
+	only       string // the type of all rows, which then need no column for it; empty: each row has its own
+	data, logs timeBounds
+	last       *meta.Node      // the resource of the row before
+	details    *belfry.Details // of the object that find has found
 }
 
-func (in *Intake) newReader(who belfry.Scope, body io.Reader, f belfry.Format) (*reader, error) {
+func (in *Intake) newReader(who belfry.Scope, body io.Reader, o Options) (*reader, error) {
 	lim := in.engine.Limits()
 	r := &reader{tree: in.tree, who: who, rooms: &in.rooms, opens: &in.opens}
-	if err := r.open(body, f, lim); err != nil {
+	if c := o.Collection; c != nil {
+		r.only = map[string]string{belfry.ObjectData: "data", belfry.ObjectLog: "log"}[c.Name]
+	}
+	if err := r.open(body, o.Format, lim); err != nil {
 		return nil, err
 	}
-	r.setBounds(in.engine.Now(), belfry.At(in.engine.Trusted()), lim)
+	r.data, r.logs = in.bounds(belfry.ObjectData, lim), in.bounds(belfry.ObjectLog, lim)
 	return r, nil
 }
 
@@ -54,28 +58,12 @@ func (r *reader) open(body io.Reader, f belfry.Format, lim engine.Limits) error 
 	if err != nil {
 		return err
 	}
-	r.layout, err = readLayout(header, lim)
+	r.layout, err = readLayout(header, lim, r.only == "")
 	r.rowBody = b.rowBody
 	return err
 }
 
 func (r *reader) apply(t decision, c *chunk) { t.send(c, c.layout) }
-
-// setBounds sets which timestamps are taken. While the clock is in doubt, what is kept is counted from the time that can
-// be trusted: senders whose clocks are right must not be refused because ours is ahead.
-func (r *reader) setBounds(now, trusted belfry.Time, lim engine.Limits) {
-	r.now = now
-	r.earliest, r.latest = map[string]belfry.Time{}, map[string]belfry.Time{}
-	for _, c := range []string{belfry.ObjectData, belfry.ObjectLog} {
-		if keep := lim.Retention(c); keep > 0 {
-			r.earliest[c] = min(now, trusted) - belfry.Time(keep.Microseconds())
-		}
-		if lim.Oldest != nil { // a longer retention does not bring back what a shorter one has dropped
-			r.earliest[c] = max(r.earliest[c], lim.Oldest(c))
-		}
-		r.latest[c] = now + belfry.Time(belfry.Ahead.Microseconds())
-	}
-}
 
 func (r *reader) read(p portion) (*chunk, error) {
 	c := &chunk{}
@@ -104,18 +92,18 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	}
 	clearBlanks(fields, r.layout.loose)
 	kind := cell(fields, r.layout.kind)
-	if bad := r.takeKind(c, string(kind), fields, line); bad != unknownKind {
+	if bad := r.readKind(c, string(kind), fields, line); bad != unknownKind {
 		return bad
 	}
 	plain := strings.ToLower(strings.TrimSpace(string(kind)))
-	if plain == "" {
+	if plain == "" && r.only == "" {
 		return belfry.Rejectf("type", belfry.MissingValue, "type is empty; it must be data, log or createview")
 	}
-	if plain != string(kind) {
-		fields[r.layout.kind] = []byte(plain)
-		if bad := r.takeKind(c, plain, fields, line); bad != unknownKind {
-			return bad
-		}
+	if bad := r.readKind(c, cmp.Or(plain, r.only), fields, line); bad != unknownKind {
+		return bad
+	}
+	if r.only != "" {
+		return belfry.Rejectf("type", belfry.BadValue, "type is %q in a body of %s rows; leave it empty, or send the row without collection", belfry.Clip(kind), r.only)
 	}
 	return belfry.Rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", belfry.Clip(kind))
 }
@@ -123,7 +111,10 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 // unknownKind is for a row whose type is not one of ours.
 var unknownKind = new(belfry.RowError)
 
-func (r *reader) takeKind(c *chunk, kind string, fields [][]byte, line int) *belfry.RowError {
+func (r *reader) readKind(c *chunk, kind string, fields [][]byte, line int) *belfry.RowError {
+	if r.only != "" && kind != r.only {
+		return unknownKind
+	}
 	switch kind {
 	case "data":
 		return r.takeData(c, fields, line)
@@ -156,7 +147,7 @@ func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError 
 	if bad := r.unused(fields, "data", r.layout.notOfData); bad != nil {
 		return bad
 	}
-	at, bad := r.timestamp(fields, belfry.ObjectData)
+	at, bad := r.data.read(cell(fields, r.layout.timestamp))
 	if bad != nil {
 		return bad
 	}
@@ -187,7 +178,7 @@ func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	if bad := r.unused(fields, "log", r.layout.notOfLogs); bad != nil {
 		return bad
 	}
-	at, bad := r.timestamp(fields, belfry.ObjectLog)
+	at, bad := r.logs.read(cell(fields, r.layout.timestamp))
 	if bad != nil {
 		return bad
 	}
@@ -333,24 +324,6 @@ func checkText(column string, v []byte) *belfry.RowError {
 		return nil
 	}
 	return belfry.Rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, belfry.Clip(v))
-}
-
-func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *belfry.RowError) {
-	text := cell(fields, r.layout.timestamp)
-	if len(text) == 0 {
-		return 0, nil
-	}
-	at, ok := rowfmt.ParseTimestamp(text)
-	switch {
-	case !ok || at == 0:
-		return 0, belfry.Rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", belfry.Clip(text))
-	case at > r.latest[collection]:
-		return 0, belfry.Rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock, which says %s; one of the two is wrong", at, r.now)
-	case at < r.earliest[collection]:
-		return 0, belfry.Rejectf("timestamp", belfry.TooLate, "timestamp %s is older than %s is kept; the oldest taken now is %s",
-			at, collection, r.earliest[collection])
-	}
-	return at, nil
 }
 
 // setValues reads the indicators of a row as its class says. known is false when the class does not say yet what an

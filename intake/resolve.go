@@ -122,7 +122,7 @@ func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *b
 	if row.kind == viewRow {
 		return t.createView(c, l, fields)
 	}
-	n, bad := t.find(c, l, fields)
+	n, bad := t.find(c, l, row.kind, fields)
 	if bad != nil {
 		return bad
 	}
@@ -181,7 +181,7 @@ func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog
 }
 
 // find gives the object of a row, creating it when the row says how. A row it finds no fault with has none.
-func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
+func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*meta.Node, *belfry.RowError) {
 	name, resname := string(cell(fields, l.object)), string(cell(fields, l.resname))
 	if name == "" {
 		return nil, belfry.Rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
@@ -204,13 +204,13 @@ func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfr
 		n = t.Object(resource, name)
 	}
 	if n == nil {
-		return t.createObject(c, l, fields, resource, name)
+		return t.createObject(c, l, kind, fields, resource, name)
 	}
 	if class := string(cell(fields, l.class)); class != "" && class != n.Class.Name {
 		return nil, classMismatch(n, class)
 	}
 	def := t.Definition(n)
-	if bad := t.checkValues(l, fields, def); bad != nil {
+	if bad := t.checkValues(l, kind, fields, def); bad != nil {
 		return n, bad
 	}
 	return n, t.takeInferred(l, fields, def, false)
@@ -220,7 +220,7 @@ func ambiguous(column string, all []*meta.Node) *belfry.RowError {
 	return belfry.Rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
 }
 
-func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
+func (t decision) createObject(c *chunk, l *layout, kind rowKind, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
 	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
 	if class == "" || view == "" {
 		return nil, belfry.Rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", belfry.Clip(name), resource.Name)
@@ -236,7 +236,7 @@ func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *m
 	if bad != nil {
 		return nil, bad
 	}
-	if bad := t.checkValues(l, fields, cl.Def); bad != nil {
+	if bad := t.checkValues(l, kind, fields, cl.Def); bad != nil {
 		return nil, bad
 	}
 	var d belfry.Details
@@ -283,8 +283,8 @@ func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
 
 // checkValues tells whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
 // are empty from then on.
-func (t decision) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
-	if string(cell(fields, l.kind)) != "data" {
+func (t decision) checkValues(l *layout, kind rowKind, fields [][]byte, def *catalog.Class) *belfry.RowError {
+	if kind != dataRow {
 		return nil
 	}
 	values := 0

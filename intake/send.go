@@ -7,24 +7,31 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/engine"
 )
 
 // Options are the wishes that come with a bulk body.
 type Options struct {
-	Format    belfry.Format // of a body of Send
-	DryRun    bool
-	Atomic    bool
-	Recursive bool // of a removal: with what stands inside
+	Format     belfry.Format       // of a body of Send
+	Collection *catalog.Collection // of its rows; nil for rows that say with type what they are
+	DryRun     bool
+	Atomic     bool
+	Recursive  bool // of a removal: with what stands inside
 	// Repeat makes the request safe to repeat; zero when the client sent no Idempotency-Key.
 	Repeat engine.Repeat
 
 	alone bool // each chunk must have its round to itself
 }
 
-// Send takes a body of data, log and createview rows and answers with the report of what became of each.
+// Send takes a body of data, log and createview rows, or of rows of a collection, and answers with the report of what became of each.
 func (in *Intake) Send(ctx context.Context, who engine.Sender, r io.Reader, o Options) (code int, answer []byte, err error) {
-	return in.bulk(ctx, who, o, func() (body, error) { return in.newReader(who.Scope, r, o.Format) })
+	return in.bulk(ctx, who, o, func() (body, error) {
+		if c := o.Collection; c != nil && c.Name != belfry.ObjectData && c.Name != belfry.ObjectLog {
+			return in.newCollectionBody(c, who.Scope, r, o.Format)
+		}
+		return in.newReader(who.Scope, r, o)
+	})
 }
 
 // bulk answers a request whose body is rows, whatever they are about.
