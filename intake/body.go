@@ -65,11 +65,11 @@ type rowBody struct {
 // checkEvery is how many rows are read between two checks of a chunk's size.
 const checkEvery = 256
 
-// take puts a row into a chunk, or says what is wrong with it.
-type take func(c *chunk, fields [][]byte, line int) *belfry.RowError
+// addRow adds a row to a chunk, or says what is wrong with it.
+type addRow func(c *chunk, fields [][]byte, line int) *belfry.RowError
 
-// read hands rows to take until the chunk is full or the body ends. A row that cannot be read is refused alone.
-func (b *rowBody) read(c *chunk, p portion, t take) error {
+// read adds rows until the chunk is full or the body ends. A row that cannot be read is refused alone.
+func (b *rowBody) read(c *chunk, p portion, add addRow) error {
 	text, empty := 0, 0
 	c.before = b.row
 	for c.rows < p.rows && text+empty < p.bytes && c.open.len() < p.open {
@@ -87,7 +87,7 @@ func (b *rowBody) read(c *chunk, p portion, t take) error {
 		c.rows++
 		switch {
 		case !isRow:
-			if refused := t(c, fields, line); refused != nil {
+			if refused := add(c, fields, line); refused != nil {
 				c.rejected.add(b.row, line, refused)
 			}
 		case c.rejected.full():

@@ -132,12 +132,12 @@ func (d *dataRows) expect(rows int) {
 	}
 }
 
-// takeOut gives the rows in slices of just their size and leaves d empty, with all its room, for the next ones. Rows
+// moveOut gives the rows in slices of just their size and leaves d empty, with all its room, for the next ones. Rows
 // wait in memory until they are stored, so slices that are half full would double what waits.
-func (d *dataRows) takeOut() dataRows {
+func (d *dataRows) moveOut() dataRows {
 	out := dataRows{
 		nodes: slices.Clone(d.nodes), times: slices.Clone(d.times), origins: slices.Clone(d.origins),
-		columns: make([]valueColumn, len(d.columns)), sources: d.sources.takeOut(),
+		columns: make([]valueColumn, len(d.columns)), sources: d.sources.moveOut(),
 	}
 	for i := range d.columns {
 		c := &d.columns[i]

@@ -72,7 +72,7 @@ func (in *Intake) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool
 // feedWhole decides rows in one record, and takes it back if one of them is refused.
 func (in *Intake) feedWhole(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
 	c := scope.Customer
-	if err := in.letIn(ctx, c, len(rows)); err != nil {
+	if err := in.waitForRoom(ctx, c, len(rows)); err != nil {
 		return err
 	}
 	g := in.gatherWithin(scope, rows)

@@ -58,7 +58,7 @@ func (h *HeldMemory) grow(c belfry.CustomerID, bytes, limit int64) bool {
 	return true
 }
 
-// release gives back what grow has booked.
+// release gives back what grow has reserved.
 func (h *HeldMemory) release(c belfry.CustomerID, bytes int64) {
 	if bytes == 0 {
 		return
@@ -81,7 +81,7 @@ type HeldBody struct {
 	memory   *HeldMemory
 	customer belfry.CustomerID
 	limit    int64
-	booked   int64
+	reserved int64
 }
 
 // Hold begins to count a body that is in memory as a whole before it comes here.
@@ -94,19 +94,19 @@ func (h *HeldBody) Grow(bytes int64) error {
 	switch {
 	case bytes <= 0:
 		return nil
-	case h.booked+bytes > h.limit/2:
+	case h.reserved+bytes > h.limit/2:
 		return belfry.Errorf(belfry.BodyTooLarge, "the body takes more than %d bytes of memory (half of limits.memory_held); send it in parts", h.limit/2)
 	case !h.memory.grow(h.customer, bytes, h.limit):
 		return belfry.Errorf(belfry.Overloaded, "bodies that are held in memory as a whole take as much as they may already (limits.memory_held: %d bytes, half of it for one customer); send it again shortly", h.limit)
 	}
-	h.booked += bytes
+	h.reserved += bytes
 	return nil
 }
 
 // Release ends the booking.
 func (h *HeldBody) Release() {
-	h.memory.release(h.customer, h.booked)
-	h.booked = 0
+	h.memory.release(h.customer, h.reserved)
+	h.reserved = 0
 }
 
 // wholeBody is a body that is decoded completely before any of it is applied.
@@ -144,5 +144,5 @@ func (h *wholeBody) check(c *chunk, text int) error {
 		return belfry.Errorf(belfry.BodyTooLarge, "the first %d rows of the body take more than %d bytes of memory (half of limits.memory_held); "+
 			"send fewer at a time, or without atomic, dryrun and Idempotency-Key", c.rows, h.limit/2)
 	}
-	return h.Grow(need - h.booked)
+	return h.Grow(need - h.reserved)
 }

@@ -53,8 +53,8 @@ func (in *Intake) newInspections(ctx context.Context, who engine.Sender) *inspec
 // listens tells whether a package makes resources that listen somewhere.
 func listens(pt *catalog.PackageType) bool { return pt.Collector != "" && pt.Question("listen") != nil }
 
-// look inspects a row: over what exists, and over what rows before it make of that.
-func (n *inspections) look(b *packageBody, fields [][]byte) {
+// inspectRow inspects a row: over what exists, and over what rows before it make of that.
+func (n *inspections) inspectRow(b *packageBody, fields [][]byte) {
 	name := string(cell(fields, b.name))
 	var have map[string]string
 	n.in.tree.Read(n.customer, func(e *meta.Tenant) {

@@ -63,7 +63,7 @@ func (in *Intake) SendOne(ctx context.Context, scope belfry.Scope, row *belfry.R
 
 // sendWithin submits a single row of somebody who may touch what the scope says, and gives its number in the chunk.
 func (in *Intake) sendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (g *gathering, n int, err error) {
-	if err := in.letIn(ctx, scope.Customer, 1); err != nil {
+	if err := in.waitForRoom(ctx, scope.Customer, 1); err != nil {
 		return nil, 0, err
 	}
 	if scope.Limited() {
@@ -116,8 +116,8 @@ func (in *Intake) finishGathering(g *gathering) {
 	in.count(g.command.Customer, g.chunk, g.command.Err)
 }
 
-// letIn waits until there is room for rows.
-func (in *Intake) letIn(ctx context.Context, c belfry.CustomerID, rows int) error {
+// waitForRoom waits until there is room for rows.
+func (in *Intake) waitForRoom(ctx context.Context, c belfry.CustomerID, rows int) error {
 	err := in.pace.enter(c, in.engine.Limits().Rate, in.engine.Clock())
 	if err == nil {
 		err = in.room(ctx, c, false, rows, false)
@@ -190,7 +190,7 @@ func (g *gathering) place(row *belfry.Row) *belfry.RowError {
 		return bad
 	}
 	if !row.NoResponse {
-		return g.take(g.chunk, g.fields, 1)
+		return g.readRow(g.chunk, g.fields, 1)
 	}
 	for _, v := range row.Indicators {
 		if strings.TrimSpace(v.Text) != "" {

@@ -74,13 +74,13 @@ func dealtWith(r *belfry.Report, removes bool) string {
 
 // dealt is what became of the first rows of a chunk, up to the first that is left for another turn. Some rows after that one may have been refused
 // or discarded already, or have made a view; whoever sends them again comes to the same.
-func (c *chunk) dealt() tally {
-	all := c.tally()
+func (c *chunk) dealt() outcome {
+	all := c.outcome()
 	if !c.more {
 		return all
 	}
 	left := c.firstLeft()
-	first := tally{stored: all.stored}
+	first := outcome{stored: all.stored}
 	for i := range c.open.rows[:c.open.next] {
 		if r := &c.open.rows[i]; r.row > left && r.kind == viewRow && !r.refused { // the others are stored with data and logs, in their order
 			first.stored--
@@ -125,7 +125,7 @@ func before(origins []origin, row int32) int {
 }
 
 // addTo adds the rows to a report that is not told as such, as its request has failed.
-func (t tally) addTo(r *belfry.Report) {
+func (t outcome) addTo(r *belfry.Report) {
 	r.Rows += t.stored + t.rejected + t.discarded
 	r.Accepted += t.stored
 	r.Rejected += t.rejected

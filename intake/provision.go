@@ -42,7 +42,7 @@ type packageBody struct {
 	inspect *inspections        // nil unless what the package makes is looked at before the sequencer has it
 
 	name, view, resname, class int
-	placed                     bool // a new view must say where it stands, unless its icons are arranged by themselves
+	mustPlace                  bool // a new view must say where it stands, unless its icons are arranged by themselves
 }
 
 func (in *Intake) newPackageBody(ctx context.Context, pt *catalog.PackageType, who engine.Sender, r io.Reader) (*packageBody, error) {
@@ -91,7 +91,7 @@ func (b *packageBody) read(p portion) (*chunk, error) {
 			return bad
 		}
 		if b.inspect != nil {
-			b.inspect.look(b, fields)
+			b.inspect.inspectRow(b, fields)
 		}
 		c.open.add(b.row, line, viewRow, -1, fields)
 		return nil

@@ -73,19 +73,19 @@ func (r *reader) read(p portion) (*chunk, error) {
 	if !p.whole() { // of a body read whole, the room may be huge
 		c.open = *r.opens.Get().(*openRows)
 	}
-	err := r.rowBody.read(c, p, r.take)
+	err := r.rowBody.read(c, p, r.readRow)
 	c.layout = r.layout
 	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: to copy it, or to keep its room, would be dear
 		return c, err
 	}
 	*room = c.data
-	c.data = room.takeOut()
+	c.data = room.moveOut()
 	r.rooms.Put(room)
 	return c, err
 }
 
-// take puts one row where it belongs in the chunk, or says what is wrong with it.
-func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
+// readRow adds one row to the chunk, or says what is wrong with it.
+func (r *reader) readRow(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	if r.objects != nil && r.layout != r.objects.layout { // an object has named a new column
 		r.layout = r.objects.layout
 		c.data.widen(r.layout.indicators)
@@ -117,9 +117,9 @@ func (r *reader) readKind(c *chunk, kind string, fields [][]byte, line int) *bel
 	}
 	switch kind {
 	case "data":
-		return r.takeData(c, fields, line)
+		return r.readData(c, fields, line)
 	case "log":
-		return r.takeLog(c, fields, line)
+		return r.readLog(c, fields, line)
 	case "createview":
 		if bad := r.unused(fields, "createview", r.layout.notOfViews); bad != nil {
 			return bad
@@ -143,7 +143,7 @@ func (r *reader) unused(fields [][]byte, kind string, columns []int) *belfry.Row
 	return nil
 }
 
-func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError {
+func (r *reader) readData(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	if bad := r.unused(fields, "data", r.layout.notOfData); bad != nil {
 		return bad
 	}
@@ -174,7 +174,7 @@ func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError 
 	return nil
 }
 
-func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
+func (r *reader) readLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	if bad := r.unused(fields, "log", r.layout.notOfLogs); bad != nil {
 		return bad
 	}

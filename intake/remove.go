@@ -227,7 +227,7 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 	var list []*meta.Node
 	var walk func(*meta.Node)
 	walk = func(v *meta.Node) {
-		v.Elements(func(n *meta.Node) { list = r.take(list, n) })
+		v.Elements(func(n *meta.Node) { list = r.appendOwn(list, n) })
 		v.Children(func(n *meta.Node) bool {
 			if r.enough(len(list)) {
 				return false
@@ -235,7 +235,7 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 			if r.Gone(n) {
 				return true
 			}
-			list = r.take(list, n)
+			list = r.appendOwn(list, n)
 			if r.recursive && r.descends(n) {
 				walk(n)
 			}
@@ -256,8 +256,8 @@ func (r *removal) enough(listed int) bool {
 	return r.partly
 }
 
-// take adds an item of the package to the list.
-func (r *removal) take(list []*meta.Node, n *meta.Node) []*meta.Node {
+// appendOwn adds an item of the package to the list.
+func (r *removal) appendOwn(list []*meta.Node, n *meta.Node) []*meta.Node {
 	mine := false
 	switch r.pt.Kind {
 	case catalog.ObjectPackage:

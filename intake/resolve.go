@@ -38,7 +38,7 @@ func (t decision) send(c *chunk, l *layout) {
 	t.leave(c, &late)
 	t.admit(c, c.data.nodes, c.data.origins)
 	t.admit(c, c.logs.nodes, c.logs.origins)
-	t.takeValues(c, &late)
+	t.reserveValues(c, &late)
 	rows, lines := c.ready()
 	if done := t.inputs(c, rows); done < rows {
 		rows, lines = done, min(lines, before(c.logs.origins, c.data.origins[done].row))
@@ -60,7 +60,7 @@ func (t decision) store(c *chunk, b *belfry.Batch) {
 // inputs lets the first data rows happen to their objects, and gives the number of rows for which that was done in this turn.
 func (t decision) inputs(c *chunk, rows int) int {
 	values := &t.in.values
-	values.look(&c.data)
+	values.reset(&c.data)
 	for i, n := range c.data.nodes[:rows] {
 		if n == nil {
 			continue
@@ -213,7 +213,7 @@ func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*met
 	if bad := t.checkValues(l, kind, fields, def); bad != nil {
 		return n, bad
 	}
-	return n, t.takeInferred(l, fields, def, false)
+	return n, t.reserveInferred(l, fields, def, false)
 }
 
 func ambiguous(column string, all []*meta.Node) *belfry.RowError {
@@ -248,7 +248,7 @@ func (t decision) createObject(c *chunk, l *layout, kind rowKind, fields [][]byt
 	if bad := t.ReserveDetails("object", nil, details); bad != nil {
 		return nil, bad
 	}
-	if bad := t.takeInferred(l, fields, cl.Def, t.Class(class) == nil); bad != nil {
+	if bad := t.reserveInferred(l, fields, cl.Def, t.Class(class) == nil); bad != nil {
 		return nil, bad
 	}
 	if bad := t.RoomForItem("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+engine.ValuesSize(l.lastValues(fields))); bad != nil {

@@ -90,7 +90,7 @@ func (in *Intake) applyStream(ctx context.Context, who engine.Sender, b body, o 
 			if err := in.room(ctx, who.Customer, removes, c.rows, last.command != nil); err != nil {
 				return err
 			}
-			return next.giveWay(ctx, in)
+			return next.reserveItems(ctx, in)
 		})
 		if err != nil {
 			_ = last.finish(ctx, in, report)
@@ -165,7 +165,7 @@ func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, r
 func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
 	for {
 		rate := in.engine.Limits().Rate
-		wait := in.pace.take(c, rows, rate, in.engine.Clock())
+		wait := in.pace.reserve(c, rows, rate, in.engine.Clock())
 		if wait <= 0 || !underWay {
 			return tooFast(rate, wait)
 		}
@@ -182,31 +182,31 @@ func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, unde
 
 // pending is a chunk that the sequencer has.
 type pending struct {
-	who     engine.Sender
-	chunk   *chunk
-	command *engine.Command
-	removes bool
-	booked  int // items that the turn may create, see giveWay
-	made    int // items that the turns before it have
-	settled tally
-	first   tally // of the rows up to the first that was left for another turn, see chunk.dealt
+	who      engine.Sender
+	chunk    *chunk
+	command  *engine.Command
+	removes  bool
+	reserved int // items that the turn may create, see reserveItems
+	made     int // items that the turns before it have
+	settled  outcome
+	first    outcome // of the rows up to the first that was left for another turn, see chunk.dealt
 }
 
-// giveWay waits until a turn may create what its rows need.
-func (p *pending) giveWay(ctx context.Context, in *Intake) (err error) {
+// reserveItems waits until a turn may create what its rows need.
+func (p *pending) reserveItems(ctx context.Context, in *Intake) (err error) {
 	if !p.removes {
-		p.booked, err = in.giveWay(ctx, p.who.Customer, min(p.chunk.open.left(), engine.TurnOpen))
+		p.reserved, err = in.reserveItems(ctx, p.who.Customer, min(p.chunk.open.left(), engine.TurnOpen))
 	}
 	return err
 }
 
-// decided settles what was booked for the turn.
+// decided settles what was reserved for the turn.
 func (p *pending) decided(in *Intake) {
 	made := p.chunk.report.Created.Sum()
-	in.created(p.who.Customer, p.booked, made-p.made)
-	p.booked, p.made = 0, made
+	in.created(p.who.Customer, p.reserved, made-p.made)
+	p.reserved, p.made = 0, made
 	if p.command.Err == nil {
-		p.settled, p.first = p.chunk.tally(), p.chunk.dealt()
+		p.settled, p.first = p.chunk.outcome(), p.chunk.dealt()
 	}
 }
 
@@ -225,7 +225,7 @@ func (p *pending) finish(ctx context.Context, in *Intake, r *belfry.Report) erro
 			if err := in.engine.WaitForRoom(ctx, p.who.Customer, engine.TurnEvents); err != nil {
 				return err
 			}
-			return p.giveWay(ctx, in)
+			return p.reserveItems(ctx, in)
 		})
 		if p.command.Err == nil {
 			p.command.Err = in.engine.Do(p.command.Again())
@@ -278,16 +278,16 @@ func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o O
 		return 0, nil, err
 	}
 	_, removes := b.(*removalBody)
-	booked := 0
+	reserved := 0
 	err = who.Pause(ctx, func(ctx context.Context) error {
 		err := in.room(ctx, who.Customer, removes, c.rows, false)
 		if err == nil && !removes && !o.DryRun {
-			booked, err = in.giveWay(ctx, who.Customer, c.open.left())
+			reserved, err = in.reserveItems(ctx, who.Customer, c.open.left())
 		}
 		return err
 	})
 	if err != nil {
-		in.created(who.Customer, booked, 0)
+		in.created(who.Customer, reserved, 0)
 		in.lost(who.Customer, c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
@@ -314,7 +314,7 @@ func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o O
 		return nil
 	}}
 	err = in.engine.Do(cmd)
-	in.created(who.Customer, booked, c.report.Created.Sum())
+	in.created(who.Customer, reserved, c.report.Created.Sum())
 	if errors.Is(err, engine.ErrTakenBack) {
 		in.counters.taken(c)
 		return code, answer, in.engine.Remember(who, o.Repeat, code, answer)

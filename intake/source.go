@@ -30,8 +30,8 @@ func (s *sources) note(row int, l *layout, fields [][]byte, d *belfry.Details) {
 	s.host = put(s.host, cell(fields, l.host), d.Host)
 }
 
-// takeOut gives the lists in slices of just their size, and leaves s empty.
-func (s *sources) takeOut() sources {
+// moveOut gives the lists in slices of just their size, and leaves s empty.
+func (s *sources) moveOut() sources {
 	out := sources{slices.Clone(s.ip), slices.Clone(s.host)}
 	*s = sources{}
 	return out

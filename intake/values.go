@@ -17,8 +17,8 @@ type rowValues struct {
 	some    *status.Rules
 }
 
-// look makes v give the values of d.
-func (v *rowValues) look(d *dataRows) {
+// reset makes v return the values of d.
+func (v *rowValues) reset(d *dataRows) {
 	clear(v.columns[:])
 	for i := range d.columns {
 		v.columns[d.columns[i].n] = &d.columns[i]
