@@ -10,9 +10,9 @@ import (
 	"belfry/intake/rowfmt"
 )
 
-// body is what a bulk request brings: rows that are read chunk by chunk, and what the sequencer does with a chunk.
+// body is the body of a bulk request: it is read in chunks, and the sequencer applies each chunk.
 type body interface {
-	// read gives the next rows. The last chunk comes with io.EOF; any other error ends the body.
+	// read returns the next rows. The last chunk comes with io.EOF; any other error ends the body.
 	read(portion) (*chunk, error)
 	apply(decision, *chunk)
 }
@@ -27,7 +27,7 @@ const (
 	fieldSize  = 4 // what an empty field counts, since it takes that much
 )
 
-// portion is how much of a body one read gives at most.
+// portion bounds what one read returns.
 type portion struct {
 	rows, open, bytes int
 	check             func(c *chunk, text int) error // called as the chunk grows; nil: there is nothing to check
@@ -36,7 +36,7 @@ type portion struct {
 // oneChunk is what is read of a body that is applied in chunks.
 func oneChunk() portion { return portion{rows: chunkRows, open: chunkOpen, bytes: chunkBytes} }
 
-// whole tells whether the body is read to its end.
+// whole reports whether the body is read to its end.
 func (p portion) whole() bool { return p.rows > chunkRows }
 
 // readWhole reads all that is left into one chunk, until check objects.
@@ -48,9 +48,9 @@ func readWhole(b body, check func(c *chunk, text int) error) (*chunk, error) {
 	return c, err
 }
 
-// source gives the rows of a body one by one, whatever they are written in.
+// source returns the rows of a body one by one, whatever they are written in.
 type source interface {
-	// Next gives the fields of the next row, valid until the following call, and the physical line on which it starts.
+	// Next returns the fields of the next row, valid until the following call, and the physical line on which it starts.
 	// After a rowFault the following call goes on with the row after it; io.EOF ends the body; any other error means
 	// that the body broke off or cannot be read any further.
 	Next() (fields [][]byte, line int, err error)

@@ -332,7 +332,7 @@ func parseInteger(raw []byte) (int64, bool) {
 	return int64(v), true
 }
 
-// pad gives the column this many rows.
+// pad returns the column this many rows.
 func (c *collectionColumn) pad(rows int) {
 	switch {
 	case c.text:

@@ -27,7 +27,7 @@ const (
 // LostReasons names the entries of Counters.Lost.
 var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage", "row_rate"}
 
-// lostReasonOf tells why rows were refused that were right, as far as anybody had looked.
+// lostReasonOf says why rows were refused that were right, as far as anybody had looked.
 func lostReasonOf(err error) lostReason {
 	switch belfry.CodeOf(err) {
 	case belfry.Overloaded:
@@ -40,7 +40,7 @@ func lostReasonOf(err error) lostReason {
 	return lostBroken // the client has gone, or has lost its rights
 }
 
-// Counters gives the live counters.
+// Counters returns the live counters.
 func (in *Intake) Counters() *Counters { return &in.counters }
 
 // count books a decided chunk.

@@ -13,7 +13,7 @@ import (
 // work each may create createRate items per second. A customer that is alone creates as fast as it can.
 const createRate = 5000
 
-// reserveItems books items that a turn may create to the customer, if others are at work. It waits as long as the customer has created too many.
+// reserveItems counts the items that a turn may create against the customer's rate while other customers are active. It waits while the customer is above it.
 func (in *Intake) reserveItems(ctx context.Context, c belfry.CustomerID, items int) (reserved int, err error) {
 	for items > 0 && in.engine.OthersActive(c) {
 		wait := in.creation.reserve(c, items, createRate, time.Now())
@@ -33,7 +33,7 @@ func (in *Intake) reserveItems(ctx context.Context, c belfry.CustomerID, items i
 	return 0, nil
 }
 
-// ReserveItems counts items to the customer, if others are at work, and waits as long as the customer has created too many.
+// ReserveItems counts items against the customer's rate while other customers are active, and waits while the customer is above it.
 func (in *Intake) ReserveItems(ctx context.Context, c belfry.CustomerID, items int) error {
 	_, err := in.reserveItems(ctx, c, items)
 	return err

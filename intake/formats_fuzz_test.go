@@ -94,7 +94,7 @@ func jsonOf(header []string, rows [][]string, format belfry.Format, numbers bool
 	return "[" + strings.Join(objects, ",\n") + "]"
 }
 
-// numberText tells whether a cell can stand in JSON without quotes.
+// numberText reports whether a cell can stand in JSON without quotes.
 func numberText(c string) ([]byte, bool) {
 	var n json.Number
 	d := json.NewDecoder(strings.NewReader(c))

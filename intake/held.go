@@ -9,7 +9,7 @@ import (
 
 // A body with atomic, dryrun or an Idempotency-Key is decoded completely before any of it is applied, and then decided
 // in one turn of the sequencer, because its effects are one record. So it is bounded twice: in memory, also together
-// with other such bodies, and in rows, because nobody else's rows are decided meanwhile.
+// with other such bodies, and in rows, because no other rows are decided meanwhile.
 const (
 	defaultHeldRows   = 100_000
 	defaultHeldMemory = 256 << 20
@@ -58,7 +58,7 @@ func (h *HeldMemory) grow(c belfry.CustomerID, bytes, limit int64) bool {
 	return true
 }
 
-// release gives back what grow has reserved.
+// release returns back what grow has reserved.
 func (h *HeldMemory) release(c belfry.CustomerID, bytes int64) {
 	if bytes == 0 {
 		return
@@ -119,7 +119,7 @@ func (in *Intake) newWholeBody(c belfry.CustomerID) *wholeBody {
 	return &wholeBody{in.Hold(c), filled(in.engine.Limits())}
 }
 
-// filled gives limits that are not set their defaults.
+// filled returns limits that are not set their defaults.
 func filled(l engine.Limits) engine.Limits {
 	if l.HeldRows == 0 {
 		l.HeldRows = defaultHeldRows

@@ -196,7 +196,7 @@ func TestColumnsAppear(t *testing.T) {
 	}
 }
 
-// printRows gives the objects and values of a batch of data, row by row.
+// printRows returns the objects and values of a batch of data, row by row.
 func printRows(b *belfry.Batch) (rows []string) {
 	if b.Collection != belfry.ObjectData {
 		return nil

@@ -18,7 +18,7 @@ type pace struct {
 	rows  map[belfry.CustomerID]*rate.Limiter
 }
 
-// enter tells whether the customer may send now; perSecond is its rate, 0 for any number.
+// enter reports whether the customer may send now; perSecond is its rate, 0 for any number.
 func (p *pace) enter(c belfry.CustomerID, perSecond int, now time.Time) error {
 	return tooFast(perSecond, p.reserve(c, 0, perSecond, now))
 }

@@ -32,7 +32,7 @@ func (e *partlyError) Unwrap() []error { return []error{e.shown, e.cause} }
 // of a removal may have been carried out in part, which is not counted.
 func partly(ctx context.Context, err error, r *belfry.Report, removes bool) error {
 	e, ok := errors.AsType[*belfry.Error](err)
-	if err == nil || !ok && ctx.Err() != nil { // nobody waits for the answer
+	if err == nil || !ok && ctx.Err() != nil { // the client has gone
 		return err
 	}
 	told := ""
@@ -124,7 +124,7 @@ func before(origins []origin, row int32) int {
 	return n
 }
 
-// addTo adds the rows to a report that is not told as such, as its request has failed.
+// addTo adds the rows to the report of a request that has failed.
 func (t outcome) addTo(r *belfry.Report) {
 	r.Rows += t.stored + t.rejected + t.discarded
 	r.Accepted += t.stored

@@ -71,7 +71,7 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 	return nil
 }
 
-// checkPosition sees to it that a view by way of /cv has a place, unless the view around it arranges its icons by itself.
+// checkPosition requires a position for a view from /cv, unless its parent arranges its icons.
 func (p *provisioning) checkPosition(parent *meta.Node, answers map[string]string) *belfry.RowError {
 	if !p.b.mustPlace || p.Details(parent).Answers["autoarrange"] == "linear" {
 		return nil

@@ -248,7 +248,7 @@ func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Cla
 	return n, def, sure
 }
 
-// inside tells whether an item is in the scope of the sender.
+// inside reports whether an item is in the scope of the sender.
 func (r *reader) inside(e *meta.Tenant, n *meta.Node) bool {
 	if !r.who.Limited() {
 		return true
@@ -257,7 +257,7 @@ func (r *reader) inside(e *meta.Tenant, n *meta.Node) bool {
 	return w.Has(n)
 }
 
-// differs tells whether the row has details that are not known yet.
+// differs reports whether the row has details that are not known yet.
 func (l *layout) differs(fields [][]byte, d *belfry.Details) bool {
 	if d == nil {
 		d = &belfry.Details{}
@@ -388,7 +388,7 @@ func (r *rejections) merge(other rejections) {
 	r.list = r.list[:min(len(r.list), r.room())]
 }
 
-// undecided tells whether a value says nothing about the type of its indicator.
+// undecided reports whether a value says nothing about the type of its indicator.
 func undecided(raw []byte) bool {
 	s := bytes.ToLower(bytes.TrimSpace(raw))
 	s = bytes.TrimLeft(s, "+-")

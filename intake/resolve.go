@@ -57,7 +57,7 @@ func (t decision) store(c *chunk, b *belfry.Batch) {
 	}
 }
 
-// inputs lets the first data rows happen to their objects, and gives the number of rows for which that was done in this turn.
+// inputs applies the first data rows to their objects and returns how many rows were applied in this turn.
 func (t decision) inputs(c *chunk, rows int) int {
 	values := &t.in.values
 	values.reset(&c.data)
@@ -161,7 +161,7 @@ func reason(text []byte) string {
 	return strings.ToValidUTF8(string(text[:min(len(text), most)]), "")
 }
 
-// infer lets the first value of each indicator of an inferred class decide what the indicator is. The values have been
+// infer adds indicators to an inferred class; the first value of each decides its type. The values have been
 // checked.
 func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Class {
 	if !def.Inferred {
@@ -180,7 +180,7 @@ func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog
 	return grown
 }
 
-// find gives the object of a row, creating it when the row says how. A row it finds no fault with has none.
+// find returns the object of a row, creating it when the row says how. A row it finds no fault with has none.
 func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*meta.Node, *belfry.RowError) {
 	name, resname := string(cell(fields, l.object)), string(cell(fields, l.resname))
 	if name == "" {
@@ -281,7 +281,7 @@ func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
 	return &meta.Class{Name: name, Def: catalog.InferClass(name)}, nil
 }
 
-// checkValues tells whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
+// checkValues reports whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
 // are empty from then on.
 func (t decision) checkValues(l *layout, kind rowKind, fields [][]byte, def *catalog.Class) *belfry.RowError {
 	if kind != dataRow {
@@ -405,7 +405,7 @@ func (t decision) sameView(c *chunk, have, parent *meta.Node, class string) *bel
 	return nil
 }
 
-// admit lets go of rows of objects whose data nobody wants now, and counts them.
+// admit discards and counts rows of objects that are unmanaged without storage.
 func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 	for i, n := range nodes {
 		if n != nil && !t.Mode(n).StoresData() {
@@ -415,7 +415,7 @@ func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 	}
 }
 
-// discard counts a row that nobody wants now.
+// discard counts a discarded row.
 func (c *chunk) discard(row int) {
 	c.report.Discarded++
 	c.let = append(c.let, int32(row))

@@ -11,13 +11,13 @@ import (
 	"belfry/engine"
 )
 
-// Options are the wishes that come with a bulk body.
+// Options are the parameters of a bulk request.
 type Options struct {
 	Format     belfry.Format       // of a body of Send
 	Collection *catalog.Collection // of its rows; nil for rows that say with type what they are
 	DryRun     bool
 	Atomic     bool
-	Recursive  bool // of a removal: with what stands inside
+	Recursive  bool // of a removal: with the content
 	// Repeat makes the request safe to repeat; zero when the client sent no Idempotency-Key.
 	Repeat engine.Repeat
 
@@ -126,8 +126,8 @@ func (in *Intake) applyStream(ctx context.Context, who engine.Sender, b body, o 
 	}
 }
 
-// mostRejected is after how many rejected rows the rest of a body is not read if few were accepted. A small packed body can
-// have a hundred million of them, which would keep a processor busy for a minute.
+// mostRejected is the number of rejected rows after which the rest of a body is not read, if few were accepted. A small
+// compressed body can have a hundred million of them, a minute of processor time.
 const mostRejected = 1_000_000
 
 // mostlyWrong is the error for a body that is not worth being read to its end.
@@ -142,7 +142,7 @@ func mostlyWrong(r *belfry.Report) error {
 	return belfry.Errorf(belfry.BodyTooLarge, "of the first %d rows of the body %d were accepted and %d rejected%s; the rest was not read; mend it and send it again", r.Rows, r.Accepted, r.Rejected, first)
 }
 
-// room waits until there is room for rows, and books them to the customer. When it has sent too many, what is under way
+// room waits until there is room for rows and counts them against the customer's rate. Above the rate, a body under way
 // waits and everything else is refused.
 func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, rows int, underWay bool) error {
 	stored := rows
@@ -152,7 +152,7 @@ func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, r
 	if err := mustEnd(ctx); err != nil {
 		return err
 	}
-	if underWay && ctx.Err() != nil { // what was read before is stored; nobody waits for the rest
+	if underWay && ctx.Err() != nil { // what was read before is stored; the client has gone
 		return context.Cause(ctx)
 	}
 	if err := in.engine.WaitForRoom(ctx, c, stored); err != nil {
@@ -161,7 +161,7 @@ func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, r
 	return in.paced(ctx, c, rows, underWay)
 }
 
-// paced books rows to the customer.
+// paced counts rows against the customer's rate.
 func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
 	for {
 		rate := in.engine.Limits().Rate
@@ -180,7 +180,7 @@ func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, unde
 	}
 }
 
-// pending is a chunk that the sequencer has.
+// pending is a chunk that was submitted to the sequencer.
 type pending struct {
 	who      engine.Sender
 	chunk    *chunk
@@ -244,7 +244,7 @@ func (p *pending) finish(ctx context.Context, in *Intake, r *belfry.Report) erro
 	return nil
 }
 
-// unfinished tells why a body was not applied to its end.
+// unfinished says why a body was not applied to its end.
 func unfinished(ctx context.Context, err error) lostReason {
 	if ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
 		return lostStorage
