@@ -344,8 +344,7 @@ func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.C
 			if def.Inferred {
 				return false, nil
 			}
-			return false, belfry.Rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects",
-				def.Name, col.n)
+			return false, noIndicator(col.n, def)
 		}
 		if bad := d.columns[i].set(slot, raw, ind, def); bad != nil {
 			return false, bad
@@ -353,7 +352,7 @@ func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.C
 		values++
 	}
 	if values == 0 {
-		return false, belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+		return false, noValues()
 	}
 	return true, nil
 }
@@ -363,15 +362,31 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 		c.setText(slot, string(raw))
 		return nil
 	}
+	v, bad := readNumber(c.n, raw, def)
+	if bad == nil {
+		c.setNumber(slot, v)
+	}
+	return bad
+}
+
+// readNumber parses the value of a numeric indicator.
+func readNumber(n int, raw []byte, def *catalog.Class) (float64, *belfry.RowError) {
 	v, ok := rowfmt.ParseNumber(raw)
 	if !ok {
-		return belfry.Rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, belfry.Clip(raw))
+		return 0, belfry.Rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", n, def.Name, belfry.Clip(raw))
 	}
 	if rowfmt.Rounded(raw, v) {
-		return beyondWhole(belfry.IndicatorColumn(c.n), raw, v)
+		return 0, beyondWhole(belfry.IndicatorColumn(n), raw, v)
 	}
-	c.setNumber(slot, v)
-	return nil
+	return v, nil
+}
+
+func noIndicator(n int, def *catalog.Class) *belfry.RowError {
+	return belfry.Rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, n)
+}
+
+func noValues() *belfry.RowError {
+	return belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
 }
 
 // beyondWhole is for a whole number that would be rounded.

@@ -299,21 +299,24 @@ func (t decision) checkValues(l *layout, kind rowKind, fields [][]byte, def *cat
 			continue
 		}
 		values++
-		v, number := rowfmt.ParseNumber(raw)
 		switch {
 		case ind == nil && !def.Inferred:
-			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
+			return noIndicator(col.n, def)
 		case ind == nil && undecided(raw):
 			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
 				col.n, def.Name, belfry.Clip(raw))
-		case ind != nil && !ind.Text && !number:
-			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, belfry.Clip(raw))
-		case number && (ind == nil || !ind.Text) && rowfmt.Rounded(raw, v):
-			return beyondWhole(l.names[col.at], raw, v)
+		case ind == nil:
+			if v, number := rowfmt.ParseNumber(raw); number && rowfmt.Rounded(raw, v) {
+				return beyondWhole(l.names[col.at], raw, v)
+			}
+		case !ind.Text:
+			if _, bad := readNumber(col.n, raw, def); bad != nil {
+				return bad
+			}
 		}
 	}
 	if values == 0 {
-		return belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+		return noValues()
 	}
 	return nil
 }
