@@ -7,7 +7,7 @@ import { Link, useSearchParams } from "wouter";
 import { ApiError, type EventRow, type Explanation, explain, type Kind, type StatusRow, sql } from "../api";
 import { link } from "../links";
 import { useLive } from "../live";
-import { ActionButtons } from "../parts/Actions";
+import { PageActions } from "../parts/Actions";
 import { itemCondition } from "../parts/actions/item";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
 import { ItemWindows } from "../parts/windows/ItemWindows";
@@ -95,7 +95,7 @@ function OneItem({ item }: { item: Named }) {
     <Page
       title={item.name}
       before={found && <Way row={found} />}
-      tools={shown && <ActionButtons items={[shown]} onDone={again} />}
+      tools={shown && <PageActions items={[shown]} onDone={again} />}
     >
       {found ? (
         <Parts item={item} row={found} why={why} again={again} />
