@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ends } from "../src/parts/actions/ends";
-import { told } from "../src/parts/actions/Outcomes";
+import { described } from "../src/parts/actions/Outcomes";
 import { zoneNamed, zones, zonesWith } from "../src/parts/actions/zones";
 import { local } from "../src/parts/Time";
 
@@ -34,7 +34,7 @@ test("what the service says of a time is told by the clock of the browser", () =
   const item = { kind: "object" as const, name: "a", status: "3" as const };
   const error = `ackuntil: ${at} is over, it is ${now} now; give a later time`;
   assert.equal(
-    told({ item, error } as Parameters<typeof told>[0]),
+    described({ item, error } as Parameters<typeof described>[0]),
     `ackuntil: ${local(at)} is over, it is ${local(now)} now; give a later time`,
   );
 });
