@@ -17,7 +17,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { quote, sql, type TreeItem } from "../../api";
 import { isColour } from "./colour";
-import { add, change } from "./draft";
+import { add, change, changeView } from "./draft";
 import type { Form } from "./EditTools";
 import { Gallery } from "./Gallery";
 import { keyOf } from "./scene";
@@ -306,7 +306,7 @@ function Settings({ view, drafting, onClose }: Props) {
       ...(arranged !== (view.autoarrange ?? "none") && { autoarrange: arranged as TreeItem["autoarrange"] }),
       ...(bg !== (view.bg ?? "") && { bg }),
     };
-    if (Object.keys(changes).length) drafting.edit((d) => ({ ...d, view: { ...d.view, ...changes } }));
+    if (Object.keys(changes).length) drafting.edit((d) => changeView(d, view, changes));
     onClose();
   };
   return (

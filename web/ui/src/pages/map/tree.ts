@@ -21,7 +21,7 @@ async function load(view: string, resource: string | undefined, signal: AbortSig
 
 const treeKey = (view: string, resource?: string) => ["tree", view, resource ?? ""];
 
-/** useTree reads a view and listens. `again` reads it again. */
+/** useTree reads a view and follows its changes. `again` reads it again; `reread` also returns it, or fails. */
 export function useTree(view: string, resource?: string) {
   const client = useQueryClient();
   const key = treeKey(view, resource);
@@ -53,7 +53,12 @@ export function useTree(view: string, resource?: string) {
     },
     resync: again,
   });
-  return { ...read, again };
+  const reread = async () => {
+    const { data } = await read.refetch({ throwOnError: true });
+    if (!data) throw new Error("The view could not be read.");
+    return data;
+  };
+  return { ...read, again, reread };
 }
 
 /** pace is how many milliseconds lie between two readings of a view: the more it holds, the more. */
