@@ -380,7 +380,7 @@ test("the words of thresholds do not cover each other", async ({ page, service }
 test("what is not there is said so", async ({ page, service }) => {
   await room(service, "known", [1]);
   await logIn(page, service, object("known", "dist"));
-  await expect(page.getByRole("alert")).toContainText('nearest is "disk"');
+  await expect(page.getByText("There is no object of this name")).toBeVisible();
   await expect(page.getByRole("link", { name: "its events" })).toBeVisible();
   await accessible(page);
   await page.goto(`${service.url}/ui/item`);

@@ -33,7 +33,7 @@ export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafti
       )}
       {all.length > 1 && (
         <Group mt="xs" justify="flex-end">
-          <Choice name="all" label=" for all" decide={(how) => decide(how, all)} />
+          <Choice decide={(how) => decide(how, all)} />
         </Group>
       )}
     </Notice>
@@ -41,22 +41,28 @@ export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafti
 }
 
 interface ChoiceProps {
-  name: string;
-  label?: string;
+  /** Of one item; absent for all. */
+  name?: string;
   decide: (how: (d: Draft, c: Conflict) => Draft) => void;
 }
 
-function Choice({ name, label = "", decide }: ChoiceProps) {
+function Choice({ name, decide }: ChoiceProps) {
+  const [label, about] = name === undefined ? [" for all", ""] : ["", `: ${name}`];
   return (
     <Group gap="xs" wrap="nowrap">
-      <Button size="compact-sm" variant="default" onClick={() => decide(keepMine)} aria-label={`Keep mine: ${name}`}>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => decide(keepMine)}
+        aria-label={`Keep mine${label}${about}`}
+      >
         Keep mine{label}
       </Button>
       <Button
         size="compact-sm"
         variant="default"
         onClick={() => decide(takeTheirs)}
-        aria-label={`Take theirs: ${name}`}
+        aria-label={`Take theirs${label}${about}`}
       >
         Take theirs{label}
       </Button>
