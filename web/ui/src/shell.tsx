@@ -1,4 +1,4 @@
-// What is around every page: the menu, the state of the estate in a line, the palette, the person.
+// What is around every page: the menu, how many objects have which status, the palette, the person.
 import {
   ActionIcon,
   Anchor,

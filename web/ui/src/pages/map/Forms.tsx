@@ -47,7 +47,7 @@ export function Forms(p: Props) {
   return <ElementForm {...p} form={form} />;
 }
 
-/** freshName is unique as far as chance can tell: names of elements are unique in the whole estate. */
+/** freshName is unique as far as chance can tell: names of elements are unique within the customer. */
 function freshName(what: string, view: string): string {
   const random = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   return `${what} ${random.toString(36)} in ${view}`.slice(0, 200).trimEnd();
@@ -123,7 +123,7 @@ function ElementForm({
           {!item && what !== "view" && (
             <TextInput
               label="Name"
-              description="For scripts and exports; unique in the whole estate"
+              description="For scripts and exports; unique within the customer"
               required
               maxLength={255}
               value={name}

@@ -3,7 +3,7 @@
 import { Progress as Bar, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { type ComponentType, type FormEvent, useMemo, useRef, useState } from "react";
 import { pageNow } from "../../clock";
-import { tell } from "../notices";
+import { notify } from "../notices";
 import { AcknowledgeForm, type FormProps, ManageForm, type Request, UnacknowledgeForm, UnmanageForm } from "./Forms";
 import type { ActionItem } from "./item";
 import { NoteForm } from "./NoteForm";
@@ -64,7 +64,7 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
       setOutcomes(all);
       return;
     }
-    void tell({ message: inShort(all), color: "bell", role: "status" });
+    void notify({ message: inShort(all), color: "bell", role: "status" });
     onClose();
   };
 
