@@ -49,7 +49,7 @@ interface ChoiceProps {
 function Choice({ name, decide }: ChoiceProps) {
   const [label, about] = name === undefined ? [" for all", ""] : ["", `: ${name}`];
   return (
-    <Group gap="xs" wrap="nowrap">
+    <Group gap="xs">
       <Button
         size="compact-sm"
         variant="default"
