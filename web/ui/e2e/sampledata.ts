@@ -1,4 +1,4 @@
-// A small estate to look at: every status, what operators have done about it, nested views with drawings, a few hours of data,
+// Sample data to look at: every status, what operators have done about it, nested views with drawings, a few hours of data,
 // log lines, events, and names of the kind that break pages.
 import type { Service } from "./service";
 
@@ -179,8 +179,8 @@ async function operators(s: Service) {
   });
 }
 
-/** estate fills an empty service. */
-export async function estate(s: Service): Promise<void> {
+/** fillWithSamples fills an empty service. */
+export async function fillWithSamples(s: Service): Promise<void> {
   await classes(s);
   await tree(s);
   await data(s);

@@ -1,11 +1,11 @@
-// The whole estate as a tree of counts. Objects are counted by the service; only the sums are transferred.
+// All items as a tree of counts. Objects are counted by the service; only the sums are transferred.
 import { type Status, sql } from "../../api";
 import { statuses } from "../../parts/StatusIcon";
 
 export type Counts = Partial<Record<Status, number>>;
 
 export interface Group {
-  /** Unique in the estate. */
+  /** Unique among all places. */
   key: string;
   name: string;
   kind: "view" | "resource" | "rest";
@@ -54,7 +54,7 @@ export const groupKey = (kind: string, name: string, resource?: string) =>
 const inside = (place: string | undefined, resource: string) =>
   place === resource ? groupKey("resource", resource) : groupKey("view", place ?? "", resource);
 
-/** build makes the tree. The root is MAIN, or an invisible one for whoever sees only parts of the estate. */
+/** build makes the tree. The root is MAIN, or an invisible one for whoever sees only parts of the customer. */
 export function build(places: Place[], counts: Count[]): Group {
   const groups = new Map<string, Group>();
   const make = (kind: Group["kind"], name: string, resource?: string): Group => ({

@@ -24,13 +24,13 @@ interface Tried {
   existing: Existing | null;
 }
 
-export function Work({
+export function RowsTask({
   task,
   pkg,
   columns,
   way,
   onWay,
-  handed,
+  initialSheet,
   onLeave,
 }: {
   task: Task;
@@ -39,10 +39,10 @@ export function Work({
   way: Way;
   onWay: (w: Way) => void;
   /** Rows that come from the export. */
-  handed: Sheet | null;
+  initialSheet: Sheet | null;
   onLeave: () => void;
 }) {
-  const [sheet, setSheet] = useState<Sheet | null>(handed);
+  const [sheet, setSheet] = useState<Sheet | null>(initialSheet);
   const [atomic, setAtomic] = useState(false);
   const [recursive, setRecursive] = useState(false);
   const [tried, setTried] = useState<Tried | null>(null);
@@ -52,8 +52,8 @@ export function Work({
   const [only, setOnly] = useState<"all" | "wrong">("all");
   const [chosen, setChosen] = useState<number>();
   const [editing, setEditing] = useState<number>();
-  const [sure, setSure] = useState(false);
-  const [running, setRunning] = useState<{ run: Run; far: Progress } | null>(null);
+  const [confirming, setConfirming] = useState(false);
+  const [running, setRunning] = useState<{ run: Run; progress: Progress } | null>(null);
   const abort = useRef<AbortController>(undefined);
   const outcome = useRef<HTMLDivElement>(null);
   useEffect(() => () => abort.current?.abort(), []);
@@ -94,8 +94,10 @@ export function Work({
 
   const apply = () => {
     if (!sheet || !current) return;
-    setSure(false);
-    const run: Run = new Run(sheet, options, sizeOf(sheet, options, current), (far) => setRunning({ run, far }));
+    setConfirming(false);
+    const run: Run = new Run(sheet, options, sizeOf(sheet, options, current), (progress) =>
+      setRunning({ run, progress }),
+    );
     void run.go();
   };
 
@@ -110,7 +112,7 @@ export function Work({
 
   const mend = (f: Fault) => {
     if (running) {
-      setTried({ sheet: running.run.sheet, options: "", result: running.far.result, existing: null });
+      setTried({ sheet: running.run.sheet, options: "", result: running.progress.result, existing: null });
       setRunning(null);
     }
     setChosen(f.at);
@@ -121,7 +123,7 @@ export function Work({
     return (
       <Applying
         run={running.run}
-        far={running.far}
+        progress={running.progress}
         pkg={pkg}
         secrets={secrets}
         duplicates={duplicates}
@@ -209,7 +211,7 @@ export function Work({
               result={current}
               task={task}
               atomic={atomic}
-              onApply={() => (task === "remove" ? setSure(true) : apply())}
+              onApply={() => (task === "remove" ? setConfirming(true) : apply())}
             />
           )}
           <Faults sheet={sheet} result={tried.result} secrets={secrets} duplicates={duplicates} onGo={mend} />
@@ -240,15 +242,15 @@ export function Work({
           onClose={() => setEditing(undefined)}
         />
       )}
-      {sure && current && (
-        <Modal opened onClose={() => setSure(false)} title={`Remove ${count(current.removed, pkg)}?`}>
+      {confirming && current && (
+        <Modal opened onClose={() => setConfirming(false)} title={`Remove ${count(current.removed, pkg)}?`}>
           <Stack>
             <Text size="sm">
               They go with all that is inside them. What they have measured stays, and continues when something of the
               same name is made again. There is no way back but to provision them again: export them first if in doubt.
             </Text>
             <Group justify="flex-end">
-              <Button variant="default" data-autofocus onClick={() => setSure(false)}>
+              <Button variant="default" data-autofocus onClick={() => setConfirming(false)}>
                 Keep them
               </Button>
               <Button color="red.9" onClick={apply}>
