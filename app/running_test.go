@@ -16,7 +16,7 @@ import (
 
 	"belfry"
 	"belfry/client"
-	"belfry/collect"
+	"belfry/collect/script"
 )
 
 // running is a whole service in this process, on a folder of its own and a port of its own.
@@ -37,7 +37,7 @@ const scriptWorker = "run-scripts"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scriptWorker {
-		if err := collect.ScriptWorker(os.Stdin, os.Stdout); err != nil {
+		if err := script.Worker(os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
