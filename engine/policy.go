@@ -88,7 +88,7 @@ func itemNamed(e *meta.Tenant, kind belfry.Kind, name, resource string) (*meta.N
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return nil, belfry.Errorf(belfry.BadParameter, "%s; give resource", meta.Twins(found))
+		return nil, belfry.Errorf(belfry.BadParameter, "%s; give resource", meta.Namesakes(found))
 	}
 	where, hint := "", ""
 	if resource != "" && kind != belfry.KindResource {

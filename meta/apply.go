@@ -240,7 +240,7 @@ func (t *Tree) applyState(c *belfry.StateChange, pos belfry.Position) {
 		return
 	}
 	t.setStatus(n, c.Status)
-	t.setCare(n, c.Operator)
+	t.setOperatorState(n, c.Operator)
 	n.State.State, n.State.Pos = c.State, pos
 }
 

@@ -15,7 +15,7 @@ import (
 // name; an empty name is MAIN, or the resource itself. What is outside the scope is not there, and MAIN is that of the
 // scope. The error says what would be right.
 func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error) {
-	var twins []*Node
+	var namesakes []*Node
 	t.Read(s.Customer, func(e *Tenant) {
 		w := e.Within(s)
 		switch {
@@ -26,18 +26,18 @@ func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error)
 			n = w.Main()
 		default:
 			if n = w.only(e.Place(view)); n == nil {
-				e.ViewsNamed(view, func(v *Node) { twins = append(twins, v) })
-				twins = w.Filter(twins)
+				e.ViewsNamed(view, func(v *Node) { namesakes = append(namesakes, v) })
+				namesakes = w.Filter(namesakes)
 			}
 		}
 	})
 	switch {
 	case n != nil:
 		return n, nil
-	case len(twins) == 1:
-		return twins[0], nil
-	case len(twins) > 1:
-		return nil, belfry.Errorf(belfry.AmbiguousName, "%s; give resource", Twins(twins))
+	case len(namesakes) == 1:
+		return namesakes[0], nil
+	case len(namesakes) > 1:
+		return nil, belfry.Errorf(belfry.AmbiguousName, "%s; give resource", Namesakes(namesakes))
 	}
 	return nil, t.unknownPlace(s, resource, view)
 }
@@ -150,9 +150,9 @@ func (t *Tree) Below(n *Node) (list []*Node) {
 	return list
 }
 
-// Look calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
+// EachID calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
 // reading meanwhile, a stretch of the list at a time.
-func (t *Tree) Look(ids []belfry.ID, f func(i int, n *Node)) {
+func (t *Tree) EachID(ids []belfry.ID, f func(i int, n *Node)) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {
 		nodes := t.nodesOf(ids[from:min(from+stretch, len(ids))])

@@ -100,7 +100,7 @@ func (e *Tenant) InView(name string) iter.Seq[*Node] {
 
 // chain walks the items inside resources that share a slot, until yield says no.
 func (e *Tenant) chain(slot string, yield func(*Node) bool) bool {
-	for n := e.inside[slot]; n != nil; n = n.twin {
+	for n := e.inside[slot]; n != nil; n = n.nextNamesake {
 		if !yield(n) {
 			return false
 		}

@@ -94,7 +94,7 @@ func (l *builder) past(c belfry.CustomerID) {
 func (l *builder) state(id belfry.ID, s *belfry.ItemState) {
 	if n := l.tree.Node(id); n != nil {
 		l.tree.setStatus(n, s.Status)
-		l.tree.setCare(n, s.Operator)
+		l.tree.setOperatorState(n, s.Operator)
 		if e := l.tree.customers[n.Customer]; e != nil && n.Removed == 0 {
 			l.tree.addMemory(e, stateSize(s)-stateSize(&n.State))
 		}

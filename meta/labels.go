@@ -113,5 +113,5 @@ func (t *Tree) objectNamesUnique(c belfry.CustomerID, fields []string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e := t.customers[c]
-	return e != nil && slices.Contains(fields, "object") && (e.Twins == 0 || slices.Contains(fields, "resource"))
+	return e != nil && slices.Contains(fields, "object") && (e.Namesakes == 0 || slices.Contains(fields, "resource"))
 }

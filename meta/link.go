@@ -22,8 +22,8 @@ func (t *Tree) link(n, parent *Node) {
 	case n.insideResource():
 		slot := n.slot()
 		n.Resource.box.items[slot] = n
-		if n.twin = e.inside[slot]; n.twin != nil {
-			e.Twins++
+		if n.nextNamesake = e.inside[slot]; n.nextNamesake != nil {
+			e.Namesakes++
 		}
 		e.inside[slot] = n
 		if n.Kind == belfry.KindObject {
@@ -97,20 +97,20 @@ func (n *Node) insideResource() bool { return n.Resource != nil && n.Resource !=
 func (e *Tenant) forget(n *Node) {
 	slot := n.slot()
 	if e.inside[slot] == n {
-		if n.twin == nil {
+		if n.nextNamesake == nil {
 			delete(e.inside, slot)
 		} else {
-			e.inside[slot] = n.twin
+			e.inside[slot] = n.nextNamesake
 		}
 	} else {
-		for m := e.inside[slot]; m != nil; m = m.twin {
-			if m.twin == n {
-				m.twin = n.twin
+		for m := e.inside[slot]; m != nil; m = m.nextNamesake {
+			if m.nextNamesake == n {
+				m.nextNamesake = n.nextNamesake
 				break
 			}
 		}
 	}
-	n.twin = nil
+	n.nextNamesake = nil
 }
 
 func (t *Tree) move(n, parent *Node) {

@@ -351,7 +351,7 @@ func TestReplayMeetsRemovedItems(t *testing.T) {
 		}
 		c.tree.ForgetLoaded()
 		checkIndexes(t, c.tree)
-		if n, twins := c.tree.Tenant(1).Object("cpu 1"); n == nil || n.ID != 4 || twins {
+		if n, several := c.tree.Tenant(1).Object("cpu 1"); n == nil || n.ID != 4 || several {
 			t.Fatalf("after %d records the name belongs to %v", met, n)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 // Tenant is all that one customer has. It is read inside Tree.Read, or by the goroutine that applies records.
 type Tenant struct {
 	belfry.Customer
-	Main    *Node
-	NextRow belfry.RowID // the id the next row gets
-	Twins   int          // how often a name inside a resource was given that another had already; it never falls
+	Main      *Node
+	NextRow   belfry.RowID // the id the next row gets
+	Namesakes int          // how often a name inside a resource was given that another had already; it never falls
 
 	places   map[string]*Node // customer-level views and resources: one namespace
-	inside   map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by twin
+	inside   map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by nextNamesake
 	drawn    map[drawn]*Node  // graphical elements
 	classes  map[string]*Class
 	defined  int // classes that the customer wrote itself, without inferred ones
@@ -72,10 +72,10 @@ func (e *Tenant) Resource(name string) *Node {
 }
 
 // Object finds an object by name in the whole customer. When several resources have one of that name, it gives the
-// first and twins is true.
-func (e *Tenant) Object(name string) (n *Node, twins bool) {
+// first and several is true.
+func (e *Tenant) Object(name string) (n *Node, several bool) {
 	n = e.inside[name]
-	return n, n != nil && n.twin != nil
+	return n, n != nil && n.nextNamesake != nil
 }
 
 // ObjectsNamed calls f for every object of that name.
@@ -85,7 +85,7 @@ func (e *Tenant) ObjectsNamed(name string, f func(*Node)) { e.named(name, f) }
 func (e *Tenant) ViewsNamed(name string, f func(*Node)) { e.named(viewSlot(name), f) }
 
 func (e *Tenant) named(slot string, f func(*Node)) {
-	for n := e.inside[slot]; n != nil; n = n.twin {
+	for n := e.inside[slot]; n != nil; n = n.nextNamesake {
 		f(n)
 	}
 }

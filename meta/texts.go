@@ -35,8 +35,8 @@ func DetailsSize(d *belfry.Details) (n int64) {
 	return n
 }
 
-// CareSize is what the texts of operators about an item count for.
-func CareSize(c *belfry.OperatorState) (n int64) {
+// OperatorStateSize is what the texts of operators about an item count for.
+func OperatorStateSize(c *belfry.OperatorState) (n int64) {
 	if c == nil {
 		return 0
 	}
@@ -105,13 +105,13 @@ func (t *Tree) countDoc(d *belfry.Doc) {
 	}
 }
 
-// setCare counts what operators have written about an item in the place of what they had written before, and notes whether it has windows.
-func (t *Tree) setCare(n *Node, to *belfry.OperatorState) {
+// setOperatorState counts what operators have written about an item in the place of what they had written before, and notes whether it has windows.
+func (t *Tree) setOperatorState(n *Node, to *belfry.OperatorState) {
 	if n.State.Operator == to || n.Removed != 0 {
 		return
 	}
 	if e := t.customers[n.Customer]; e != nil {
-		t.addTexts(e, CareSize(to)-CareSize(n.State.Operator))
+		t.addTexts(e, OperatorStateSize(to)-OperatorStateSize(n.State.Operator))
 		if n.State.Operator.HasWindows() || to.HasWindows() {
 			e.windowed.Set(uint64(n.Number), to.HasWindows())
 		}
@@ -121,7 +121,7 @@ func (t *Tree) setCare(n *Node, to *belfry.OperatorState) {
 // forgetTexts takes an item that is removed out of the count, and out of those with windows.
 func (t *Tree) forgetTexts(n *Node) {
 	e := t.customers[n.Customer]
-	t.addTexts(e, -DetailsSize(n.Details)-CareSize(n.State.Operator))
+	t.addTexts(e, -DetailsSize(n.Details)-OperatorStateSize(n.State.Operator))
 	if n.State.Operator.HasWindows() {
 		e.windowed.Set(uint64(n.Number), false)
 	}

@@ -79,8 +79,8 @@ type Node struct {
 	Created belfry.Time
 	Removed belfry.Time
 
-	box  *box  // what stands in it; nil for objects
-	twin *Node // the next object, or view inside a resource, of the same name in the customer
+	box          *box  // what stands in it; nil for objects
+	nextNamesake *Node // the next object, or view inside a resource, of the same name in the customer
 
 	Customer belfry.CustomerID
 	Number   uint32 // counts the customer's items in the order of their creation

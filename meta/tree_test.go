@@ -203,10 +203,10 @@ func checkIndexes(t *testing.T, tree *Tree) {
 		switch {
 		case n.Kind == belfry.KindObject:
 			named = n.Resource.Object(n.Name) == n
-			twin := false
-			e.ObjectsNamed(n.Name, func(m *Node) { twin = twin || m == n })
-			if twin != named {
-				t.Errorf("object %q: found by resource %v, in the customer %v", n.Name, named, twin)
+			found := false
+			e.ObjectsNamed(n.Name, func(m *Node) { found = found || m == n })
+			if found != named {
+				t.Errorf("object %q: found by resource %v, in the customer %v", n.Name, named, found)
 			}
 		case n.Resource != nil && n.Kind == belfry.KindView:
 			named = n.Resource.View(n.Name) == n
