@@ -1,7 +1,6 @@
 package meta
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"belfry"
@@ -49,56 +48,6 @@ func (t *Tree) applyRest(r *belfry.Record) {
 	}
 }
 
-func (t *Tree) applyDoc(d *belfry.Doc) error {
-	if t.gone(d.Customer) {
-		return nil
-	}
-	t.countDoc(d)
-	switch d.Kind {
-	case belfry.DocCustomer:
-		return t.applyCustomer(d)
-	case belfry.DocRemoval:
-		return t.applyRemoval(d)
-	case belfry.DocKey:
-		return t.applyKey(d)
-	case belfry.DocPackage:
-		return t.applyPackage(d)
-	case belfry.DocClass:
-		if d.Customer == 0 {
-			return t.applyInstanceClass(d)
-		}
-	case belfry.DocKeyUse:
-		return t.applyKeyUse(d)
-	case belfry.DocSession:
-		return t.applySession(d)
-	case belfry.DocSetting:
-		return t.applySetting(d)
-	}
-	e := t.customers[d.Customer]
-	if e == nil {
-		return fmt.Errorf("%s %q belongs to customer %d, which does not exist", d.Kind, d.Name, d.Customer)
-	}
-	switch d.Kind {
-	case belfry.DocUser:
-		if d.Body == nil {
-			delete(e.users, d.Name)
-			return nil
-		}
-		u := new(belfry.User) // a new one each time: whoever has the old one goes on reading that
-		e.users[d.Name] = u
-		return decodeDoc(d, u)
-	case belfry.DocClass:
-		return t.applyClass(e, d)
-	case belfry.DocPolicy:
-		return t.applyPolicy(e, d)
-	case belfry.DocPicture:
-		return e.applyPicture(d)
-	case belfry.DocReassess:
-		return e.applyReassessment(d)
-	}
-	return nil
-}
-
 func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	var c belfry.Customer
 	if d.Body == nil {
@@ -111,8 +60,9 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 		e.Listen = c.Listen
 		return nil
 	}
-	if !t.gone(c.ID) {
+	if !t.isRemoved(c.ID) {
 		e := NewTenant(c)
+		e.docs = t.documents(c.ID)
 		e.NextRow = max(e.NextRow, t.nextRows[c.ID])
 		t.customers[c.ID] = e
 		t.names[c.Name] = e
@@ -120,16 +70,9 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	return nil
 }
 
-func decodeDoc(d *belfry.Doc, v any) error {
-	if err := json.Unmarshal(d.Body, v); err != nil {
-		return fmt.Errorf("%s %q of customer %d: %w", d.Kind, d.Name, d.Customer, err)
-	}
-	return nil
-}
-
 // applyItem creates, changes or removes an item. Parents come before what stands in them.
 func (t *Tree) applyItem(it *belfry.Item, pos belfry.Position, ready *Node) error {
-	if t.gone(it.Customer) {
+	if t.isRemoved(it.Customer) {
 		t.reserve(it.ID)
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 )
 
 // Place finds a view or a resource by name for somebody who asks for what stands in it. Without a resource the name is
@@ -179,7 +180,7 @@ func (t *Tree) nodesOf(ids []belfry.ID) []*Node {
 	if len(missing) == 0 || t.archive == nil {
 		return nodes
 	}
-	found, err := t.archive.removedByID(context.Background(), 0, slices.Collect(maps.Keys(missing)))
+	found, err := t.archive.RemovedByID(context.Background(), 0, slices.Collect(maps.Keys(missing)))
 	if err != nil {
 		return nodes
 	}
@@ -198,8 +199,8 @@ func (t *Tree) nodesOf(ids []belfry.ID) []*Node {
 	return nodes
 }
 
-func byCustomer(items []removedItem) map[belfry.CustomerID][]removedItem {
-	lists := map[belfry.CustomerID][]removedItem{}
+func byCustomer(items []sqlite.RemovedItem) map[belfry.CustomerID][]sqlite.RemovedItem {
+	lists := map[belfry.CustomerID][]sqlite.RemovedItem{}
 	for _, it := range items {
 		lists[it.Customer] = append(lists[it.Customer], it)
 	}

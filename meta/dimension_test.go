@@ -56,7 +56,7 @@ func TestApart(t *testing.T) {
 			said[checkApart(t, tree, "object")]++
 			said[checkApart(t, tree, "class", "object", "resource")]++
 			if apart(t, tree, 1, []string{"resource"}, nil) || apart(t, tree, 1, []string{"view", "class"}, nil) {
-				t.Fatal("resources and views have objects")
+				t.Fatal("resources and views have several objects")
 			}
 			read := NewTree(loadCatalog(t))
 			all := &belfry.Record{Customer: 1, Docs: h.records[0].Docs}

@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 )
 
 func policyDoc(name string, on belfry.ID) belfry.Doc {
@@ -94,7 +95,7 @@ func TestPolicyPages(t *testing.T) {
 
 // TestPoliciesLoad reads them from the database, where they come before the items they are about.
 func TestPoliciesLoad(t *testing.T) {
-	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "meta.db"), slog.New(slog.DiscardHandler))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "meta.db"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,8 @@ type Tenant struct {
 	drawn    map[drawn]*Node  // graphical elements
 	classes  map[string]*Class
 	defined  int // classes that the customer wrote itself, without inferred ones
-	users    map[string]*belfry.User
+	docs     documents
 	policy   policies
-	pictures pictures
 	status   [belfry.Statuses][]*Node
 	boxes    [belfry.Kinds][]*Node // views and resources
 	numbered Sparse[*Node]         // the same, and removed ones that are in memory, by Number
@@ -31,7 +30,6 @@ type Tenant struct {
 	buried   int                 // how many have been removed since the start
 	counts   [belfry.Kinds]int   // of existing items by kind
 	barred   map[belfry.ID]*Node // existing items with a bar in their name
-	reassess map[string]string   // marks of what is to be reassessed, by name
 	texts    int64               // see Texts
 	memory   int64               // see Memory
 	sets     map[string]int      // thresholds that policies set for a class, by its name
@@ -49,7 +47,6 @@ func NewTenant(c belfry.Customer) *Tenant {
 		inside:  map[string]*Node{},
 		drawn:   map[drawn]*Node{},
 		classes: map[string]*Class{},
-		users:   map[string]*belfry.User{},
 		gone:    map[string][]*Node{},
 		barred:  map[belfry.ID]*Node{},
 
@@ -162,7 +159,9 @@ func (c *Class) Objects() int { return c.count }
 func (e *Tenant) Count(k belfry.Kind) int { return e.counts[k] }
 
 // User finds a user by name.
-func (e *Tenant) User(name string) *belfry.User { return e.users[name] }
+func (e *Tenant) User(name string) *belfry.User {
+	return kept[belfry.User](e.docs, belfry.DocUser, name)
+}
 
 // ByStatus calls f for each existing item in the given status until f returns false.
 func (e *Tenant) ByStatus(s belfry.Status, f func(*Node) bool) {

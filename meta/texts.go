@@ -51,16 +51,12 @@ func OperatorStateSize(c *belfry.OperatorState) (n int64) {
 	return n
 }
 
-// DocSize is what a document of a customer counts for. Classes and policies take several times their text in memory.
-func DocSize(kind string, name string, body int) int64 {
-	n := int64(len(name) + body)
-	switch kind {
-	case belfry.DocClass, belfry.DocPolicy:
-		return n * 4
-	case belfry.DocUser, belfry.DocKey, belfry.DocPicture:
-		return n
+// DocSize is what a document of a customer counts for.
+func DocSize(kind, name string, body int) int64 {
+	if k := kindNamed(kind); k != nil {
+		return k.weight * int64(len(name)+body)
 	}
-	return 0 // not in memory, or few and short
+	return 0
 }
 
 // textOf names a document of a customer.

@@ -1,16 +1,15 @@
-// Package meta knows what exists: customers, their views, resources and objects, the state of each, and the
-// configuration around them.
+// Package meta holds what exists: customers, their views, resources and objects, the state of each, and the configuration
+// around them. Tree has it in memory and answers every request; package sqlite below it keeps the same on disk.
 //
-// It has two halves. Tree is the live picture in memory, from which every request is answered. DB is the same on disk.
-// Neither decides anything: both are fed with records that have already been committed to the journal.
+// Neither decides anything: both apply records that have been committed to the journal.
 //
 //	         journal ──► Record
-//	                       ├──► Tree.Apply   at once, before the answer
-//	                       └──► Mover ──► DB some time later
+//	                       ├──► Tree.Apply             at once, before the answer
+//	                       └──► sqlite.Mover ──► DB    some time later
 //	start:   DB ──► Tree, then the records above DB's position again
 //
-// An item's State remembers the position of the last record that touched it. DB may hold a state that is newer than
-// its own position; a record older than the state it meets is passed over, so both halves end up the same.
+// An item's State has the position of the last record that changed it. The database may hold a state that is newer than its
+// own position. A record older than the state is skipped, so both end up the same.
 package meta
 
 import (
@@ -20,6 +19,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 )
 
 // Tree is what exists, in memory. One goroutine applies records; any number may read.
@@ -36,15 +36,15 @@ type Tree struct {
 	standIns  []belfry.ID                   // resources whose records were lost
 	settled   int                           // see Settled
 	written   written
-	archive   *DB // where removed items are found; nil: they stay in memory
+	archive   *sqlite.DB // where removed items are found; nil: they stay in memory
 	customers map[belfry.CustomerID]*Tenant
 	names     map[string]*Tenant
 	registry  registry
-	policed   int                                     // policies of all customers
-	texts     int64                                   // see Texts
-	nextRows  map[belfry.CustomerID]belfry.RowID      // of customers that the database does not have yet
-	memory    int64                                   // see Memory
-	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
+	policed   int                                // policies of all customers
+	texts     int64                              // see Texts
+	nextRows  map[belfry.CustomerID]belfry.RowID // of customers that the database does not have yet
+	memory    int64                              // see Memory
+	docs      map[belfry.CustomerID]documents    // of customer 0: of the instance
 	removed   map[belfry.CustomerID]belfry.Removal
 	secrets   *Secrets
 }
@@ -58,6 +58,7 @@ func NewTree(c *catalog.Catalog) *Tree {
 		registry:  newRegistry(),
 		removed:   map[belfry.CustomerID]belfry.Removal{},
 		nextRows:  map[belfry.CustomerID]belfry.RowID{},
+		docs:      map[belfry.CustomerID]documents{},
 	}
 	t.catalog.Store(c)
 	return t
@@ -228,13 +229,13 @@ func (t *Tree) NumberOf(c belfry.CustomerID, id belfry.ID) uint64 {
 }
 
 // States copies the present state of items, for the database.
-func (t *Tree) States(ids []belfry.ID) []StoredState {
-	states := make([]StoredState, 0, len(ids))
+func (t *Tree) States(ids []belfry.ID) []sqlite.StoredState {
+	states := make([]sqlite.StoredState, 0, len(ids))
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, id := range ids {
 		if n := t.Node(id); n != nil {
-			s := StoredState{Item: id, State: n.State, Removed: n.Removed != 0}
+			s := sqlite.StoredState{Item: id, State: n.State, Removed: n.Removed != 0}
 			s.State.Numbers = append([]float64(nil), n.State.Numbers...)
 			s.State.Texts = append([]string(nil), n.State.Texts...)
 			states = append(states, s)

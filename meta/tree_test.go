@@ -13,6 +13,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 	"belfry/query"
 
 	"github.com/google/go-cmp/cmp"
@@ -378,7 +379,7 @@ func TestLoadTree(t *testing.T) {
 	h := newHistory(3, 120)
 	want := NewTree(loadCatalog(t))
 	h.apply(t, want, 0)
-	db, err := Open(t.Context(), t.TempDir()+"/meta.db", slog.New(slog.DiscardHandler))
+	db, err := sqlite.Open(t.Context(), t.TempDir()+"/meta.db", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

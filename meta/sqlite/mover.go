@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"context"
@@ -150,7 +150,7 @@ func (m *Mover) note(r *belfry.Record) bool {
 }
 
 // Position tells up to which record everything is in the database.
-func (m *Mover) Position() belfry.Position { return m.db.reached() }
+func (m *Mover) Position() belfry.Position { return m.db.Stored() }
 
 // Pending tells how many records are above Position.
 func (m *Mover) Pending() int {
