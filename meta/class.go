@@ -10,19 +10,19 @@ import (
 	"belfry/catalog"
 )
 
-// kinds are the classes and packages of the instance: documents of no customer, which lie over the built-in ones.
-type kinds struct {
+// instanceCatalog holds the classes and packages of the instance, which override the built-in ones.
+type instanceCatalog struct {
 	classes  map[string]*catalog.Class
 	packages map[string]*catalog.PackageType
 	stale    bool // the catalog does not have them as they are now
 	faults   []error
 }
 
-// Catalog is what kinds there are now. What changes is another Catalog, so whoever needs two things of it that belong
-// together asks once.
+// Catalog returns the present classes, packages and collections. A catalog never changes: a change makes another one, so a
+// caller that needs a consistent view keeps one.
 func (t *Tree) Catalog() *catalog.Catalog { return t.catalog.Load() }
 
-// Faults are the kinds of the instance that this version of the program cannot use, each with the reason.
+// Faults returns why classes and packages of the instance cannot be used by this version of the program.
 func (t *Tree) Faults() []error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -57,14 +57,14 @@ func (t *Tree) applyPackage(d *belfry.Doc) error {
 	return nil
 }
 
-// renew makes changed kinds of the instance visible, all at once. Every class that no customer has defined for itself
-// follows.
+// renew rebuilds the catalog after a change of the instance's classes and packages, and updates the classes that customers
+// have not defined themselves.
 func (t *Tree) renew() {
 	if !t.instance.stale {
 		return
 	}
 	t.instance.stale = false
-	next, faults := t.Catalog().Layer(t.InstanceKinds())
+	next, faults := t.Catalog().Layer(t.instanceKinds())
 	t.instance.faults = faults
 	t.catalog.Store(next)
 	for _, e := range t.customers {
@@ -77,8 +77,8 @@ func (t *Tree) renew() {
 	}
 }
 
-// InstanceKinds lists the classes and packages of the instance by name; for the goroutine that applies records.
-func (t *Tree) InstanceKinds() ([]*catalog.Class, []*catalog.PackageType) {
+// instanceKinds lists the classes and packages of the instance by name.
+func (t *Tree) instanceKinds() ([]*catalog.Class, []*catalog.PackageType) {
 	return sorted(t.instance.classes), sorted(t.instance.packages)
 }
 
@@ -120,10 +120,10 @@ func (t *Tree) applyClass(d *belfry.Doc) error {
 	return nil
 }
 
-// defined tells whether a customer has written the definition itself.
+// defined reports whether the customer wrote the definition itself.
 func (c *Class) defined() bool { return c.Own && !c.Def.Inferred }
 
-// Classes lists the object classes that a customer knows, by name, from the one after the given name on.
+// Classes lists the object classes of a customer and of the catalog by name, starting after the given one.
 func (t *Tree) Classes(c belfry.CustomerID, after string, limit int) (list []catalog.Listed, more bool) {
 	t.Read(c, func(e *Tenant) {
 		if e == nil {
@@ -148,7 +148,7 @@ func (t *Tree) Classes(c belfry.CustomerID, after string, limit int) (list []cat
 	return list, false
 }
 
-// ClassNamed finds an object class that a customer knows.
+// ClassNamed finds an object class of a customer or of the catalog.
 func (t *Tree) ClassNamed(c belfry.CustomerID, name string) (l catalog.Listed, ok bool) {
 	t.Read(c, func(e *Tenant) {
 		if e == nil {
@@ -177,15 +177,4 @@ func (c *Class) listed(cat *catalog.Catalog) catalog.Listed {
 		l.Source = catalog.FromCustomer
 	}
 	return l
-}
-
-// UnknownClass is the answer to who asks for a class that a customer does not have.
-func (t *Tree) UnknownClass(c belfry.CustomerID, name string) error {
-	const most = 10_000 // a name is compared with each, which takes its time
-	var names []string
-	list, _ := t.Classes(c, "", most)
-	for _, l := range list {
-		names = append(names, l.Name)
-	}
-	return unknownDocument("class", "/api/classes", name, names)
 }

@@ -11,10 +11,10 @@ import (
 	"belfry/meta/sqlite"
 )
 
-// Place finds a view or a resource by name for somebody who asks for what stands in it. Without a resource the name is
+// Place finds a view or a resource by name, to list its content. Without a resource the name is
 // that of a view at customer level or of a resource, else of a view inside a resource, which must be the only one of that
-// name; an empty name is MAIN, or the resource itself. What is outside the scope is not there, and MAIN is that of the
-// scope. The error says what would be right.
+// name; an empty name is MAIN, or the resource itself. Items outside the scope are not found, and MAIN is that of the
+// scope. The error names the nearest match.
 func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error) {
 	var namesakes []*Node
 	t.Read(s.Customer, func(e *Tenant) {
@@ -43,7 +43,7 @@ func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error)
 	return nil, t.unknownPlace(s, resource, view)
 }
 
-// only gives the item if it is inside.
+// only returns the item if it is inside, else nil.
 func (w *Within) only(n *Node) *Node {
 	if w.Has(n) {
 		return n
@@ -59,7 +59,7 @@ func (e *Tenant) placeInside(resource, view string) *Node {
 	return r.View(view)
 }
 
-// unknownPlace names what there is that is nearest to what was asked for.
+// unknownPlace is the error for a name that is not found; it suggests the nearest one.
 func (t *Tree) unknownPlace(s belfry.Scope, resource, view string) error {
 	var list []*Node
 	what, where, wanted := "view", "", view
@@ -90,10 +90,10 @@ func (t *Tree) unknownPlace(s belfry.Scope, resource, view string) error {
 	return belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s; start at %s, which has everything in it", what, wanted, where, belfry.Main)
 }
 
-// mostCompared is with how many names a wrong one is compared: each takes its time.
+// mostCompared limits with how many names a wrong one is compared.
 const mostCompared = 5000
 
-// firstOf gives some of the items that are inside.
+// firstOf returns the first mostCompared items that are inside.
 func (w *Within) firstOf(nodes []*Node) (list []*Node) {
 	for _, n := range nodes {
 		if w.Has(n) {
@@ -106,7 +106,7 @@ func (w *Within) firstOf(nodes []*Node) (list []*Node) {
 	return list
 }
 
-// someViews lists views of a resource; of one with very many objects perhaps not all.
+// someViews lists views of a resource, perhaps not all if it has very many objects.
 func (b *box) someViews() (list []*Node) {
 	looks := 4 * mostCompared
 	for _, n := range b.items {
@@ -120,8 +120,7 @@ func (b *box) someViews() (list []*Node) {
 	return list
 }
 
-// Content lists what stands directly in a view or resource, graphical elements included, in no order. The list is the
-// caller's own, so that it can be sorted while the tree goes on.
+// Content lists the items directly in a view or resource, graphical elements included, in no order. The caller owns the list.
 func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 	t.Read(s.Customer, func(e *Tenant) {
 		if n.box != nil {
@@ -132,8 +131,8 @@ func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 	return list
 }
 
-// Below lists what stands in a view or resource at any depth, without graphical elements. Each item comes after the one in
-// which it stands. The tree is locked for one view at a time, so that what moves meanwhile may be missing, or stand there twice.
+// Below lists the items in a view or resource at any depth, without graphical elements, parents first. The tree is locked for one
+// view at a time, so an item that moves meanwhile may be missing or listed twice.
 func (t *Tree) Below(n *Node) (list []*Node) {
 	add := func(b *box) {
 		t.mu.RLock()
@@ -152,7 +151,7 @@ func (t *Tree) Below(n *Node) (list []*Node) {
 }
 
 // EachID calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
-// reading meanwhile, a stretch of the list at a time.
+// reading, for 1,024 ids at a time.
 func (t *Tree) EachID(ids []belfry.ID, f func(i int, n *Node)) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {
@@ -165,8 +164,8 @@ func (t *Tree) EachID(ids []belfry.ID, f func(i int, n *Node)) {
 	}
 }
 
-// nodesOf finds items, first here and then in the database. What it cannot read there is missing: this is for the live
-// stream, to which most items are told before they are forgotten here.
+// nodesOf finds items in memory and then in the database. It leaves out what it cannot read there: the live stream, its only use,
+// sees most items before they leave memory.
 func (t *Tree) nodesOf(ids []belfry.ID) []*Node {
 	nodes := make([]*Node, len(ids))
 	missing := map[belfry.ID]bool{}

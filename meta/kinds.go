@@ -128,8 +128,32 @@ func allKept[T any](docs documents, kind string) []*T {
 // names returns the names of the documents of a kind, sorted.
 func (docs documents) names(kind string) []string { return slices.Sorted(maps.Keys(docs[kind])) }
 
-// unknownDocument is the error for a name that is not among those of a customer.
-func unknownDocument(kind, path, name string, names []string) error {
+// Unknown is the error for a class, policy or picture, named by its kind of document, that a scope does not have. It compares
+// many names, so it should not be called where others wait.
+func (t *Tree) Unknown(s belfry.Scope, kind, name string) error {
+	var names []string
+	path := "/api/policies"
+	switch kind {
+	case belfry.DocClass:
+		path = "/api/classes"
+		list, _ := t.Classes(s.Customer, "", mostClassesCompared)
+		for _, l := range list {
+			names = append(names, l.Name)
+		}
+	case belfry.DocPicture:
+		path = "/api/pictures"
+		if !s.Limited() {
+			t.mu.RLock()
+			names = t.docs[s.Customer].names(belfry.DocPicture)
+			t.mu.RUnlock()
+		}
+	case belfry.DocPolicy:
+		t.Read(s.Customer, func(e *Tenant) {
+			if e != nil {
+				names = slices.Sorted(maps.Keys(e.policy.named))
+			}
+		})
+	}
 	if runes := []rune(name); len(runes) > 100 {
 		name = string(runes[:100]) + "…"
 	}
@@ -138,3 +162,6 @@ func unknownDocument(kind, path, name string, names []string) error {
 	}
 	return belfry.Errorf(belfry.UnknownItem, "there is no %s %q; see %s for those there are", kind, name, path)
 }
+
+// mostClassesCompared limits with how many classes a wrong name is compared.
+const mostClassesCompared = 10_000

@@ -43,19 +43,8 @@ func (t *Tree) Pictures(c belfry.CustomerID, after string, limit int) (list []*b
 	return list, more
 }
 
-// PictureNamed finds a picture of a customer; nil when there is none.
-func (t *Tree) PictureNamed(c belfry.CustomerID, name string) (p *belfry.Picture) {
-	t.Read(c, func(e *Tenant) {
-		if e != nil {
-			p = e.Picture(name)
-		}
-	})
-	return p
-}
-
-// PictureShown finds a picture that can be seen within a scope: somebody who is limited to some views sees those that are drawn
-// there, and no other.
-func (t *Tree) PictureShown(s belfry.Scope, name string) (p *belfry.Picture) {
+// Picture finds a picture that is visible within a scope: a limited scope has only the pictures drawn in its views.
+func (t *Tree) Picture(s belfry.Scope, name string) (p *belfry.Picture) {
 	t.Read(s.Customer, func(e *Tenant) {
 		if e == nil || e.Picture(name) == nil {
 			return
@@ -95,15 +84,4 @@ func (e *Tenant) showing(f func(n *Node, name string)) {
 		show(n, "bg")
 	}
 	e.Elements("picture", func(n *Node) { show(n, "picture") })
-}
-
-// UnknownPicture is the answer to who asks for a picture that there is not, or not within the scope.
-func (t *Tree) UnknownPicture(s belfry.Scope, name string) error {
-	var names []string
-	t.Read(s.Customer, func(e *Tenant) {
-		if e != nil && !s.Limited() {
-			names = e.docs.names(belfry.DocPicture)
-		}
-	})
-	return unknownDocument("picture", "/api/pictures", name, names)
 }

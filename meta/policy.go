@@ -129,14 +129,3 @@ func (t *Tree) PolicyNamed(c belfry.CustomerID, name string) (p *catalog.Policy)
 	})
 	return p
 }
-
-// UnknownPolicy is the answer to who asks for a policy that a customer does not have.
-func (t *Tree) UnknownPolicy(c belfry.CustomerID, name string) error {
-	var names []string
-	t.Read(c, func(e *Tenant) {
-		if e != nil {
-			names = slices.Sorted(maps.Keys(e.policy.named))
-		}
-	})
-	return unknownDocument("policy", "/api/policies", name, names)
-}

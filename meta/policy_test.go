@@ -55,7 +55,7 @@ func TestPolicies(t *testing.T) {
 	if p := tree.PolicyNamed(1, "a"); p == nil || p.Rollup != "best" || tree.PolicyNamed(1, "b") != nil || tree.PolicyNamed(7, "a") != nil {
 		t.Errorf("%+v", p)
 	}
-	if err := tree.UnknownPolicy(1, "A"); !strings.Contains(err.Error(), "there is no policy") {
+	if err := tree.Unknown(belfry.Whole(1), belfry.DocPolicy, "A"); !strings.Contains(err.Error(), "there is no policy") {
 		t.Error(err)
 	}
 	if err := tree.Apply(&belfry.Record{Pos: 10, Docs: []belfry.Doc{{Kind: belfry.DocPolicy, Customer: 1, Name: "x", Body: []byte(`{"on":1,"policy":{}}`)}}}); err == nil {

@@ -28,8 +28,8 @@ func (t *Tree) applyRemoval(d *belfry.Doc) error {
 		delete(t.names, e.Name)
 	}
 	t.policed -= len(e.policy.named)
-	t.texts -= e.texts
-	t.memory -= e.memory
+	t.texts.Add(-e.texts)
+	t.memory.Add(-e.memory)
 	t.forgetAll(e)
 	t.registry.removeCustomer(e.ID)
 	return nil

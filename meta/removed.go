@@ -11,18 +11,18 @@ import (
 // A removed item is needed as long as there are rows about it: history is asked by name. It lives in the database alone,
 // where queries look it up (see history.go):
 //
-//	tree ── removal ──► Inventory.gone ── mover has written it ──► table removed ── its last row goes ──► purged
+//	tree ── removal ──► Tenant.gone ── mover has written it ──► table removed ── its last row goes ──► purged
 //
 // So memory holds those that the mover has not written yet, and a start reads those that a replay may meet again.
 
-// written is a list of removed items that the database has, until the goroutine that applies records lets go of them: it
-// reads the tree without a lock, so nobody else may change it.
+// written lists removed items that are in the database, until the goroutine that applies records deletes them from memory. It
+// reads the tree without a lock, so no other goroutine may change the tree.
 type written struct {
 	mu  sync.Mutex
 	ids []belfry.ID
 }
 
-// Forget says that the database has removed items. The next record that is applied lets go of them.
+// Forget reports removed items that are in the database now. They leave memory with the next record that is applied.
 func (t *Tree) Forget(ids []belfry.ID) {
 	if t.archive == nil {
 		return
@@ -32,7 +32,7 @@ func (t *Tree) Forget(ids []belfry.ID) {
 	t.written.ids = append(t.written.ids, ids...)
 }
 
-// forgetWritten lets go of removed items that are in the database. The tree is locked.
+// forgetWritten deletes from memory the removed items that are in the database. The tree is locked.
 func (t *Tree) forgetWritten() {
 	t.written.mu.Lock()
 	ids := t.written.ids
@@ -46,13 +46,13 @@ func (t *Tree) forgetWritten() {
 		t.nodes.Set(uint64(id), nil)
 		if e := t.customers[n.Customer]; e != nil && n.Kind != belfry.KindElement {
 			e.numbered.Set(uint64(n.Number), nil)
-			e.exhume(n)
+			e.deleteGone(n)
 		}
 	}
 }
 
-// exhume takes a node out of the removed ones of its name.
-func (e *Tenant) exhume(n *Node) {
+// deleteGone deletes a node from the removed ones of its name.
+func (e *Tenant) deleteGone(n *Node) {
 	list := e.gone[n.Name]
 	for i, m := range list {
 		if m == n {
@@ -69,7 +69,7 @@ func (e *Tenant) exhume(n *Node) {
 	}
 }
 
-// forgetAll lets go of all items of a customer; their ids stay used.
+// forgetAll deletes all items of a customer from memory; their ids stay used.
 func (t *Tree) forgetAll(e *Tenant) {
 	var ids []uint64
 	for id, n := range t.nodes.From(0) {
@@ -82,8 +82,8 @@ func (t *Tree) forgetAll(e *Tenant) {
 	}
 }
 
-// ForgetLoaded lets go of the removed items that were read at the start for the sake of the replay, when that is over. It is for
-// the goroutine that applies records.
+// ForgetLoaded deletes from memory the removed items that a start read for the replay, once it is over. It is for the goroutine
+// that applies records.
 func (t *Tree) ForgetLoaded() {
 	ids := t.loaded
 	t.loaded, t.ahead, t.missed, t.standIns = nil, nil, nil, nil
@@ -93,7 +93,7 @@ func (t *Tree) ForgetLoaded() {
 	t.forgetWritten()
 }
 
-// Purged finds out again which customers have removed items, after a purge.
+// Purged updates which customers have removed items, after a purge.
 func (t *Tree) Purged(ctx context.Context) error {
 	has, buried := map[belfry.CustomerID]bool{}, map[belfry.CustomerID]int{}
 	t.mu.RLock()

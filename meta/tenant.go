@@ -5,12 +5,12 @@ import (
 	"belfry/catalog"
 )
 
-// Tenant is all that one customer has. It is read inside Tree.Read, or by the goroutine that applies records.
+// Tenant is the tree of one customer. It is read inside Tree.Read, or by the goroutine that applies records.
 type Tenant struct {
 	belfry.Customer
 	Main      *Node
 	NextRow   belfry.RowID // the id the next row gets
-	Namesakes int          // how often a name inside a resource was given that another had already; it never falls
+	Namesakes int          // how often a new item inside a resource got a name that another one had; never decreases
 
 	places   map[string]*Node // customer-level views and resources: one namespace
 	inside   map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by nextNamesake
@@ -36,7 +36,7 @@ type Tenant struct {
 	docTexts map[textOf]int64    // what each document counts for among them
 }
 
-// drawn names a graphical element: its name is its own within the package.
+// drawn names a graphical element: names are unique within a package.
 type drawn struct{ pkg, name string }
 
 // NewTenant makes the tree of a customer that has nothing yet.
@@ -54,7 +54,7 @@ func NewTenant(c belfry.Customer) *Tenant {
 	}
 }
 
-// Barred gives the items whose name holds a bar, by which lists of names are separated.
+// Barred returns the items with a bar in their name, the separator of lists of names.
 func (e *Tenant) Barred() map[belfry.ID]*Node { return e.barred }
 
 // Place finds a resource or a view at customer level, MAIN included.
@@ -68,7 +68,7 @@ func (e *Tenant) Resource(name string) *Node {
 	return nil
 }
 
-// Object finds an object by name in the whole customer. When several resources have one of that name, it gives the
+// Object finds an object by name in the whole customer. When several resources have one of that name, it returns the
 // first and several is true.
 func (e *Tenant) Object(name string) (n *Node, several bool) {
 	n = e.inside[name]
@@ -127,11 +127,11 @@ func (n *Node) View(name string) *Node {
 	return n.box.items[viewSlot(name)]
 }
 
-// viewSlot is the place of a view in a resource's items: views and objects of a resource may share a name, and a
+// viewSlot is the key of a view in a resource's items: views and objects of a resource may share a name, and a
 // name never starts with a control character.
 func viewSlot(name string) string { return "\x00" + name }
 
-// slot is the place of an item among the items of its resource.
+// slot is the key of an item among the items of its resource.
 func (n *Node) slot() string {
 	if n.Kind == belfry.KindView {
 		return viewSlot(n.Name)
@@ -149,13 +149,13 @@ func (e *Tenant) dropUnused(c *Class) {
 // Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.
 func (e *Tenant) Class(name string) *Class { return e.classes[name] }
 
-// Defined tells how many classes the customer has defined itself.
+// Defined returns how many classes the customer has defined itself.
 func (e *Tenant) Defined() int { return e.defined }
 
-// Objects tells how many objects have the class.
+// Objects returns how many objects have the class.
 func (c *Class) Objects() int { return c.count }
 
-// Count tells how many items of a kind exist.
+// Count returns how many items of a kind exist.
 func (e *Tenant) Count(k belfry.Kind) int { return e.counts[k] }
 
 // User finds a user by name.
@@ -194,8 +194,8 @@ func (e *Tenant) All(f func(*Node) bool) {
 	}
 }
 
-// class finds or makes the cell of a class. It starts with the catalog's definition of that name; a class nobody has
-// defined gets its definition from a document before its first object.
+// class finds a class, or makes one with the catalog's definition of that name. A class without a definition gets one from a
+// document before its first object.
 func (e *Tenant) class(c *catalog.Catalog, name string) *Class {
 	cl := e.classes[name]
 	if cl == nil {

@@ -5,8 +5,8 @@ import (
 )
 
 // Texts that a customer has set up stay in memory for as long as they exist: details of items, what operators have written,
-// and documents. The tree counts their bytes while it applies records, so that somebody can limit them and the count is right
-// after a restart. Items themselves have a count of their own, see Tree.Memory.
+// and documents. The tree counts their bytes while it applies records, so that they can be limited and the count is right
+// after a restart. Items themselves are counted separately, see Tree.Memory.
 
 // perWindow is counted for each window, beside its texts.
 const perWindow = 128
@@ -68,19 +68,12 @@ func (e *Tenant) Texts() int64 { return e.texts }
 // DocTexts is what a document counts for now.
 func (e *Tenant) DocTexts(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
 
-// Texts is what all texts of all customers count for; for the goroutine that applies records.
-func (t *Tree) Texts() int64 { return t.texts }
-
-// TextsNow is the same for everyone else.
-func (t *Tree) TextsNow() int64 {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.texts
-}
+// Texts is what all texts of all customers count for.
+func (t *Tree) Texts() int64 { return t.texts.Load() }
 
 func (t *Tree) addTexts(e *Tenant, n int64) {
 	e.texts += n
-	t.texts += n
+	t.texts.Add(n)
 }
 
 // countDoc counts a document in the place of the one that it replaces.

@@ -233,8 +233,8 @@ func checkIndexes(t *testing.T, tree *Tree) {
 	if o, r, v := tree.Size(); o+r+v != alive {
 		t.Errorf("size says %d, %d items exist", o+r+v, alive)
 	}
-	if e.Memory() != memory || tree.MemoryNow() != memory {
-		t.Errorf("items count for %d bytes, in all for %d; they take %d", e.Memory(), tree.MemoryNow(), memory)
+	if e.Memory() != memory || tree.Memory() != memory {
+		t.Errorf("items count for %d bytes, in all for %d; they take %d", e.Memory(), tree.Memory(), memory)
 	}
 }
 
