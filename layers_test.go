@@ -15,6 +15,7 @@ var layers = []string{
 	"belfry",
 	"belfry/catalog",
 	"belfry/query",
+	"belfry/meta/sqlite",
 	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt",
 	"belfry/status",
 	"belfry/engine belfry/analyse belfry/notify belfry/web",

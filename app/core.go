@@ -15,6 +15,7 @@ import (
 	"belfry/engine"
 	"belfry/journal"
 	"belfry/meta"
+	"belfry/meta/sqlite"
 )
 
 // core is what exists and the journal in which it changes: all that the commands need, and the ground on which the
@@ -24,7 +25,7 @@ type core struct {
 	cfg      atomic.Pointer[Config] // the one in force
 	limits   atomic.Pointer[engine.Limits]
 	lock     *journal.Lock
-	db       *meta.DB
+	db       *sqlite.DB
 	tree     *meta.Tree
 	journal  *journal.Journal
 	stored   belfry.Position                     // position of the database when it was opened
@@ -123,8 +124,8 @@ func (c *core) explainMetadata(ctx context.Context, err error) error {
 	}
 	path := c.cfg.Load().inside(c.cfg.Load().Meta.SQLite.Path)
 	found := err
-	if !meta.Damaged(err) {
-		if found = meta.Verify(ctx, path); !meta.Damaged(found) {
+	if !sqlite.Damaged(err) {
+		if found = sqlite.Verify(ctx, path); !sqlite.Damaged(found) {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"belfry"
 	"belfry/journal"
-	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/store"
 )
 
@@ -48,7 +48,7 @@ func (s *service) newTroubles() {
 	cfg := s.cfg.Load()
 	dir := filepath.Join(cfg.Data, "journal")
 	s.trouble.meta = &trouble{id: faultMeta, faults: s.faults, after: 3, explain: func(err error) string {
-		if errors.Is(err, meta.ErrFile) {
+		if errors.Is(err, sqlite.ErrFile) {
 			return s.explainMeta(err)
 		}
 		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + explain(cfg.inside(cfg.Meta.SQLite.Path), err)
@@ -194,7 +194,7 @@ func (s *service) explainMeta(err error) string {
 	cfg := s.cfg.Load()
 	path := cfg.inside(cfg.Meta.SQLite.Path)
 	found, failed, tried := strings.Cut(err.Error(), "\n")
-	text := "nothing is taken: " + strings.TrimPrefix(found, meta.ErrFile.Error()+": ") + " while the service ran"
+	text := "nothing is taken: " + strings.TrimPrefix(found, sqlite.ErrFile.Error()+": ") + " while the service ran"
 	switch {
 	case !tried:
 		return text + "; it is rewritten from what the service has"
@@ -226,7 +226,7 @@ func (s *service) metaFailed(err error) {
 func (s *service) checkMetadata(ctx context.Context) error {
 	err := s.db.Intact(ctx)
 	switch {
-	case meta.Damaged(err):
+	case sqlite.Damaged(err):
 		path := s.cfg.Load().inside(s.cfg.Load().Meta.SQLite.Path)
 		s.Log.Error("the metadata are damaged", "file", path, "err", err)
 		s.faults.begin(faultMetaPages, false, path+" is damaged, and what needs the damaged part fails: "+damagedRemedy)

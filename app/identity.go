@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"belfry/journal"
-	"belfry/meta"
+	"belfry/meta/sqlite"
 )
 
 // What an instance keeps lies in four places, which can be on different disks and can be lost, restored or mixed up one by
@@ -120,7 +120,7 @@ func (c *core) identify(ctx context.Context) error {
 	if err := p.lostMetadata(); err != nil {
 		return err
 	}
-	if c.db, err = meta.Open(ctx, p.meta.path, c.Log.With("part", "meta")); err != nil {
+	if c.db, err = sqlite.Open(ctx, p.meta.path, c.Log.With("part", "meta")); err != nil {
 		return err
 	}
 	if p.meta.id, err = c.db.Instance(ctx); err != nil {
@@ -147,8 +147,8 @@ func (p *places) useSaved(ctx context.Context, log *slog.Logger) error {
 	if p.meta.used || p.dir.id == "" {
 		return nil
 	}
-	saved := p.meta.path + meta.SavedSuffix
-	switch f, err := meta.ReadFacts(ctx, saved); {
+	saved := p.meta.path + sqlite.SavedSuffix
+	switch f, err := sqlite.ReadFacts(ctx, saved); {
 	case errors.Is(statError(saved), fs.ErrNotExist):
 		return nil
 	case err != nil:
@@ -156,7 +156,7 @@ func (p *places) useSaved(ctx context.Context, log *slog.Logger) error {
 	case f.Instance != p.dir.id:
 		return nil
 	}
-	if err := meta.Adopt(p.meta.path); err != nil {
+	if err := sqlite.Adopt(p.meta.path); err != nil {
 		return fmt.Errorf("put the copy of the metadata in their place: %w", err)
 	}
 	log.Warn("the metadata were missing; a copy that the last run made has taken their place", "file", p.meta.path)

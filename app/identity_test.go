@@ -15,6 +15,7 @@ import (
 
 	"belfry/journal"
 	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/store"
 )
 
@@ -155,7 +156,7 @@ func TestFirstStart(t *testing.T) {
 			in.must(journal.WriteInstance(in.path(dir), id))
 		}
 		if n == 3 { // with a database that has tables and nothing else
-			db, err := meta.Open(t.Context(), in.path("meta.db"), in.options.Log)
+			db, err := sqlite.Open(t.Context(), in.path("meta.db"), in.options.Log)
 			in.must(errors.Join(err, db.Close()))
 		}
 		in.must(in.open())

@@ -13,7 +13,7 @@ import (
 	"belfry/catalog"
 	"belfry/engine"
 	"belfry/intake"
-	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/query"
 )
 
@@ -64,7 +64,7 @@ func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 	}
 	return api.New(api.Config{
 		Log: f.Log.With("part", "api"), Now: time.Now, Tree: f.tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}), Accounts: f.accounts,
-		Images: meta.NewMover(f.db, meta.MoverOptions{}), Hub: api.NewHub(f.tree), Ready: stopped, ConfirmFault: f.confirmFault,
+		Images: sqlite.NewMover(f.db, sqlite.MoverOptions{}), Hub: api.NewHub(f.tree), Ready: stopped, ConfirmFault: f.confirmFault,
 		Source:      func(*catalog.Collection) query.Source { return refusing{stopped()} },
 		Health:      func(belfry.CustomerID) (api.Health, error) { return api.Health{}, stopped() },
 		Settings:    func(belfry.CustomerID, belfry.Level) []api.Setting { return nil },

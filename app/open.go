@@ -6,7 +6,7 @@ import (
 
 	"belfry"
 	"belfry/journal"
-	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/store"
 	"belfry/store/duck"
 )
@@ -88,7 +88,7 @@ func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, erro
 		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
 		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: b.engineMost,
 		RemovedAfter: func(pos belfry.Position) bool {
-			found, err := meta.ReadRemovedAfter(ctx, o.Config.inside(o.Config.Meta.SQLite.Path), pos)
+			found, err := sqlite.ReadRemovedAfter(ctx, o.Config.inside(o.Config.Meta.SQLite.Path), pos)
 			return found && err == nil // metadata that cannot be read are told apart
 		},
 	})

@@ -20,6 +20,7 @@ import (
 	"belfry/engine"
 	"belfry/intake"
 	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/query"
 	"belfry/status"
 	"belfry/store"
@@ -38,7 +39,7 @@ type service struct {
 	descriptors descriptors
 	rows        *rowStore
 	store       *store.Mover
-	meta        *meta.Mover
+	meta        *sqlite.Mover
 	seq         *engine.Sequencer
 	intake      *intake.Intake
 	hub         *api.Hub
@@ -206,7 +207,7 @@ func (s *service) removeMissed(ctx context.Context) error {
 
 func (s *service) startMovers(ctx context.Context) error {
 	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
-	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, MaxBytes: s.budget.metadata, Removed: s.tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
+	s.meta = sqlite.NewMover(s.db, sqlite.MoverOptions{States: s.tree.States, MaxBytes: s.budget.metadata, Removed: s.tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.parts.store = start("row mover", s.store.Run, s.failed)
 	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
 	return s.meta.RecountAnswers(ctx)

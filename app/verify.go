@@ -15,6 +15,7 @@ import (
 	"belfry"
 	"belfry/journal"
 	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/store"
 )
 
@@ -59,7 +60,7 @@ type verifier struct {
 	files    int
 
 	places places
-	facts  meta.Facts
+	facts  sqlite.Facts
 	rows   belfry.Position // the row store has records up to here
 	losses []loss          // what starts have noted
 	times  recordTimes
@@ -104,9 +105,9 @@ func (v *verifier) metadata(ctx context.Context) bool {
 		return false
 	}
 	v.files++
-	err := meta.Verify(ctx, p.path)
+	err := sqlite.Verify(ctx, p.path)
 	if err == nil {
-		v.facts, err = meta.ReadFacts(ctx, p.path)
+		v.facts, err = sqlite.ReadFacts(ctx, p.path)
 	}
 	if err != nil {
 		v.found(p.path, err.Error(), restore)

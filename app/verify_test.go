@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"belfry/meta"
+	"belfry/meta/sqlite"
 )
 
 // files are the names of all files below the folder with their content. The lock is no part of the data.
@@ -50,7 +50,7 @@ func (in *instance) verify() (list []string) {
 func TestVerifyParts(t *testing.T) {
 	healthy := newInstanceFolder(t)
 	healthy.must(os.RemoveAll(healthy.path("rows/events")))
-	db, err := meta.Open(t.Context(), healthy.path("meta.db"), healthy.options.Log)
+	db, err := sqlite.Open(t.Context(), healthy.path("meta.db"), healthy.options.Log)
 	healthy.must(err)
 	healthy.must(db.SkipTo(t.Context(), 1<<32|1, 100))
 	healthy.must(db.Close())

@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"context"
@@ -174,7 +174,7 @@ func TestMoverAnswer(t *testing.T) {
 
 	// One that comes while the older is being written stays until it is written itself.
 	answer(2, "second")
-	r := m.take(false)
+	r := m.beginRound(false)
 	third := answer(3, "third")
 	if err := m.write(ctx, &r); err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestMoverPutBack(t *testing.T) {
 	}
 	add(1, "older")
 	for _, whole := range []bool{true, false} {
-		r := m.take(whole)
+		r := m.beginRound(whole)
 		newer := add(m.pending.pos+1, "newer")
 		m.putBack(&r)
 		if want := int(m.pending.pos); m.Pending() != want {
@@ -213,7 +213,7 @@ func TestMoverPutBack(t *testing.T) {
 		}
 		wantAnswer(t, m, 1, "k", newer)
 	}
-	r := m.take(true)
+	r := m.beginRound(true)
 	last := add(9, "last")
 	m.putBack(&r)
 	if err := m.Drain(ctx); err != nil {
@@ -505,10 +505,10 @@ func TestIDSet(t *testing.T) {
 				s.add(id)
 			}
 			want := slices.Compact(slices.Sorted(slices.Values(ids)))
-			if have := s.take(); !slices.Equal(have, want) {
+			if have := s.drain(); !slices.Equal(have, want) {
 				t.Errorf("%v: took %v", ids, have)
 			}
-			if have := s.take(); len(have) != 0 {
+			if have := s.drain(); len(have) != 0 {
 				t.Errorf("%v: %v are left", ids, have)
 			}
 		}

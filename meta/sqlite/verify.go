@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"modernc.org/sqlite"
+	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"belfry"
@@ -62,6 +62,25 @@ func ReadRemovedAfter(ctx context.Context, path string, pos belfry.Position) (fo
 		return err
 	})
 	return found, err
+}
+
+// ReadItems reads the existing items whose details contain a text from a file that no process has open.
+func ReadItems(ctx context.Context, path, text string, each func(*belfry.Item)) error {
+	return reading(path, func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, `SELECT `+itemColumns+` FROM item WHERE removed = 0 AND details LIKE ?`, "%"+text+"%")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			it, err := scanItem(rows)
+			if err != nil {
+				return err
+			}
+			each(&it)
+		}
+		return rows.Err()
+	})
 }
 
 // reading opens a file for reading alone. Without a log the file can be read as it is; with one, SQLite needs an index of
@@ -170,7 +189,7 @@ func (l *loader) allRemoved() error {
 
 // Damaged tells whether an error says that the content of a database file is wrong, and not that it cannot be read.
 func Damaged(err error) bool {
-	var code *sqlite.Error
+	var code *driver.Error
 	if errors.As(err, &code) {
 		base := code.Code() & 0xff
 		return base == sqlite3.SQLITE_CORRUPT || base == sqlite3.SQLITE_NOTADB

@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ type StoredState struct {
 func (db *DB) Apply(ctx context.Context, recs []*belfry.Record, states []StoredState) error {
 	c := change{states: states}
 	for _, r := range recs {
-		if r.Pos > db.reached() {
+		if r.Pos > db.Stored() {
 			c.add(r)
 		}
 	}
@@ -98,7 +98,7 @@ func (db *DB) apply(ctx context.Context, c *change) error {
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("write metadata: %w", err)
 	}
-	if c.pos > db.reached() { // only the one writer stores it
+	if c.pos > db.Stored() { // only the one writer stores it
 		db.stored.Store(uint64(c.pos))
 	}
 	return nil

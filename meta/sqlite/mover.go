@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"context"
@@ -150,7 +150,7 @@ func (m *Mover) note(r *belfry.Record) bool {
 }
 
 // Position tells up to which record everything is in the database.
-func (m *Mover) Position() belfry.Position { return m.db.reached() }
+func (m *Mover) Position() belfry.Position { return m.db.Stored() }
 
 // Pending tells how many records are above Position.
 func (m *Mover) Pending() int {
@@ -264,7 +264,7 @@ func (m *Mover) attempt(ctx context.Context, whole bool) error {
 		return ctx.Err()
 	}
 	defer func() { <-m.turn }()
-	r := m.take(whole)
+	r := m.beginRound(whole)
 	err := m.write(ctx, &r)
 	if err != nil {
 		m.putBack(&r)
@@ -298,8 +298,8 @@ type round struct {
 	by     map[belfry.CustomerID]int // what it takes in memory, of each customer
 }
 
-// take takes what is pending. Counters go with the position: records above it will raise them again.
-func (m *Mover) take(whole bool) (r round) {
+// beginRound takes what is pending. Counters go with the position: records above it will raise them again.
+func (m *Mover) beginRound(whole bool) (r round) {
 	m.mu.Lock()
 	r.change, r.by = m.pending, maps.Clone(m.weights)
 	if whole {
@@ -312,12 +312,12 @@ func (m *Mover) take(whole bool) (r round) {
 	}
 	m.mu.Unlock()
 	if whole {
-		r.ids = m.spare.take()
+		r.ids = m.spare.drain()
 	}
 	return r
 }
 
-// putBack undoes take. What has come since is newer and stays behind what was taken.
+// putBack undoes beginRound. What has come since is newer and stays behind what was taken.
 func (m *Mover) putBack(r *round) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

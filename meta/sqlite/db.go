@@ -1,4 +1,6 @@
-package meta
+// Package sqlite keeps what exists in a SQLite database: items, their states, documents and idempotency answers. Mover
+// writes committed records into it, Load reads everything at the next start, and package meta looks up removed items here.
+package sqlite
 
 import (
 	"context"
@@ -19,8 +21,8 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// DB keeps what exists in a database: items, their states, configuration and idempotency answers. It is fed from
-// journal records alone, and everything it writes is absolute, so a record applied again changes nothing:
+// DB is the database. It is written from journal records alone, and every write is absolute, so a record applied again
+// changes nothing:
 //
 //	journal ──► Mover ──► DB ──► Load ──► the tree in memory, at the next start
 //
@@ -159,8 +161,8 @@ func (db *DB) closePools() error {
 	return errors.Join(errs...)
 }
 
-// reached is the position in the file, once it is committed.
-func (db *DB) reached() belfry.Position { return belfry.Position(db.stored.Load()) }
+// Stored is the position in the file, once it is committed.
+func (db *DB) Stored() belfry.Position { return belfry.Position(db.stored.Load()) }
 
 // Position is the journal position up to which every record is in the database.
 func (db *DB) Position(ctx context.Context) (belfry.Position, error) {

@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"maps"
@@ -47,8 +47,8 @@ func (s *idSet) addNew(id belfry.ID) {
 	s.pages[p][id%pageIDs/64] |= 1 << (id % 64)
 }
 
-// take empties the set and gives its ids in order.
-func (s *idSet) take() (ids []belfry.ID) {
+// drain empties the set and gives its ids in order.
+func (s *idSet) drain() (ids []belfry.ID) {
 	for p, page := range s.pages {
 		if page == nil {
 			continue

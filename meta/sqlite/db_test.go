@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"context"
@@ -69,6 +69,7 @@ func load(t testing.TB, db *DB) *picture {
 	t.Helper()
 	p := newPicture()
 	err := db.Load(context.Background(), Visitor{
+		Kinds: []string{belfry.DocRemoval, belfry.DocCustomer, belfry.DocUser, belfry.DocKey, belfry.DocClass, belfry.DocPolicy, "k"},
 		Doc: func(d belfry.Doc) {
 			if len(p.Items) > 0 || d.Kind == belfry.DocCustomer && len(p.Docs) > 0 && !p.onlyCustomers() {
 				t.Errorf("doc %s comes too late", docKey(d))
@@ -506,5 +507,27 @@ func TestReadersDoNotWait(t *testing.T) {
 	}
 	if n := db.read.Stats().InUse; n != 0 {
 		t.Fatalf("%d readers were not given back", n)
+	}
+}
+
+// RemovedAfter is one look into an index, however many items were removed.
+func TestRemovedAfterUsesIndex(t *testing.T) {
+	db := openDB(t)
+	rows, err := db.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+removedAfter, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	plan := ""
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		plan += detail + "\n"
+	}
+	if !strings.Contains(plan, "SEARCH removed USING INDEX removed_pos (pos>? AND pos<?)") {
+		t.Errorf("the plan reads more than it needs:\n%s", plan)
 	}
 }

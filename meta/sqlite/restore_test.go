@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"context"
@@ -95,7 +95,7 @@ func TestRestore(t *testing.T) {
 			}
 			db = openTest(t, path)
 			var names []string
-			if err := db.Load(ctx, Visitor{Doc: func(d belfry.Doc) { names = append(names, d.Name) }}); err != nil || strings.Join(names, "") != "abc" {
+			if err := db.Load(ctx, Visitor{Kinds: []string{belfry.DocCustomer}, Doc: func(d belfry.Doc) { names = append(names, d.Name) }}); err != nil || strings.Join(names, "") != "abc" {
 				t.Errorf("%q, %v", names, err)
 			}
 			aside, err := filepath.Glob(path + ".unfit-*[0-9]")

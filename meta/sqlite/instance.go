@@ -1,4 +1,4 @@
-package meta
+package sqlite
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func (db *DB) SkipTo(ctx context.Context, pos belfry.Position, next belfry.ID) e
 	if err != nil {
 		return fmt.Errorf("skip positions: %w", err)
 	}
-	db.stored.Store(uint64(max(db.reached(), pos)))
+	db.stored.Store(uint64(max(db.Stored(), pos)))
 	return db.Fold(ctx)
 }
 
