@@ -10,6 +10,7 @@ import (
 	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/client"
+	"belfry/config"
 )
 
 // openFolder makes a data folder with a first administrator and gives what the commands and the service work with.
@@ -19,7 +20,7 @@ func openFolder(t *testing.T) *offline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Default(cat)
+	cfg := config.Default(cat)
 	cfg.Data = t.TempDir()
 	a, err := openOffline(context.Background(), Options{
 		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Level: &slog.LevelVar{},

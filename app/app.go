@@ -19,11 +19,12 @@ import (
 	"time"
 
 	"belfry/catalog"
+	"belfry/config"
 )
 
 // Options are what Serve and OpenControl need.
 type Options struct {
-	Config        *Config
+	Config        *config.Config
 	Catalog       *catalog.Catalog
 	Log           *slog.Logger
 	Level         *slog.LevelVar
@@ -34,8 +35,8 @@ type Options struct {
 	AcceptLoss    []string  // parts of the data folder without which Serve starts all the same, see LossParts
 	ScriptWorker  []string  // the command that makes a process of this program run scripts; none: scripts are refused
 
-	Reload <-chan os.Signal        // asks for the configuration to be read again
-	Load   func() (*Config, error) // reads it
+	Reload <-chan os.Signal               // asks for the configuration to be read again
+	Load   func() (*config.Config, error) // reads it
 
 	clock func() (wall time.Time, passed time.Duration) // see clockGuard; nil: that of the machine
 
@@ -46,7 +47,7 @@ type Options struct {
 func (o *Options) useBudget(b *budget) {
 	o.Config, o.ChunkBytes = b.size(o.Config), b.chunk
 	if load := o.Load; load != nil {
-		o.Load = func() (*Config, error) {
+		o.Load = func() (*config.Config, error) {
 			c, err := load()
 			if err != nil {
 				return nil, err

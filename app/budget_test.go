@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/config"
 	"belfry/store"
 )
 
@@ -20,7 +21,7 @@ func TestBudget(t *testing.T) {
 	}
 	for _, limit := range []int64{192 * mib, 256 * mib, 512 * mib, 768 * mib, 1 << 30, 2<<30 - 1} {
 		b := newBudget(memoryLimit{limit, "test"})
-		c := b.size(Default(cat))
+		c := b.size(config.Default(cat))
 		if err := c.Check(); err != nil {
 			t.Errorf("%d: %v", limit, err)
 		}
@@ -43,19 +44,19 @@ func TestBudget(t *testing.T) {
 	}
 	for _, l := range []memoryLimit{{}, {2 << 30, "test"}, {8 << 30, "test"}, {24 << 30, "machine"}} {
 		b := newBudget(l)
-		c, usual := b.size(Default(cat)), Default(cat)
+		c, usual := b.size(config.Default(cat)), config.Default(cat)
 		if l.bytes > 0 { // rows are shorter unless there is very much memory
-			usual.Limits.Row = Size(min(mib, l.bytes/16384))
-			usual.Limits.Texts = Size(max(128*mib, l.bytes/16)) // texts stay, so they may have more where there is more
-			usual.Limits.MemoryItems = Size(b.heap * 3 / 8)     // the same
+			usual.Limits.Row = config.Size(min(mib, l.bytes/16384))
+			usual.Limits.Texts = config.Size(max(128*mib, l.bytes/16)) // texts stay, so they may have more where there is more
+			usual.Limits.MemoryItems = config.Size(b.heap * 3 / 8)     // the same
 		}
 		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 16*mib || b.metadata < 64*mib || b.metadata > 256*mib {
 			t.Errorf("%+v: not the usual sizes: %+v, %+v", l, c.Limits, b)
 		}
 	}
-	c := Default(cat)
-	c.SaidByFlag("storage.duckdb.memory_limit")
-	c.SaidByFlag("limits.bulk_requests")
+	c := config.Default(cat)
+	c.SetByFlag("storage.duckdb.memory_limit")
+	c.SetByFlag("limits.bulk_requests")
 	got := newBudget(memoryLimit{512 * mib, "test"}).size(c)
 	if got.Storage.DuckDB.MemoryLimit != 256*mib || got.Limits.BulkRequests != 64 || got.Limits.Connections != 1024 {
 		t.Errorf("%+v %+v", got.Storage, got.Limits)

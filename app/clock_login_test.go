@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"belfry/config"
 )
 
 // setClock is a clock that a test sets while a service goes by it.
@@ -55,7 +57,7 @@ func TestLogInAfterClockStep(t *testing.T) {
 // TestLogInAfterWrongRun: a process that ran 23 hours behind has noted that time; the next one starts with a clock that is right.
 func TestLogInAfterWrongRun(t *testing.T) {
 	clock := &setClock{start: time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)}
-	s := startByClock(t, func(c *Config) {
+	s := startByClock(t, func(c *config.Config) {
 		if err := writeClock(filepath.Join(c.Data, clockFile), clock.start.Add(-23*time.Hour), time.Time{}); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/config"
 	"belfry/engine"
 	"belfry/journal"
 	"belfry/meta"
@@ -21,7 +22,7 @@ import (
 // service stands.
 type core struct {
 	Options
-	cfg      atomic.Pointer[Config] // the one in force
+	cfg      atomic.Pointer[config.Config] // the one in force
 	limits   atomic.Pointer[engine.Limits]
 	lock     *journal.Lock
 	db       *meta.DB
@@ -109,7 +110,7 @@ func (c *core) rowsPosition() belfry.Position {
 }
 
 // movedIn is the position that the row store itself has noted; at most the given one, which is what the metadata say.
-func movedIn(cfg *Config, noted belfry.Position) belfry.Position {
+func movedIn(cfg *config.Config, noted belfry.Position) belfry.Position {
 	if own, known := rowsMoved(cfg); known {
 		return min(own, noted)
 	}
@@ -121,7 +122,7 @@ func (c *core) explainMetadata(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	path := c.cfg.Load().inside(c.cfg.Load().Meta.SQLite.Path)
+	path := c.cfg.Load().Inside(c.cfg.Load().Meta.SQLite.Path)
 	found := err
 	if !meta.Damaged(err) {
 		if found = meta.Verify(ctx, path); !meta.Damaged(found) {
@@ -252,7 +253,7 @@ func (c *core) newAccounts(seq *engine.Sequencer, expiry func() time.Time) *acco
 }
 
 // use makes a configuration the one in force.
-func (c *core) use(cfg *Config) {
+func (c *core) use(cfg *config.Config) {
 	c.cfg.Store(cfg)
 	c.limits.Store(&engine.Limits{
 		HeldRows: cfg.Limits.RowsHeld, HeldMemory: int64(cfg.Limits.MemoryHeld), ChunkBytes: c.ChunkBytes, Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,

@@ -15,6 +15,7 @@ import (
 
 	"belfry"
 	"belfry/api"
+	"belfry/config"
 	"belfry/journal"
 )
 
@@ -67,14 +68,14 @@ const faultDisk = "disk"
 // watchEvery is how often the space is looked at. At a gigabyte a second, 250 MB pass unseen.
 const watchEvery = 250 * time.Millisecond
 
-func newDisk(c *Config, f *faults, log *slog.Logger) *disk {
+func newDisk(c *config.Config, f *faults, log *slog.Logger) *disk {
 	d := &disk{
 		folders: []folder{
 			{folderData, c.Data, true},
-			{folderRows, c.inside(c.Storage.DuckDB.Dir), true},
-			{folderMeta, filepath.Dir(c.inside(c.Meta.SQLite.Path)), true},
-			{folderJournal, c.inside("journal"), false},
-			{folderSpool, c.inside("tmp"), false},
+			{folderRows, c.Inside(c.Storage.DuckDB.Dir), true},
+			{folderMeta, filepath.Dir(c.Inside(c.Meta.SQLite.Path)), true},
+			{folderJournal, c.Inside("journal"), false},
+			{folderSpool, c.Inside("tmp"), false},
 		},
 		reserve: int64(c.Storage.Reserve), space: freeSpace, device: deviceOf, faults: f, log: log, full: make(chan string, 4),
 	}
@@ -175,7 +176,7 @@ func (d *disk) look() {
 	}
 	if d.refusal.Swap(nil) != nil {
 		d.faults.end(faultDisk)
-		d.log.Info("there is room again, writes are taken", "free", Size(volumes[0].free).Rough())
+		d.log.Info("there is room again, writes are taken", "free", config.Size(volumes[0].free).Rough())
 	}
 }
 
@@ -223,7 +224,7 @@ func (d *disk) lookAt(v *volume) *belfry.Error {
 	low, reserve := d.marks(v)
 	if v.free < low {
 		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, below storage.min_free %s; free space or lower the limit",
-			Size(v.free).Rough(), v.dir, Size(low).Rough())
+			config.Size(v.free).Rough(), v.dir, config.Size(low).Rough())
 	}
 	if !v.rows || reserved(v.file(), reserve) {
 		return nil
@@ -233,10 +234,10 @@ func (d *disk) lookAt(v *volume) *belfry.Error {
 	}
 	if v.free < low+reserve {
 		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, but the reserve of %s above storage.min_free %s does not fit; free space or lower the limits",
-			Size(v.free).Rough(), v.dir, Size(reserve).Rough(), Size(low).Rough())
+			config.Size(v.free).Rough(), v.dir, config.Size(reserve).Rough(), config.Size(low).Rough())
 	}
 	if err := makeReserve(v.file(), reserve); err != nil {
-		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the reserve of %s cannot be made: %v; see that %s can be a file of the service", Size(reserve).Rough(), err, v.file())
+		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the reserve of %s cannot be made: %v; see that %s can be a file of the service", config.Size(reserve).Rough(), err, v.file())
 	}
 	return nil
 }
@@ -315,6 +316,6 @@ func (d *disk) giveUp(folder string) {
 	file := d.reserves[folder]
 	d.mu.Unlock()
 	if file != "" && os.Remove(file) == nil {
-		d.log.Warn("the disk is full, the reserve is given up", "folder", folder, "reserve", Size(d.reserve).Rough())
+		d.log.Warn("the disk is full, the reserve is given up", "folder", folder, "reserve", config.Size(d.reserve).Rough())
 	}
 }

@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/config"
 )
 
 // TestDisk walks a disk from plenty to full and back.
 func TestDisk(t *testing.T) {
-	cfg := &Config{Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500}}
+	cfg := &config.Config{Data: t.TempDir(), Storage: config.Storage{MinFree: 1000, Reserve: 500}}
 	d := newDisk(cfg, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
 	free, total := int64(10_000), int64(100_000)
 	d.space = func(string) (int64, int64, error) { return free, total, nil }
@@ -61,7 +62,7 @@ func TestDisk(t *testing.T) {
 // made with the folder.
 func TestDiskBeforeFirstStart(t *testing.T) {
 	rows := filepath.Join(t.TempDir(), "rows")
-	cfg := &Config{Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500, DuckDB: DuckDB{Dir: rows}}}
+	cfg := &config.Config{Data: t.TempDir(), Storage: config.Storage{MinFree: 1000, Reserve: 500, DuckDB: config.DuckDB{Dir: rows}}}
 	d := newDisk(cfg, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
 	free := int64(10_000)
 	d.space = func(string) (int64, int64, error) { return free, 100_000, nil }
@@ -102,13 +103,13 @@ func TestReserveTakesSpace(t *testing.T) {
 
 // TestDisks has a file system of its own for rows and one for the journal: each is watched, and the message names the folder.
 func TestDisks(t *testing.T) {
-	cfg := &Config{
-		Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500, DuckDB: DuckDB{Dir: t.TempDir()}}, Meta: Meta{SQLite: SQLite{Path: "meta.db"}},
+	cfg := &config.Config{
+		Data: t.TempDir(), Storage: config.Storage{MinFree: 1000, Reserve: 500, DuckDB: config.DuckDB{Dir: t.TempDir()}}, Meta: config.Meta{SQLite: config.SQLite{Path: "meta.db"}},
 	}
 	faults := newFaults(slog.New(slog.DiscardHandler), time.Now)
 	d := newDisk(cfg, faults, slog.New(slog.DiscardHandler))
 	must(t, os.Mkdir(filepath.Join(cfg.Data, "journal"), 0o700))
-	free := map[string]int64{cfg.Data: 10_000, cfg.Storage.DuckDB.Dir: 10_000, cfg.inside("journal"): 10_000}
+	free := map[string]int64{cfg.Data: 10_000, cfg.Storage.DuckDB.Dir: 10_000, cfg.Inside("journal"): 10_000}
 	asked := map[string]int{}
 	d.space = func(dir string) (int64, int64, error) { asked[dir]++; return free[dir], 10_000, nil }
 	d.device = func(dir string) (uint64, error) {
@@ -129,7 +130,7 @@ func TestDisks(t *testing.T) {
 			t.Errorf("%d free on %s: %d faults", now, dir, n)
 		}
 	}
-	rows, data, journal := cfg.Storage.DuckDB.Dir, cfg.Data, cfg.inside("journal")
+	rows, data, journal := cfg.Storage.DuckDB.Dir, cfg.Data, cfg.Inside("journal")
 	f(data, 10_000, "", false)
 	f(rows, 499, "499 B free on "+rows+", below storage.min_free 500 B", false) // a twentieth is enough where the data folder is not
 	f(rows, 500, "", false)

@@ -51,7 +51,7 @@ func (s *service) newTroubles() {
 		if errors.Is(err, meta.ErrFile) {
 			return s.explainMeta(err)
 		}
-		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + explain(cfg.inside(cfg.Meta.SQLite.Path), err)
+		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + explain(cfg.Inside(cfg.Meta.SQLite.Path), err)
 	}}
 	s.trouble.journal = &trouble{id: faultJournal, faults: s.faults, after: 1, explain: func(err error) string {
 		return "nothing can be stored: " + explain(dir, err)
@@ -159,7 +159,7 @@ func (s *service) explainRows(err error) string {
 		return err.Error()
 	}
 	cfg := s.cfg.Load()
-	return explain(cfg.inside(cfg.Storage.DuckDB.Dir), err)
+	return explain(cfg.Inside(cfg.Storage.DuckDB.Dir), err)
 }
 
 // watchMeta writes the metadata again when their files were removed, replaced or cut. Until then nothing is taken: a start
@@ -192,7 +192,7 @@ func (s *service) watchMeta(ctx context.Context) {
 // second why Restore has failed.
 func (s *service) explainMeta(err error) string {
 	cfg := s.cfg.Load()
-	path := cfg.inside(cfg.Meta.SQLite.Path)
+	path := cfg.Inside(cfg.Meta.SQLite.Path)
 	found, failed, tried := strings.Cut(err.Error(), "\n")
 	text := "nothing is taken: " + strings.TrimPrefix(found, meta.ErrFile.Error()+": ") + " while the service ran"
 	switch {
@@ -227,7 +227,7 @@ func (s *service) checkMetadata(ctx context.Context) error {
 	err := s.db.Intact(ctx)
 	switch {
 	case meta.Damaged(err):
-		path := s.cfg.Load().inside(s.cfg.Load().Meta.SQLite.Path)
+		path := s.cfg.Load().Inside(s.cfg.Load().Meta.SQLite.Path)
 		s.Log.Error("the metadata are damaged", "file", path, "err", err)
 		s.faults.begin(faultMetaPages, false, path+" is damaged, and what needs the damaged part fails: "+damagedRemedy)
 	case err == nil:

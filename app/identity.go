@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"belfry/config"
 	"belfry/journal"
 	"belfry/meta"
 )
@@ -49,11 +50,11 @@ type places struct {
 }
 
 // findPlaces looks at everything but the content of the database.
-func findPlaces(cfg *Config) (p places, err error) {
+func findPlaces(cfg *config.Config) (p places, err error) {
 	p.dir = place{path: cfg.Data}
 	p.journal = place{name: lossJournal, path: filepath.Join(cfg.Data, "journal")}
-	p.rows = place{name: lossRows, path: cfg.inside(cfg.Storage.DuckDB.Dir)}
-	p.meta = place{name: lossMetadata, path: cfg.inside(cfg.Meta.SQLite.Path)}
+	p.rows = place{name: lossRows, path: cfg.Inside(cfg.Storage.DuckDB.Dir)}
+	p.meta = place{name: lossMetadata, path: cfg.Inside(cfg.Meta.SQLite.Path)}
 	for _, f := range []*place{&p.dir, &p.journal, &p.rows} {
 		if f.id, err = journal.ReadInstance(f.path); err != nil {
 			return p, err

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/config"
 
 	"belfry/journal"
 	"belfry/meta"
@@ -26,7 +27,7 @@ type instance struct {
 }
 
 func newInstanceFolder(t *testing.T) *instance {
-	cfg := Default(testCatalog(t))
+	cfg := config.Default(testCatalog(t))
 	cfg.Data = t.TempDir()
 	in := &instance{T: t, dir: cfg.Data, options: Options{
 		Config: cfg, Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler), Console: io.Discard, AdminPassword: adminPassword,

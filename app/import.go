@@ -15,6 +15,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/config"
 	"belfry/engine"
 )
 
@@ -120,7 +121,7 @@ func packageName(pt *catalog.PackageType) string { return pt.Name }
 
 // CheckFiles reads the files that a configuration names as a start would, and the classes and packages in the data folder as a
 // service that has none yet would.
-func CheckFiles(cfg *Config, cat *catalog.Catalog) error {
+func CheckFiles(cfg *config.Config, cat *catalog.Catalog) error {
 	data := cfg.Data
 	classes := readKinds(data, "classes", cat.ReadClass, className)
 	with, err := cat.With(classes.kinds, nil)
@@ -134,7 +135,7 @@ func CheckFiles(cfg *Config, cat *catalog.Catalog) error {
 		errs = append(errs, err)
 	}
 	if cfg.OIDC.Issuer != "" {
-		_, err := cfg.OIDC.secret()
+		_, err := cfg.OIDC.ReadSecret()
 		errs = append(errs, err)
 	}
 	for _, f := range append(classes.faults, packages.faults...) {

@@ -16,6 +16,7 @@ import (
 
 	"belfry/api"
 	"belfry/collect"
+	"belfry/config"
 )
 
 // listeners is the sockets. They are opened before anything else, so that whoever watches sees a service that is starting
@@ -89,8 +90,8 @@ func (d *httpServer) close(ctx context.Context) {
 	<-d.done
 }
 
-func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog.Logger, failed chan<- error) (_ *listeners, err error) {
-	f, starting := &listeners{dir: cfg.Data, names: cfg.hostNames()}, api.Starting(ready)
+func listen(cfg *config.Config, n descriptors, b *budget, ready func() error, log *slog.Logger, failed chan<- error) (_ *listeners, err error) {
+	f, starting := &listeners{dir: cfg.Data, names: cfg.HostNames()}, api.Starting(ready)
 	defer func() {
 		if err != nil {
 			f.close(context.Background(), func() {})
@@ -104,7 +105,7 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 	addr := l.Addr()
 	f.taken = map[string]string{"listen": addr.String()}
 	var secure *tls.Config
-	if cfg.encrypted() {
+	if cfg.Encrypted() {
 		scheme = "https"
 		f.cert = &certificate{}
 		if err := f.cert.load(cfg, time.Now()); err != nil {
@@ -131,7 +132,7 @@ func listen(cfg *Config, n descriptors, b *budget, ready func() error, log *slog
 		f.admin = newHTTPServer(newConnLimiter(l, localConnections, localWaiting), starting, nil, log, "admin listener", failed)
 		f.taken["admin_listen"] = l.Addr().String()
 		log.Info("listening for administration", "addr", l.Addr())
-		if local, _ := loopback(cfg.AdminListen); !local {
+		if local, _ := config.Loopback(cfg.AdminListen); !local {
 			log.Warn("others can reach the profiler, which asks for no key", "addr", l.Addr())
 		}
 	}

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/config"
 )
 
 // TestAdminHost: the profiler and the metrics of the admin listener are not for pages of other sites.
 func TestAdminHost(t *testing.T) {
-	cfg := Default(testCatalog(t))
+	cfg := config.Default(testCatalog(t))
 	cfg.Listen, cfg.AdminListen, cfg.AdminHosts = "127.0.0.1:8080", "0.0.0.0:9000", "mon.example.org, mon2"
-	h := ownHosts(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), cfg.hostNames())
+	h := ownHosts(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), cfg.HostNames())
 	f := func(host string, want int) {
 		t.Helper()
 		r := httptest.NewRequest("GET", "/debug/pprof/", nil)
@@ -40,7 +41,7 @@ func TestAdminHost(t *testing.T) {
 
 // TestStopAnswersBodies: who has sent a part of a body and is silent when the service stops gets an answer, and the connection is not cut off.
 func TestStopAnswersBodies(t *testing.T) {
-	r := startService(t, func(c *Config) { c.Limits.Stop = Duration(2 * time.Second) })
+	r := startService(t, func(c *config.Config) { c.Limits.Stop = config.Duration(2 * time.Second) })
 	key := r.key("agent", belfry.LevelReadWrite, "default")
 	if _, res, text := r.do("POST", "/api/provisioning/custom", "name\nweb01\n", "X-Api-Key: "+key); res.StatusCode != 200 {
 		t.Fatalf("%s %s", res.Status, text)

@@ -69,7 +69,7 @@ func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 		Health:      func(belfry.CustomerID) (api.Health, error) { return api.Health{}, stopped() },
 		Settings:    func(belfry.CustomerID, belfry.Level) []api.Setting { return nil },
 		PutSettings: func(engine.Sender, belfry.Level, map[string]*string) error { return stopped() },
-		UI:          http.NotFoundHandler(), Version: Version(), Limits: f.cfg.Load().apiLimits(), Spool: f.cfg.Load().inside("tmp"),
+		UI:          http.NotFoundHandler(), Version: Version(), Limits: apiLimits(f.cfg.Load()), Spool: f.cfg.Load().Inside("tmp"),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"belfry/config"
 	"belfry/journal"
 )
 
@@ -22,9 +23,9 @@ type labels struct {
 }
 
 // openLabels notes the folders. A start has just made sure that each has its file.
-func openLabels(cfg *Config, id string) (l labels, err error) {
+func openLabels(cfg *config.Config, id string) (l labels, err error) {
 	l.id = id
-	for _, dir := range []string{cfg.Data, filepath.Join(cfg.Data, "journal"), cfg.inside(cfg.Storage.DuckDB.Dir)} {
+	for _, dir := range []string{cfg.Data, filepath.Join(cfg.Data, "journal"), cfg.Inside(cfg.Storage.DuckDB.Dir)} {
 		f, err := os.Open(dir)
 		if err != nil {
 			return l, errors.Join(err, l.close())

@@ -10,12 +10,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"belfry/config"
 	"belfry/journal"
 )
 
 // TestWatchInstance takes the files named instance away, changes them and makes them unreadable. The fault says which of these it is.
 func TestWatchInstance(t *testing.T) {
-	cfg := Default(testCatalog(t))
+	cfg := config.Default(testCatalog(t))
 	cfg.Data = t.TempDir()
 	const other = "0123456789abcdef0123456789abcdef"
 	id := newInstance()

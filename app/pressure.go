@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/config"
 	"belfry/query"
 	"belfry/store"
 )
@@ -127,7 +128,7 @@ func (p *pressure) check() error {
 	if used == nil {
 		return nil
 	}
-	return belfry.Errorf(belfry.Overloaded, "the service uses %s of the %s of memory that it may have; send again shortly", Size(*used), Size(p.limit))
+	return belfry.Errorf(belfry.Overloaded, "the service uses %s of the %s of memory that it may have; send again shortly", config.Size(*used), config.Size(p.limit))
 }
 
 // anonymousMemory is what the process has in memory and no file holds.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"belfry/config"
 )
 
 // What the service keeps is for its owner alone: files 0600, folders 0700. New ones get that by the umask, also those that the
@@ -20,14 +22,14 @@ const (
 )
 
 // makePrivate sets the umask and repairs what exists. What cannot be repaired is logged: the service ran with it before.
-func makePrivate(cfg *Config, log *slog.Logger) {
+func makePrivate(cfg *config.Config, log *slog.Logger) {
 	unix.Umask(0o077)
 	paths := []string{
 		filepath.Join(cfg.Data, "lock"), filepath.Join(cfg.Data, "format"), filepath.Join(cfg.Data, "reserve"),
-		cfg.inside("journal"), cfg.inside("tmp"), cfg.inside("tls"), cfg.inside(cfg.Storage.DuckDB.Dir),
+		cfg.Inside("journal"), cfg.Inside("tmp"), cfg.Inside("tls"), cfg.Inside(cfg.Storage.DuckDB.Dir),
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		paths = append(paths, cfg.inside(cfg.Meta.SQLite.Path)+suffix)
+		paths = append(paths, cfg.Inside(cfg.Meta.SQLite.Path)+suffix)
 	}
 	repaired := 0
 	for _, path := range append(paths, cfg.Data) {
@@ -75,11 +77,11 @@ func tighten(path string, e fs.DirEntry) (done bool, err error) {
 }
 
 // warnReadable warns of files with keys that others than their owner can read.
-func warnReadable(cfg *Config, log *slog.Logger) {
+func warnReadable(cfg *config.Config, log *slog.Logger) {
 	for _, f := range []struct{ setting, path string }{
 		{"tls.key", cfg.TLS.Key},
 		{"oidc.client_secret_file", cfg.OIDC.ClientSecretFile},
-		{"secrets.key_file", cfg.inside(cfg.Secrets.KeyFile)},
+		{"secrets.key_file", cfg.Inside(cfg.Secrets.KeyFile)},
 	} {
 		if f.path == "" {
 			continue
@@ -88,18 +90,18 @@ func warnReadable(cfg *Config, log *slog.Logger) {
 			log.Warn("a file with a key can be read by others; chmod 600 it", "setting", f.setting, "file", f.path, "mode", info.Mode().Perm().String())
 		}
 	}
-	if cfg.OIDC.ClientSecret == "" || cfg.file == "" {
+	if cfg.OIDC.ClientSecret == "" || cfg.File() == "" {
 		return
 	}
-	if info, err := os.Stat(cfg.file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		log.Warn("the configuration holds a secret and can be read by others; chmod 600 it, or put the secret into a file", "file", cfg.file, "mode", info.Mode().Perm().String())
+	if info, err := os.Stat(cfg.File()); err == nil && info.Mode().Perm()&0o077 != 0 {
+		log.Warn("the configuration holds a secret and can be read by others; chmod 600 it, or put the secret into a file", "file", cfg.File(), "mode", info.Mode().Perm().String())
 	}
 }
 
 // checkKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it. It also
 // refuses links and folders in the place of files that are opened without following links, where a start would fail later, or
 // run without being able to store anything.
-func checkKinds(cfg *Config) (err error) {
+func checkKinds(cfg *config.Config) (err error) {
 	look := func(root string, deep bool) {
 		filepath.WalkDir(root, func(at string, e fs.DirEntry, failed error) error {
 			switch {
@@ -115,9 +117,9 @@ func checkKinds(cfg *Config) (err error) {
 		})
 	}
 	look(cfg.Data, false)
-	look(cfg.inside("journal"), true)
-	look(cfg.inside(cfg.Storage.DuckDB.Dir), true)
-	look(cfg.inside(cfg.Meta.SQLite.Path), false)
+	look(cfg.Inside("journal"), true)
+	look(cfg.Inside(cfg.Storage.DuckDB.Dir), true)
+	look(cfg.Inside(cfg.Meta.SQLite.Path), false)
 	for _, f := range plainFiles(cfg) {
 		if info, e := os.Lstat(f.path); err == nil && e == nil && !info.Mode().IsRegular() {
 			err = inTheWay(f.path, info.Mode(), f.remedy)
@@ -131,8 +133,8 @@ const arrivalsRemedy = "put the file in its place, or remove it: then the servic
 // plainFile is a file in whose place there must be nothing else, and what to do if there is.
 type plainFile struct{ path, remedy string }
 
-func plainFiles(cfg *Config) []plainFile {
-	db := cfg.inside(cfg.Meta.SQLite.Path)
+func plainFiles(cfg *config.Config) []plainFile {
+	db := cfg.Inside(cfg.Meta.SQLite.Path)
 	const reserve = "remove it: the service makes a new one"
 	list := []plainFile{
 		{db, "put the file in its place, or name it with meta.sqlite.path"},
@@ -141,7 +143,7 @@ func plainFiles(cfg *Config) []plainFile {
 		{filepath.Join(cfg.Data, arrivalsFile), arrivalsRemedy},
 	}
 	if cfg.Storage.Reserve > 0 {
-		list = append(list, plainFile{filepath.Join(cfg.Data, "reserve"), reserve}, plainFile{filepath.Join(cfg.inside(cfg.Storage.DuckDB.Dir), "belfry.reserve"), reserve})
+		list = append(list, plainFile{filepath.Join(cfg.Data, "reserve"), reserve}, plainFile{filepath.Join(cfg.Inside(cfg.Storage.DuckDB.Dir), "belfry.reserve"), reserve})
 	}
 	return list
 }

@@ -11,12 +11,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"belfry/config"
 	"belfry/journal"
 )
 
 // TestPrivate: nothing that a service has written can be read by others.
 func TestPrivate(t *testing.T) {
-	r := startService(t, func(c *Config) { c.Storage.Reserve = 1 << 20 })
+	r := startService(t, func(c *config.Config) { c.Storage.Reserve = 1 << 20 })
 	r.logIn("", "admin", adminPassword)
 	err := filepath.WalkDir(r.options.Config.Data, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -40,7 +41,7 @@ func TestPrivate(t *testing.T) {
 // the place of a file is not followed.
 func TestPrivateRepaired(t *testing.T) {
 	dir := t.TempDir()
-	cfg := Default(testCatalog(t))
+	cfg := config.Default(testCatalog(t))
 	cfg.Data = dir
 	for path, mode := range map[string]fs.FileMode{
 		"rows/objectdata/2026-11-13.db": 0o644, "journal/0001": 0o640, "meta.db": 0o604, "packages/own.yaml": 0o644, "lock": 0o400,
@@ -100,11 +101,11 @@ func TestPrivateRepaired(t *testing.T) {
 // TestReadableKeys: a key file that others can read is told of, and used all the same.
 func TestReadableKeys(t *testing.T) {
 	dir := t.TempDir()
-	cfg := Default(testCatalog(t))
+	cfg := config.Default(testCatalog(t))
 	cfg.Data, cfg.TLS.Key, cfg.OIDC.ClientSecretFile = dir, filepath.Join(dir, "tls.key"), filepath.Join(dir, "oidc")
 	f := func(mode fs.FileMode, want int) {
 		t.Helper()
-		for _, path := range []string{cfg.TLS.Key, cfg.OIDC.ClientSecretFile, cfg.inside(cfg.Secrets.KeyFile)} {
+		for _, path := range []string{cfg.TLS.Key, cfg.OIDC.ClientSecretFile, cfg.Inside(cfg.Secrets.KeyFile)} {
 			if err := os.WriteFile(path, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +126,7 @@ func TestReadableKeys(t *testing.T) {
 // TestPipesAmongData: a pipe in the place of a file is refused before anything opens it and waits.
 func TestPipesAmongData(t *testing.T) {
 	for _, path := range []string{"lock", "format", "arrivals", "meta.db", "journal/instance", "rows/manifest", "rows/objectdata/2026-11-13.duckdb"} {
-		cfg := Default(testCatalog(t))
+		cfg := config.Default(testCatalog(t))
 		cfg.Data = t.TempDir()
 		at := filepath.Join(cfg.Data, path)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), unix.Mkfifo(at, 0o600)); err != nil {
@@ -143,7 +144,7 @@ func TestPipesAmongData(t *testing.T) {
 
 // TestLinkToMetadata: start and verify refuse a link in the place of the database, and say what to do.
 func TestLinkToMetadata(t *testing.T) {
-	cfg := Default(testCatalog(t))
+	cfg := config.Default(testCatalog(t))
 	cfg.Data = t.TempDir()
 	at := filepath.Join(cfg.Data, "meta.db")
 	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere.db"), at); err != nil {
@@ -166,7 +167,7 @@ func TestOtherKindsAmongData(t *testing.T) {
 			"is a folder, not a file; ":               func(at string) error { return os.Mkdir(at, 0o700) },
 			"is a link, and links are not followed; ": func(at string) error { return os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), at) },
 		} {
-			cfg := Default(testCatalog(t))
+			cfg := config.Default(testCatalog(t))
 			cfg.Data = t.TempDir()
 			at := filepath.Join(cfg.Data, name)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), put(at)); err != nil {

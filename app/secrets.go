@@ -16,17 +16,12 @@ import (
 	"belfry/meta"
 )
 
-// Secrets says where the key is that seals secret answers.
-type Secrets struct {
-	KeyFile string `yaml:"key_file" help:"file of the key with which secrets of receivers are encrypted, inside data unless absolute; made at the first start. Keep it apart from backups of data"`
-}
-
 // secretsFault is the id of the fault that some secrets cannot be opened.
 const secretsFault = "secrets"
 
 // openSecrets reads the key file, or makes it. Without it the service runs, and receivers with sealed secrets do not.
 func (s *service) openSecrets(context.Context) error {
-	path := s.cfg.Load().inside(s.cfg.Load().Secrets.KeyFile)
+	path := s.cfg.Load().Inside(s.cfg.Load().Secrets.KeyFile)
 	keys, err := readKeyFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if sealed, _ := s.tree.SecretState(); !sealed {

@@ -17,6 +17,7 @@ import (
 	"belfry/api"
 	"belfry/catalog"
 	"belfry/collect"
+	"belfry/config"
 	"belfry/engine"
 	"belfry/intake"
 	"belfry/meta"
@@ -75,7 +76,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	budget := newBudget(findMemoryLimit("/"))
 	o.useBudget(budget)
-	o.Config.Runtime.apply(Runtime{})
+	tuneRuntime(o.Config.Runtime, config.Runtime{})
 	budget.limitHeap(o.Config)
 	budget.tell(o.Config, o.Log)
 	defer runtime.KeepAlive(newBallast(budget.ballast))
@@ -390,7 +391,7 @@ func (s *service) answered(ctx context.Context, c belfry.CustomerID, key string)
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("an idempotency answer cannot be read", "err", err)
 		cfg := s.cfg.Load()
-		return nil, belfry.Errorf(belfry.StorageUnavailable, "what was answered under this Idempotency-Key cannot be read: %s", explain(cfg.inside(cfg.Meta.SQLite.Path), err))
+		return nil, belfry.Errorf(belfry.StorageUnavailable, "what was answered under this Idempotency-Key cannot be read: %s", explain(cfg.Inside(cfg.Meta.SQLite.Path), err))
 	}
 	return a, err
 }
@@ -404,13 +405,13 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		Tree: s.tree, Engine: s.seq, Intake: s.intake, Accounts: s.accounts, Collect: s.collect, Images: s.meta, Hub: s.hub,
 		Source: s.source, Ready: s.ready, Health: s.health, ConfirmFault: s.confirmFault, Settings: s.listSettings, PutSettings: s.putSettings,
 		UI: web.Handler(), Hosts: s.listeners.names, Version: Version(),
-		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
+		Register: metrics.registry, Limits: apiLimits(s.cfg.Load()), Spool: s.cfg.Load().Inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
 		c.Metrics = metrics.handler()
 	}
 	if oidc := s.cfg.Load().OIDC; oidc.Issuer != "" {
-		cfg, err := oidc.provider()
+		cfg, err := oidcProvider(&oidc)
 		if err != nil {
 			return err
 		}
@@ -451,10 +452,19 @@ func (s *service) source(c *catalog.Collection) query.Source {
 	return status.Source{Tree: s.tree, Past: past, Turns: &s.turns}
 }
 
-func (c *Config) apiLimits() api.Limits {
+func apiLimits(c *config.Config) api.Limits {
 	return api.Limits{
 		Body: int64(c.Limits.Body), BodyHeld: int64(c.Limits.BodyHeld), BulkRequests: c.Limits.BulkRequests,
 		Queries: c.Limits.Queries, QueryTime: time.Duration(c.Limits.QueryTime), Wait: time.Duration(c.Limits.Wait),
 		Idle: time.Duration(c.Limits.Idle), SessionAge: time.Duration(c.Sessions.MaxAge), Streams: c.Limits.Streams, AllStreams: c.Limits.AllStreams,
 	}
+}
+
+// oidcProvider returns the configuration of package accounts.
+func oidcProvider(o *config.OIDC) (accounts.OIDC, error) {
+	secret, err := o.ReadSecret()
+	return accounts.OIDC{
+		Issuer: o.Issuer, Name: o.Name, ClientID: o.ClientID, Secret: secret, PublicURL: o.PublicURL, Customer: o.Customer,
+		RoleClaim: o.RoleClaim, Roles: o.Roles, DefaultRole: o.DefaultRole, Scopes: o.Scopes, Recheck: time.Duration(o.Recheck),
+	}, err
 }

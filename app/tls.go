@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"belfry/config"
 	"belfry/journal"
 )
 
@@ -25,7 +26,7 @@ type certificate struct {
 }
 
 // load reads the certificate the configuration names, or makes one.
-func (c *certificate) load(cfg *Config, now time.Time) error {
+func (c *certificate) load(cfg *config.Config, now time.Time) error {
 	cert, key := cfg.TLS.Cert, cfg.TLS.Key
 	if cfg.TLS.SelfSigned {
 		var err error
@@ -58,13 +59,13 @@ func (c *certificate) config() *tls.Config {
 }
 
 const (
-	selfSignedFor = 825 * day // as long as browsers put up with
-	renewBefore   = 30 * day
+	selfSignedFor = 825 * 24 * time.Hour // as long as browsers put up with
+	renewBefore   = 30 * 24 * time.Hour
 )
 
 // selfSigned gives the files of a certificate made here: the one in the folder tls while it is good, else a new one.
-func selfSigned(cfg *Config, now time.Time) (certFile, keyFile string, err error) {
-	dir := cfg.inside("tls")
+func selfSigned(cfg *config.Config, now time.Time) (certFile, keyFile string, err error) {
+	dir := cfg.Inside("tls")
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	if good(certFile, keyFile, now) {
 		return certFile, keyFile, nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/config"
 	"belfry/journal"
 	"belfry/meta"
 	"belfry/store"
@@ -53,7 +54,7 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 
 // verifier looks at all parts but the rows.
 type verifier struct {
-	cfg      *Config
+	cfg      *config.Config
 	problems []store.Problem
 	known    []store.Problem
 	files    int
@@ -118,7 +119,7 @@ func (v *verifier) metadata(ctx context.Context) bool {
 
 // secrets looks whether the key file opens the secrets that the metadata have. A start makes the file when there are none.
 func (v *verifier) secrets(ctx context.Context) {
-	path := v.cfg.inside(v.cfg.Secrets.KeyFile)
+	path := v.cfg.Inside(v.cfg.Secrets.KeyFile)
 	keys, err := readKeyFile(path)
 	sealed, shut := 0, 0
 	failed := meta.ReadSecrets(ctx, v.places.meta.path, func(p meta.SecretPlace, text string) {

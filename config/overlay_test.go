@@ -1,4 +1,4 @@
-package app
+package config
 
 import (
 	"fmt"
@@ -18,12 +18,12 @@ func TestOverlay(t *testing.T) {
 	}
 	f := func(file string, stored map[string]string, path, want string) {
 		t.Helper()
-		next, faults := base(file).with(stored)
+		next, faults := base(file).With(stored)
 		if len(faults) > 0 {
 			t.Errorf("%v: %v", stored, faults)
 		}
-		fields := next.fields()
-		if got := fmt.Sprint(fields[path].show(next)); got != want {
+		fields := next.Fields()
+		if got := fmt.Sprint(fields[path].Show(next)); got != want {
 			t.Errorf("%q with %v: %s is %s, want %s", file, stored, path, got, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestOverlay(t *testing.T) {
 	f("", map[string]string{"retention.syslog": "0"}, "retention.syslog", "0s")
 	f("retention: {syslog: 5d}", map[string]string{"retention.syslog": "9d", "retention.trap": "8d"}, "retention.syslog", "5d")
 	f("retention: {syslog: 5d}", map[string]string{"retention.syslog": "9d", "retention.trap": "8d"}, "retention.trap", "8d")
-	// Summaries of which nobody said anything are kept as long as the rows.
+	// Summaries of which that nothing sets are kept as long as the rows.
 	f("", map[string]string{"retention.objectdata": "9000d"}, "retention.objectdata.hour", "9000d")
 	f("", map[string]string{"retention.objectdata": "0"}, "retention.objectdata.day", "0s")
 }
@@ -48,7 +48,7 @@ func TestOverlay(t *testing.T) {
 func TestOverlayLeavesBase(t *testing.T) {
 	c := Default(testCatalog(t))
 	before := c.Retention["syslog"]
-	next, _ := c.with(map[string]string{"retention.syslog": "3d", "limits.row_rate": "9"})
+	next, _ := c.With(map[string]string{"retention.syslog": "3d", "limits.row_rate": "9"})
 	if c.Retention["syslog"] != before || c.Limits.RowRate != 0 || time.Duration(next.Retention["syslog"]) != 3*day {
 		t.Errorf("base has %v and %d, the other %v", c.Retention["syslog"], c.Limits.RowRate, next.Retention["syslog"])
 	}
@@ -57,7 +57,7 @@ func TestOverlayLeavesBase(t *testing.T) {
 func TestOverlayFaults(t *testing.T) {
 	f := func(name, value, want string) {
 		t.Helper()
-		_, faults := Default(testCatalog(t)).with(map[string]string{name: value})
+		_, faults := Default(testCatalog(t)).With(map[string]string{name: value})
 		if err := faults[name]; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s = %s: %v, want %q", name, value, err, want)
 		}

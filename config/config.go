@@ -1,4 +1,8 @@
-package app
+// Package config holds the configuration: its defaults, the YAML file, and the settings that are laid over it at run time.
+// It reads the file and checks values; it applies none of them.
+//
+//	defaults ◄─ settings stored through the API ◄─ file ◄─ flags and environment
+package config
 
 import (
 	"cmp"
@@ -45,7 +49,7 @@ type Config struct {
 	Secrets       Secrets           `yaml:"secrets"`
 	OIDC          OIDC              `yaml:"oidc"`
 	file          string            // where it was read from
-	said          map[string]string // which settings somebody has written on this machine, and where: see saidInFile
+	sources       map[string]string // which settings somebody has written on this machine, and where: see FromFile
 	lines         map[string]int    // where in the file they stand
 }
 
@@ -117,6 +121,11 @@ type Runtime struct {
 // Sessions says how long people stay logged in.
 type Sessions struct {
 	MaxAge Duration `yaml:"max_age" help:"when a session ends however much it is used; without use it ends after 12h" reload:"yes"`
+}
+
+// Secrets says where the key is that seals secret answers.
+type Secrets struct {
+	KeyFile string `yaml:"key_file" help:"file of the key with which secrets of receivers are encrypted, inside data unless absolute; made at the first start. Keep it apart from backups of data"`
 }
 
 // Ages say how long collections are kept.
@@ -277,7 +286,7 @@ func (c *Config) inFile(err error) error {
 		return nil
 	}
 	name, _, _ := strings.Cut(err.Error(), ":")
-	if line := c.lines[name]; line > 0 && c.said[name] == saidInFile {
+	if line := c.lines[name]; line > 0 && c.sources[name] == FromFile {
 		return fmt.Errorf("configuration %s: line %d: %w", c.file, line, err)
 	}
 	return err
@@ -297,17 +306,17 @@ func (c *Config) checkListen() error {
 	if c.TLS.Cert != "" && c.TLS.SelfSigned {
 		return errors.New("tls: give a certificate or ask for a self-signed one, not both")
 	}
-	local, err := loopback(c.Listen)
+	local, err := Loopback(c.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	if !local && !c.encrypted() && !c.InsecureHTTP {
+	if !local && !c.Encrypted() && !c.InsecureHTTP {
 		return fmt.Errorf("listen: others can reach %s and would send their keys in clear; give --tls-cert and --tls-key, or --tls-self-signed, or allow it with --insecure-http", c.Listen)
 	}
 	if c.AdminListen == "" {
 		return nil
 	}
-	if _, err := loopback(c.AdminListen); err != nil {
+	if _, err := Loopback(c.AdminListen); err != nil {
 		return fmt.Errorf("admin_listen: %w", err)
 	}
 	if _, port, _ := net.SplitHostPort(c.AdminListen); c.AdminListen == c.Listen && port != "0" {
@@ -316,10 +325,10 @@ func (c *Config) checkListen() error {
 	return nil
 }
 
-func (c *Config) encrypted() bool { return c.TLS.Cert != "" || c.TLS.SelfSigned }
+func (c *Config) Encrypted() bool { return c.TLS.Cert != "" || c.TLS.SelfSigned }
 
-// loopback tells whether only this machine can reach an address.
-func loopback(addr string) (bool, error) {
+// Loopback tells whether only this machine can reach an address.
+func Loopback(addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return false, fmt.Errorf("%q is not HOST:PORT, as 127.0.0.1:8080", addr)
@@ -331,8 +340,8 @@ func loopback(addr string) (bool, error) {
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
 }
 
-// hostNames are the names under which this machine is asked for /metrics.
-func (c *Config) hostNames() []string {
+// HostNames are the names under which this machine is asked for /metrics.
+func (c *Config) HostNames() []string {
 	names := strings.FieldsFunc(c.AdminHosts, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, addr := range []string{c.Listen, c.AdminListen} {
 		if host, _, err := net.SplitHostPort(addr); err == nil && host != "" {
@@ -378,11 +387,11 @@ func (c *Config) Zone() (*time.Location, error) {
 	return z, nil
 }
 
-// InForce is what a service on this machine would use: sizes that nobody has given follow from its memory.
-func (c *Config) InForce() *Config { return newBudget(findMemoryLimit("/")).size(c) }
+// File is the name of the file that was read; empty: none was.
+func (c *Config) File() string { return c.file }
 
-// inside resolves a path against the data folder.
-func (c *Config) inside(p string) string {
+// Inside resolves a path against the data folder.
+func (c *Config) Inside(p string) string {
 	if filepath.IsAbs(p) {
 		return p
 	}
@@ -411,3 +420,12 @@ func defaultAges(cat *catalog.Catalog) Ages {
 }
 
 func sortedKeys(a Ages) []string { return slices.Sorted(maps.Keys(a)) }
+
+// summaryAges are how long summaries are kept where the configuration does not say.
+func summaryAges(cat *catalog.Catalog, ages Ages) {
+	for _, c := range cat.Collections() {
+		for _, sum := range c.Summaries {
+			ages[c.SummaryName(sum.Period)] = Duration(sum.Retention.Std())
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package app
+package config
 
 import (
 	"errors"
@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"belfry/accounts"
 
 	"belfry"
 )
@@ -98,7 +96,7 @@ func checkAddress(name, address string) error {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return fmt.Errorf("%s: %q is not an address as https://login.example.org", name, address)
 	}
-	if local, err := loopback(withPort(u)); u.Scheme == "http" && (err != nil || !local) {
+	if local, err := Loopback(withPort(u)); u.Scheme == "http" && (err != nil || !local) {
 		return fmt.Errorf("%s: %q has no TLS, so anybody on the way could let themselves in; use https", name, address)
 	}
 	return nil
@@ -111,17 +109,8 @@ func withPort(u *url.URL) string {
 	return u.Host
 }
 
-// provider is the configuration as accounts wants it.
-func (o *OIDC) provider() (accounts.OIDC, error) {
-	secret, err := o.secret()
-	return accounts.OIDC{
-		Issuer: o.Issuer, Name: o.Name, ClientID: o.ClientID, Secret: secret, PublicURL: o.PublicURL, Customer: o.Customer,
-		RoleClaim: o.RoleClaim, Roles: o.Roles, DefaultRole: o.DefaultRole, Scopes: o.Scopes, Recheck: time.Duration(o.Recheck),
-	}, err
-}
-
-// secret is the client's secret, wherever it is.
-func (o *OIDC) secret() (string, error) {
+// ReadSecret returns the client's secret, wherever it is.
+func (o *OIDC) ReadSecret() (string, error) {
 	if o.ClientSecretFile == "" {
 		return string(o.ClientSecret), nil
 	}

@@ -1,4 +1,4 @@
-package app
+package config
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func summaryOf(name string) (collection string, ok bool) {
 func (a Ages) stretch(given Ages) {
 	for name, age := range a {
 		collection, ok := summaryOf(name)
-		if _, said := given[name]; ok && !said && !age.covers(a[collection]) {
+		if _, explicit := given[name]; ok && !explicit && !age.covers(a[collection]) {
 			a[name] = a[collection]
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package config
 
 import (
 	"cmp"
@@ -15,22 +15,22 @@ import (
 	"belfry/catalog"
 )
 
-// configFile is a configuration file that is YAML. It finds what the decoder would refuse, or misread, and says in the words of the
+// file is a configuration file that is YAML. It finds what the decoder would refuse, or misread, and says in the words of the
 // reference page what is expected instead.
-type configFile struct {
+type file struct {
 	docs   []*ast.DocumentNode
 	leaves map[string]reflect.Value // settings by path, as limits.body
-	faults []configFault
+	faults []fault
 }
 
-type configFault struct {
+type fault struct {
 	line int // 0: unknown
 	text string
 }
 
 // checkFile finds settings that do not exist and values of the wrong type, all of them at once.
 func (c *Config) checkFile(text []byte, given any) error {
-	f := &configFile{leaves: map[string]reflect.Value{}}
+	f := &file{leaves: map[string]reflect.Value{}}
 	if file, err := parser.ParseBytes(text, 0); err == nil {
 		f.docs = file.Docs
 	}
@@ -42,7 +42,7 @@ func (c *Config) checkFile(text []byte, given any) error {
 	for path := range f.leaves {
 		c.lines[path] = f.line(path)
 	}
-	slices.SortStableFunc(f.faults, func(a, b configFault) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(f.faults, func(a, b fault) int { return cmp.Compare(a.line, b.line) })
 	var errs []error
 	for _, fault := range f.faults {
 		if fault.line > 0 {
@@ -54,7 +54,7 @@ func (c *Config) checkFile(text []byte, given any) error {
 }
 
 // section checks what a file gives for a section of the configuration; the empty path is the file as a whole.
-func (f *configFile) section(path string, given any) {
+func (f *file) section(path string, given any) {
 	entries, ok := given.(map[string]any)
 	if !ok {
 		if given != nil {
@@ -80,7 +80,7 @@ func (f *configFile) section(path string, given any) {
 }
 
 // first shows how the first setting of a section is written.
-func (f *configFile) first(path string) string {
+func (f *file) first(path string) string {
 	paths := f.paths()
 	i := slices.IndexFunc(paths, func(p string) bool { return path == "" || strings.HasPrefix(p, path+".") })
 	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(paths[i], path), "."), ".")
@@ -88,7 +88,7 @@ func (f *configFile) first(path string) string {
 }
 
 // known tells whether a path is a setting, a section, or a name in a setting that has names.
-func (f *configFile) known(path string) bool {
+func (f *file) known(path string) bool {
 	for p, leaf := range f.leaves {
 		if p == path || strings.HasPrefix(p, path+".") || leaf.Kind() == reflect.Map && strings.HasPrefix(path, p+".") {
 			return true
@@ -111,10 +111,10 @@ func nested(path string, given any) string {
 	return strings.Join(names[:last], ": {") + ": {" + names[last] + ": " + value + strings.Repeat("}", last)
 }
 
-func (f *configFile) paths() []string { return slices.Sorted(maps.Keys(f.leaves)) }
+func (f *file) paths() []string { return slices.Sorted(maps.Keys(f.leaves)) }
 
 // unknown tells that there is no such setting, and which one may be meant: one of the same section, or one of that name elsewhere.
-func (f *configFile) unknown(path, name string) {
+func (f *file) unknown(path, name string) {
 	if near := catalog.Nearest(path, f.paths()); near != "" {
 		f.fault(path, "there is no such setting; did you mean %s?", near)
 		return
@@ -131,7 +131,7 @@ func (f *configFile) unknown(path, name string) {
 }
 
 // value checks what a file gives for a setting.
-func (f *configFile) value(path string, setting reflect.Value, given any) {
+func (f *file) value(path string, setting reflect.Value, given any) {
 	if given == nil { // it has its default
 		return
 	}
@@ -181,7 +181,7 @@ func (f *configFile) value(path string, setting reflect.Value, given any) {
 }
 
 // noCollection tells that retention is given for something that has none.
-func (f *configFile) noCollection(path, name string, known []string) {
+func (f *file) noCollection(path, name string, known []string) {
 	hint := ""
 	if near := catalog.Nearest(name, known); near != "" {
 		hint = " did you mean " + near + "?"
@@ -189,16 +189,16 @@ func (f *configFile) noCollection(path, name string, known []string) {
 	f.fault(path, "there is no historical collection %q;%s known are %s", name, hint, strings.Join(known, ", "))
 }
 
-func (f *configFile) fault(path, format string, args ...any) {
+func (f *file) fault(path, format string, args ...any) {
 	where := path
 	if path == "" {
 		where = "the file"
 	}
-	f.faults = append(f.faults, configFault{f.line(path), where + ": " + fmt.Sprintf(format, args...)})
+	f.faults = append(f.faults, fault{f.line(path), where + ": " + fmt.Sprintf(format, args...)})
 }
 
 // line is the line of a setting in the file; 0 if that is not known.
-func (f *configFile) line(path string) int {
+func (f *file) line(path string) int {
 	for _, doc := range f.docs {
 		if line := lineIn(doc.Body, path); line > 0 {
 			return line
@@ -208,10 +208,10 @@ func (f *configFile) line(path string) int {
 }
 
 // oneDocument refuses a second document, which nobody would read.
-func (f *configFile) oneDocument() {
+func (f *file) oneDocument() {
 	docs := slices.DeleteFunc(slices.Clone(f.docs), func(d *ast.DocumentNode) bool { return d.Body == nil })
 	if len(docs) > 1 {
-		f.faults = append(f.faults, configFault{docs[1].Body.GetToken().Position.Line, "the file: a second document begins here; a configuration is one, so remove the line --- before it"})
+		f.faults = append(f.faults, fault{docs[1].Body.GetToken().Position.Line, "the file: a second document begins here; a configuration is one, so remove the line --- before it"})
 	}
 }
 

@@ -1,4 +1,4 @@
-package app
+package config
 
 import (
 	"bytes"
@@ -49,7 +49,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			return
 		}
-		if diff := cmp.Diff(c, got, cmp.AllowUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "said", "lines")); diff != "" {
+		if diff := cmp.Diff(c, got, cmp.AllowUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "sources", "lines")); diff != "" {
 			t.Errorf("%q:\n%s", text, diff)
 		}
 	}
@@ -144,7 +144,7 @@ func TestConfigRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(c, again, cmp.AllowUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "said", "lines")); diff != "" {
+	if diff := cmp.Diff(c, again, cmp.AllowUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "sources", "lines")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -152,14 +152,14 @@ func TestConfigRoundTrip(t *testing.T) {
 func TestDifferences(t *testing.T) {
 	a, _ := readConfig(t, "")
 	b, _ := readConfig(t, "limits: {queries: 9}\nretention: {trap: 1d}\ndata: elsewhere\nlog_level: debug")
-	changed, frozen := differences(a, b)
+	changed, frozen := Differences(a, b)
 	if want := []string{"log_level: info -> debug", "retention.trap: 90d -> 1d", "limits.queries: 4 -> 9"}; !slices.Equal(changed, want) {
 		t.Errorf("changed %q, want %q", changed, want)
 	}
 	if !slices.Equal(frozen, []string{"data"}) {
 		t.Errorf("frozen %q", frozen)
 	}
-	b.freeze(a)
+	b.Freeze(a)
 	if b.Data != a.Data || b.Limits.Queries != 9 {
 		t.Errorf("after freeze: %+v", b)
 	}
@@ -218,7 +218,7 @@ func FuzzConfig(f *testing.F) {
 func TestConfigPage(t *testing.T) {
 	c := Default(testCatalog(t))
 	var b strings.Builder
-	b.WriteString("# Configuration\n\nGenerated from `app/config.go`. One YAML file, named by `--config`; whatever it leaves out has its default, and an empty\n" +
+	b.WriteString("# Configuration\n\nGenerated from `config/config.go`. One YAML file, named by `--config`; whatever it leaves out has its default, and an empty\n" +
 		"file is a good one. Unknown keys are errors. `belfry check` says whether a file is right and prints all settings as `serve`\n" +
 		"would use them on this machine, without those that were stored [through the API](../guide/settings.md). Settings marked *reload*\n" +
 		"follow the file when the process gets SIGHUP.\n\n" +

@@ -1,4 +1,4 @@
-package app
+package config
 
 import (
 	"encoding"
@@ -15,30 +15,33 @@ import (
 // Where a setting comes from. What was written on the machine wins over what was stored through the API: whoever can
 // write the file can mend a service into which nobody can log in any more.
 const (
-	saidInFile  = "file"
-	saidByFlag  = "flag" // or by a variable of the environment
-	saidStored  = "stored"
-	saidNowhere = "default"
+	FromFile    = "file"
+	FromFlag    = "flag" // or by a variable of the environment
+	FromStore   = "stored"
+	FromDefault = "default"
 )
 
-// SaidByFlag notes that a setting was given on the command line or in the environment.
-func (c *Config) SaidByFlag(name string) {
-	c.said = maps.Clone(c.said)
-	if c.said == nil {
-		c.said = map[string]string{}
+// Source says where a setting was given on this machine: FromFile or FromFlag; empty: nowhere.
+func (c *Config) Source(name string) string { return c.sources[name] }
+
+// SetByFlag notes that a setting was given on the command line or in the environment.
+func (c *Config) SetByFlag(name string) {
+	c.sources = maps.Clone(c.sources)
+	if c.sources == nil {
+		c.sources = map[string]string{}
 	}
-	c.said[name] = saidByFlag
+	c.sources[name] = FromFlag
 }
 
 // remember notes which settings a file gives.
 func (c *Config) remember(given any) {
-	c.said = map[string]string{}
+	c.sources = map[string]string{}
 	var walk func(prefix string, at any)
 	walk = func(prefix string, at any) {
 		section, ok := at.(map[string]any)
 		if !ok {
 			if at != nil {
-				c.said[strings.TrimSuffix(prefix, ".")] = saidInFile
+				c.sources[strings.TrimSuffix(prefix, ".")] = FromFile
 			}
 			return
 		}
@@ -49,36 +52,36 @@ func (c *Config) remember(given any) {
 	walk("", given)
 }
 
-const retentionPrefix = "retention."
+const RetentionPrefix = "retention."
 
-// fields lists the settings by name, each with the place where the configuration keeps it. Retention is a setting for each
+// Fields lists the settings by name, each with the place where the configuration keeps it. Retention is a setting for each
 // collection.
-func (c *Config) fields() map[string]configField {
-	list := map[string]configField{}
+func (c *Config) Fields() map[string]Field {
+	list := map[string]Field{}
 	v := reflect.ValueOf(c).Elem()
 	each(v, v, "", func(path string, mine, _ reflect.Value, f reflect.StructField) {
 		if ages, ok := mine.Interface().(Ages); ok {
 			for name := range ages {
-				list[retentionPrefix+name] = configField{help: "how long " + strings.ReplaceAll(name, ".", " summaries by the ") + " is kept; 0 for ever", age: name, live: true}
+				list[RetentionPrefix+name] = Field{Help: "how long " + strings.ReplaceAll(name, ".", " summaries by the ") + " is kept; 0 for ever", age: name, Live: true}
 			}
 			return
 		}
 		// Names of files are for those who can write them.
 		live := f.Tag.Get("reload") != "" && !strings.HasPrefix(path, "tls.")
-		list[path] = configField{value: mine, help: f.Tag.Get("help"), live: live}
+		list[path] = Field{value: mine, Help: f.Tag.Get("help"), Live: live}
 	})
 	return list
 }
 
-type configField struct {
+type Field struct {
 	value reflect.Value // zero for a retention
 	age   string        // the collection of a retention
-	help  string
-	live  bool // can be changed while the service runs
+	Help  string
+	Live  bool // can be changed while the service runs
 }
 
-// show is the value as JSON has it: a number, true or false, or a text.
-func (f configField) show(c *Config) any {
+// Show is the value as JSON has it: a number, true or false, or a text.
+func (f Field) Show(c *Config) any {
 	if f.age != "" {
 		return c.Retention[f.age].String()
 	}
@@ -93,7 +96,7 @@ func (f configField) show(c *Config) any {
 }
 
 // set reads a text into the field.
-func (f configField) set(c *Config, text string) error {
+func (f Field) set(c *Config, text string) error {
 	if f.age != "" {
 		var age Duration
 		if err := age.UnmarshalText([]byte(text)); err != nil {
@@ -124,25 +127,25 @@ func (f configField) set(c *Config, text string) error {
 	return nil
 }
 
-// with lays stored settings over a configuration, and leaves c as it is. What was written on the machine stays. A setting
+// With lays stored settings over a configuration, and leaves c as it is. What was written on the machine stays. A setting
 // that is wrong is left out and told.
-func (c *Config) with(stored map[string]string) (*Config, map[string]error) {
+func (c *Config) With(stored map[string]string) (*Config, map[string]error) {
 	next := *c
 	next.Retention = maps.Clone(c.Retention)
-	fields, faults := next.fields(), map[string]error{}
+	fields, faults := next.Fields(), map[string]error{}
 	given := Ages{}
 	for name := range c.Retention {
-		if c.said[retentionPrefix+name] != "" {
+		if c.sources[RetentionPrefix+name] != "" {
 			given[name] = 0
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
 		f, ok := fields[name]
 		switch {
-		case !ok || !f.live:
-			faults[name] = noSetting(name, fields)
+		case !ok || !f.Live:
+			faults[name] = NoSetting(name, fields)
 			continue
-		case c.said[name] != "":
+		case c.sources[name] != "":
 			continue
 		}
 		if err := f.set(&next, stored[name]); err != nil {
@@ -157,13 +160,13 @@ func (c *Config) with(stored map[string]string) (*Config, map[string]error) {
 	return &next, faults
 }
 
-func noSetting(name string, fields map[string]configField) error {
-	if f, ok := fields[name]; ok && !f.live {
+func NoSetting(name string, fields map[string]Field) error {
+	if f, ok := fields[name]; ok && !f.Live {
 		return fmt.Errorf("%s cannot be changed while the service runs; set it in the configuration file and start again", name)
 	}
 	var names []string
 	for name, f := range fields {
-		if f.live {
+		if f.Live {
 			names = append(names, name)
 		}
 	}
