@@ -17,6 +17,7 @@ import (
 	"belfry/catalog"
 	"belfry/config"
 	"belfry/engine"
+	"belfry/listen"
 )
 
 // Files of classes and packages in the data folder are a way to put them into the database, which is what counts. So
@@ -131,7 +132,7 @@ func CheckFiles(cfg *config.Config, cat *catalog.Catalog) error {
 	packages := readKinds(data, "packages", with.ReadPackage, packageName)
 	var errs []error
 	if cfg.TLS.Cert != "" {
-		_, err := readPair(cfg.TLS.Cert, cfg.TLS.Key)
+		_, err := listen.ReadCertificate(cfg.TLS.Cert, cfg.TLS.Key)
 		errs = append(errs, err)
 	}
 	if cfg.OIDC.Issuer != "" {

@@ -95,21 +95,13 @@ func (s *service) metrics() metrics {
 	})
 	for i, state := range []string{"open", "idle"} {
 		gauge("belfry_connections", "Connections to the API; the idle ones are among the open ones.", prometheus.Labels{"state": state}, func() float64 {
-			open, idle, _, _ := s.listeners.conns.counts()
-			return float64([]int{open, idle}[i])
+			n := s.listeners.Counts()
+			return float64([]int{n.Open, n.Idle}[i])
 		})
 	}
-	counter("belfry_connections_evicted_total", "Connections, most of them idle, that were closed because others waited.", nil, func() float64 {
-		_, _, evicted, _ := s.listeners.conns.counts()
-		return float64(evicted)
-	})
-	counter("belfry_connections_refused_total", "Connections that were closed because too many waited.", nil, func() float64 {
-		_, _, _, refused := s.listeners.conns.counts()
-		return float64(refused)
-	})
-	counter("belfry_http2_requests_refused_total", "Requests of HTTP/2 that were refused because too many were in progress.", nil, func() float64 {
-		return float64(s.listeners.conns.inUse.count())
-	})
+	counter("belfry_connections_evicted_total", "Connections, most of them idle, that were closed because others waited.", nil, func() float64 { return float64(s.listeners.Counts().Evicted) })
+	counter("belfry_connections_refused_total", "Connections that were closed because too many waited.", nil, func() float64 { return float64(s.listeners.Counts().Refused) })
+	counter("belfry_http2_requests_refused_total", "Requests of HTTP/2 that were refused because too many were in progress.", nil, func() float64 { return float64(s.listeners.Counts().RequestsRefused) })
 	for i, kind := range []string{"object", "resource", "view"} {
 		gauge("belfry_items", "Items that exist.", prometheus.Labels{"kind": kind}, func() float64 {
 			objects, resources, views := s.tree.Size()

@@ -14,8 +14,8 @@ import (
 func (s *service) reload() {
 	imported := s.importFiles()
 	next, err := s.Load()
-	if err == nil && s.listeners.cert != nil {
-		err = s.listeners.cert.load(next, time.Now())
+	if err == nil {
+		err = s.listeners.Reload(next, time.Now())
 	}
 	if err != nil {
 		s.Log.Warn("configuration kept, the new one is wrong", "err", err)

@@ -205,7 +205,7 @@ func (s *service) stop() error {
 		s.hub.Close() // streams would not end by themselves
 	}
 	if s.listeners != nil {
-		s.listeners.close(ctx, s.endBodies)
+		s.listeners.Close(ctx, s.endBodies)
 	}
 	p := &s.parts
 	errs := []error{endAll(ctx, p.demo, p.measure, p.collect, p.snap, p.check, p.sum, p.erase, p.keep)}

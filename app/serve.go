@@ -20,6 +20,7 @@ import (
 	"belfry/config"
 	"belfry/engine"
 	"belfry/intake"
+	"belfry/listen"
 	"belfry/meta"
 	"belfry/query"
 	"belfry/status"
@@ -30,7 +31,7 @@ import (
 // service is everything that runs while the service runs.
 type service struct {
 	*core
-	listeners   *listeners
+	listeners   *listen.Listeners
 	disk        *disk
 	faults      *faults
 	guard       *clockGuard
@@ -129,10 +130,10 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.descriptors.connections < cfg.Limits.Connections {
 		s.Log.Warn("the limit of open files allows fewer connections than limits.connections", "connections", s.descriptors.connections, "limit", cfg.Limits.Connections)
 	}
-	if s.listeners, err = listen(cfg, s.descriptors, s.budget, s.ready, s.Log, s.failed); err != nil {
+	if s.listeners, err = listen.Open(cfg, s.sizes(), s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
-	s.url = s.listeners.url
+	s.url = s.listeners.URL
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
 	s.disk.look()
 	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
@@ -148,6 +149,13 @@ func (s *service) open(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+func (s *service) sizes() listen.Sizes {
+	return listen.Sizes{
+		Connections: s.descriptors.connections, Waiting: s.descriptors.waiting,
+		Header: s.budget.header, Received: s.budget.received, PerConnection: s.budget.perConnection,
+	}
 }
 
 func (s *service) openStore(ctx context.Context) (err error) {
@@ -276,7 +284,7 @@ func (s *service) startSequencer(context.Context) error {
 	s.hub = api.NewHub(s.tree)
 	env := &collect.Env{
 		Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams,
-		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.listeners.taken,
+		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.listeners.Taken,
 	}
 	s.collect = collect.New(s.tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), s.clock, s.faults, s.Log.With("part", "clock"))
@@ -404,7 +412,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		Log: s.Log.With("part", "api"), Now: time.Now, Trusted: s.guard.expiry,
 		Tree: s.tree, Engine: s.seq, Intake: s.intake, Accounts: s.accounts, Collect: s.collect, Images: s.meta, Hub: s.hub,
 		Source: s.source, Ready: s.ready, Health: s.health, ConfirmFault: s.confirmFault, Settings: s.listSettings, PutSettings: s.putSettings,
-		UI: web.Handler(), Hosts: s.listeners.names, Version: Version(),
+		UI: web.Handler(), Hosts: s.listeners.Names, Version: Version(),
 		Register: metrics.registry, Limits: apiLimits(s.cfg.Load()), Spool: s.cfg.Load().Inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
@@ -418,7 +426,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		c.Provider = accounts.NewProvider(cfg, s.accounts, s.Log.With("part", "oidc"))
 	}
 	s.api = api.New(c)
-	s.listeners.open(s.api, metrics.handler(), s.api.Local())
+	s.listeners.Handle(s.api, metrics.handler(), s.api.Local())
 	if !s.cfg.Load().NoCollect {
 		s.parts.collect = start("collectors", s.collect.Run, s.failed)
 	}

@@ -1,4 +1,6 @@
-package app
+// Package listen opens the sockets of the service: the API, the listener for administration, and the control socket of the
+// commands. It limits connections, and requests on them, fairly between addresses.
+package listen
 
 import (
 	"context"
@@ -19,16 +21,17 @@ import (
 	"belfry/config"
 )
 
-// listeners is the sockets. They are opened before anything else, so that whoever watches sees a service that is starting
+// Listeners are the sockets. They are opened before anything else, so that whoever watches sees a service that is starting
 // and not a closed port; their handlers are set when the service is ready.
-type listeners struct {
+type Listeners struct {
 	main, admin, control *httpServer
-	cert                 *certificate      // nil without TLS
-	conns                *connLimiter      // who comes through main
-	dir                  string            // of the control socket
-	names                []string          // of this machine
-	taken                map[string]string // addresses, by the setting that says so
-	url                  string            // of the web interface
+	cert                 *certificate // nil without TLS
+	conns                *connLimiter // who comes through main
+	dir                  string       // of the control socket
+
+	Names []string          // of this machine
+	Taken map[string]string // addresses, by the setting that names them
+	URL   string            // of the web interface
 }
 
 // localConnections is how many connections the listener for administration and the control socket each serve, and
@@ -90,11 +93,22 @@ func (d *httpServer) close(ctx context.Context) {
 	<-d.done
 }
 
-func listen(cfg *config.Config, n descriptors, b *budget, ready func() error, log *slog.Logger, failed chan<- error) (_ *listeners, err error) {
-	f, starting := &listeners{dir: cfg.Data, names: cfg.HostNames()}, api.Starting(ready)
+// Sizes bound the connections to the API.
+type Sizes struct {
+	Connections   int // served at the same time
+	Waiting       int // that wait for one of these to end
+	Header        int // bytes of a request's header
+	Received      int // bytes of HTTP/2 that are buffered for a connection
+	PerConnection int // requests of HTTP/2 on one connection
+}
+
+// Open opens the sockets. Until Handle is called, they answer that the service is starting, and why, as ready says. A listener that
+// fails is reported to failed.
+func Open(cfg *config.Config, n Sizes, ready func() error, log *slog.Logger, failed chan<- error) (_ *Listeners, err error) {
+	f, starting := &Listeners{dir: cfg.Data, Names: cfg.HostNames()}, api.Starting(ready)
 	defer func() {
 		if err != nil {
-			f.close(context.Background(), func() {})
+			f.Close(context.Background(), func() {})
 		}
 	}()
 	scheme := "http"
@@ -103,7 +117,7 @@ func listen(cfg *config.Config, n descriptors, b *budget, ready func() error, lo
 		return nil, fmt.Errorf("%w (--listen)", collect.CannotListen(cfg.Listen, err))
 	}
 	addr := l.Addr()
-	f.taken = map[string]string{"listen": addr.String()}
+	f.Taken = map[string]string{"listen": addr.String()}
 	var secure *tls.Config
 	if cfg.Encrypted() {
 		scheme = "https"
@@ -115,12 +129,12 @@ func listen(cfg *config.Config, n descriptors, b *budget, ready func() error, lo
 		secure = f.cert.config()
 	}
 	log = log.With("part", "http")
-	f.conns = newConnLimiter(l, n.connections, n.waiting)
+	f.conns = newConnLimiter(l, n.Connections, n.Waiting)
 	f.main = newHTTPServer(f.conns, starting, secure, log, "API listener", failed, f.conns.limit, func(d *httpServer) {
 		d.server.ReadHeaderTimeout = min(d.server.ReadHeaderTimeout, time.Duration(cfg.Limits.Idle))
-		d.server.MaxHeaderBytes = b.header
+		d.server.MaxHeaderBytes = n.Header
 		d.server.HTTP2 = &http.HTTP2Config{
-			MaxConcurrentStreams: b.perConnection, MaxReadFrameSize: mostFrame, MaxReceiveBufferPerConnection: b.received, MaxReceiveBufferPerStream: b.received,
+			MaxConcurrentStreams: n.PerConnection, MaxReadFrameSize: mostFrame, MaxReceiveBufferPerConnection: n.Received, MaxReceiveBufferPerStream: n.Received,
 			WriteByteTimeout: time.Duration(cfg.Limits.Idle),
 		}
 	})
@@ -130,18 +144,18 @@ func listen(cfg *config.Config, n descriptors, b *budget, ready func() error, lo
 			return nil, fmt.Errorf("%w (--admin-listen)", collect.CannotListen(cfg.AdminListen, err))
 		}
 		f.admin = newHTTPServer(newConnLimiter(l, localConnections, localWaiting), starting, nil, log, "admin listener", failed)
-		f.taken["admin_listen"] = l.Addr().String()
+		f.Taken["admin_listen"] = l.Addr().String()
 		log.Info("listening for administration", "addr", l.Addr())
 		if local, _ := config.Loopback(cfg.AdminListen); !local {
 			log.Warn("others can reach the profiler, which asks for no key", "addr", l.Addr())
 		}
 	}
-	if l, err = listenControl(cfg.Data); err != nil {
+	if l, err = openControl(cfg.Data); err != nil {
 		return nil, err
 	}
 	f.control = newHTTPServer(newConnLimiter(l, localConnections, localWaiting), starting, nil, log, "control socket", failed)
-	f.url = pageURL(scheme, addr)
-	log.Info("listening", "scheme", scheme, "addr", addr, "open", f.url)
+	f.URL = pageURL(scheme, addr)
+	log.Info("listening", "scheme", scheme, "addr", addr, "open", f.URL)
 	return f, nil
 }
 
@@ -156,8 +170,8 @@ func pageURL(scheme string, addr net.Addr) string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/ui/"
 }
 
-// open sets the handlers.
-func (f *listeners) open(main, metrics, control http.Handler) {
+// Handle sets the handlers: the service is ready.
+func (f *Listeners) Handle(main, metrics, control http.Handler) {
 	f.main.handler.Store(handlerBox{main})
 	f.control.handler.Store(handlerBox{control})
 	if f.admin == nil {
@@ -170,7 +184,7 @@ func (f *listeners) open(main, metrics, control http.Handler) {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	f.admin.handler.Store(handlerBox{ownHosts(mux, f.names)})
+	f.admin.handler.Store(handlerBox{ownHosts(mux, f.Names)})
 }
 
 // ownHosts refuses requests whose Host is a name that is not this machine's; see api.OwnHost.
@@ -193,8 +207,9 @@ const graceful = 5 * time.Second
 // of them, which takes a fraction of a second but more on a busy machine, and a connection stays open for half a second after the answer.
 const answering = 1500 * time.Millisecond
 
-// close stops accepting and lets requests end. Those whose bodies have not come to an end by then are told so with end.
-func (f *listeners) close(ctx context.Context, end func()) {
+// Close stops accepting and waits for requests to end. It calls end shortly before the time is over, to end the bodies that are still
+// being sent.
+func (f *Listeners) Close(ctx context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, graceful)
 	defer cancel()
 	until, _ := ctx.Deadline()
@@ -203,5 +218,27 @@ func (f *listeners) close(ctx context.Context, end func()) {
 	for _, d := range []*httpServer{f.control, f.main, f.admin} {
 		d.close(ctx)
 	}
-	os.Remove(filepath.Join(f.dir, controlName)) // the folder is still locked, so it is ours
+	os.Remove(filepath.Join(f.dir, ControlName)) // the folder is still locked, so it is ours
+}
+
+// Reload reads the certificate again, if there is one.
+func (f *Listeners) Reload(cfg *config.Config, now time.Time) error {
+	if f.cert == nil {
+		return nil
+	}
+	return f.cert.load(cfg, now)
+}
+
+// Counts are what the API's listener has counted.
+type Counts struct {
+	Open, Idle       int // connections
+	Evicted, Refused int // connections that were closed to make room, or because too many waited
+	RequestsRefused  int // of HTTP/2
+}
+
+// Counts returns the counters of the API's listener.
+func (f *Listeners) Counts() (n Counts) {
+	n.Open, n.Idle, n.Evicted, n.Refused = f.conns.counts()
+	n.RequestsRefused = f.conns.inUse.count()
+	return n
 }

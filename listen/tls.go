@@ -1,4 +1,4 @@
-package app
+package listen
 
 import (
 	"crypto/ecdsa"
@@ -34,7 +34,7 @@ func (c *certificate) load(cfg *config.Config, now time.Time) error {
 			return fmt.Errorf("make a self-signed certificate: %w", err)
 		}
 	}
-	pair, err := readPair(cert, key)
+	pair, err := ReadCertificate(cert, key)
 	if err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func (c *certificate) load(cfg *config.Config, now time.Time) error {
 	return nil
 }
 
-// readPair reads a certificate and its key.
-func readPair(cert, key string) (tls.Certificate, error) {
+// ReadCertificate reads a certificate and its key from their files.
+func ReadCertificate(cert, key string) (tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
 		return pair, fmt.Errorf("read certificate %s and its key %s: %w", cert, key, err)
