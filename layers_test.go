@@ -24,7 +24,7 @@ var layers = []string{
 	"belfry/store/duck/index belfry/store/duck/summary",
 	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
 	"belfry/api belfry/config",
-	"belfry/listen",
+	"belfry/listen belfry/folder",
 	"belfry/app",
 	"belfry/cmd/belfry",
 	"belfry/crash belfry/docs", // they run the program, and are part of nothing

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
-	"belfry/journal"
+	"belfry/folder"
 )
 
 // clockGuard decides by which time data may be deleted. A machine may boot years in the past or in the future; rows are
@@ -42,11 +41,8 @@ type clockGuard struct {
 }
 
 const (
-	clockFault    = "clock"
-	clockFile     = "clock"
-	mostClockStep = 24 * time.Hour
-	clockEvery    = time.Second
-	clockSaved    = time.Minute
+	clockEvery = time.Second
+	clockSaved = time.Minute
 )
 
 // systemClock reads the clock of the machine, and a clock that nobody sets.
@@ -64,9 +60,9 @@ func monotonic() time.Duration {
 
 // openClock begins with what the clock file says, else with the newest thing that is known, else with the clock itself.
 func openClock(dir string, newest time.Time, read func() (time.Time, time.Duration), f *faults, log *slog.Logger) *clockGuard {
-	g := &clockGuard{path: filepath.Join(dir, clockFile), faults: f, log: log, read: read}
+	g := &clockGuard{path: filepath.Join(dir, folder.ClockFile), faults: f, log: log, read: read}
 	wall, passed := read()
-	known, confirmed, err := readClock(g.path)
+	known, confirmed, err := folder.ReadClock(g.path)
 	g.confirmed = confirmed
 	switch {
 	case err == nil:
@@ -83,51 +79,6 @@ func openClock(dir string, newest time.Time, read func() (time.Time, time.Durati
 	return g
 }
 
-// readClock reads what the clock file says: the time up to which the clock was right, and when it was confirmed, if it ever was.
-func readClock(path string) (known, confirmed time.Time, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return known, confirmed, err
-	}
-	first, second, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	if known, err = time.Parse(time.RFC3339, first); err == nil && second != "" {
-		confirmed, err = time.Parse(confirmedLayout, second)
-	}
-	if err != nil {
-		return time.Time{}, time.Time{}, err
-	}
-	return known, confirmed, nil
-}
-
-const confirmedLayout = "confirmed " + time.RFC3339
-
-// writeClock notes the time up to which the clock was right, and when it was confirmed.
-func writeClock(path string, known, confirmed time.Time) error {
-	text := known.UTC().Format(time.RFC3339) + "\n"
-	if !confirmed.IsZero() {
-		text += confirmed.UTC().Format(confirmedLayout) + "\n"
-	}
-	return replaceFile(path, []byte(text))
-}
-
-// replaceFile makes a file with the given text durable. A process that ends meanwhile leaves the old one, and at most one
-// temporary file, however often that happens.
-func replaceFile(path string, text []byte) error {
-	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return journal.SyncDir(filepath.Dir(path))
-}
-
 // look compares the clock with the time that is expected.
 func (g *clockGuard) look() {
 	g.mu.Lock()
@@ -139,11 +90,11 @@ func (g *clockGuard) look() {
 	g.at = passed
 	if g.doubt = doubtful(off); g.doubt {
 		g.expected = expected
-		g.faults.begin(clockFault, false, doubtText(wall, expected, filepath.Dir(g.path)))
+		g.faults.begin(folder.FaultClock, false, doubtText(wall, expected, filepath.Dir(g.path)))
 		return
 	}
 	g.expected = expected.Add(min(max(off, -since), since))
-	g.faults.end(clockFault)
+	g.faults.end(folder.FaultClock)
 }
 
 func doubtText(wall, expected time.Time, dir string) string {
@@ -153,15 +104,7 @@ func doubtText(wall, expected time.Time, dir string) string {
 	}
 	return fmt.Sprintf("the clock says %s, which is %s %s: at the last look it was %s. Rows are taken with the time of the clock, and nothing is deleted. "+
 		"Set the clock right; if it is right, confirm it with belfry clock confirm --data %s or POST /api/health/clock",
-		wall.UTC().Format(time.RFC3339), apart(wall, expected), far, expected.UTC().Format(time.RFC3339), dir)
-}
-
-// apart says how far two times are apart: by years when it is several, as a time.Duration has room for 292 of them.
-func apart(a, b time.Time) string {
-	if years := max(a.UTC().Year()-b.UTC().Year(), b.UTC().Year()-a.UTC().Year()); years > 2 {
-		return fmt.Sprintf("about %d years", years)
-	}
-	return a.Sub(b).Abs().Round(time.Minute).String()
+		wall.UTC().Format(time.RFC3339), folder.Apart(wall, expected), far, expected.UTC().Format(time.RFC3339), dir)
 }
 
 func (g *clockGuard) inDoubt() bool {
@@ -210,7 +153,7 @@ func (g *clockGuard) times() (wall, expected time.Time, doubt bool) {
 	return wall, expected, doubtful(wall.Sub(expected)) // also when the clock was set after the last look
 }
 
-func doubtful(off time.Duration) bool { return off > mostClockStep || off < -mostClockStep }
+func doubtful(off time.Duration) bool { return off > folder.MaxClockStep || off < -folder.MaxClockStep }
 
 // mayDelete tells the time by which data may be deleted; false while nothing may be.
 func (g *clockGuard) mayDelete() (time.Time, bool) {
@@ -237,7 +180,7 @@ func (g *clockGuard) save() error {
 	}
 	confirmed := g.confirmed
 	g.mu.Unlock()
-	if err := writeClock(g.path, wall, confirmed); err != nil {
+	if err := folder.WriteClock(g.path, wall, confirmed); err != nil {
 		return fmt.Errorf("note the time: %w", err)
 	}
 	return nil
@@ -314,14 +257,14 @@ func (s *service) keep(at belfry.Time) error {
 
 // newest is the newest time that the journal or the rows know of; zero when there are none.
 func (s *service) newest() time.Time {
-	if s.last != 0 {
-		return s.last.Std()
+	if s.Last != 0 {
+		return s.Last.Std()
 	}
 	end, now := s.rows.Newest(), belfry.At(time.Now())
 	switch {
 	case end == 0:
 		return time.Time{}
-	case end > now && end-now <= belfry.Time(mostClockStep.Microseconds()): // the file of today
+	case end > now && end-now <= belfry.Time(folder.MaxClockStep.Microseconds()): // the file of today
 		return now.Std()
 	}
 	return end.Std()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"belfry/config"
+	"belfry/folder"
 )
 
 // setClock is a clock that a test sets while a service goes by it.
@@ -58,7 +59,7 @@ func TestLogInAfterClockStep(t *testing.T) {
 func TestLogInAfterWrongRun(t *testing.T) {
 	clock := &setClock{start: time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)}
 	s := startByClock(t, func(c *config.Config) {
-		if err := writeClock(filepath.Join(c.Data, clockFile), clock.start.Add(-23*time.Hour), time.Time{}); err != nil {
+		if err := folder.WriteClock(filepath.Join(c.Data, folder.ClockFile), clock.start.Add(-23*time.Hour), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}, clock.read)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"belfry/folder"
 )
 
 // guarded is a clock guard whose clock the test sets.
@@ -147,7 +149,7 @@ func TestClockUnknown(t *testing.T) {
 	g.want(t, true, "2026-11-14T08:00:00Z")
 	g.start(g.wall.Add(-time.Hour))
 	g.want(t, false, "2026-11-16T07:00:00Z")
-	if err := os.WriteFile(filepath.Join(g.dir, clockFile), []byte("\x00\x00"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(g.dir, folder.ClockFile), []byte("\x00\x00"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g.start(g.wall.Add(-2 * oneDay))

@@ -72,10 +72,10 @@ func (s *service) tellIncomplete(open map[string]bool) map[string]bool {
 // been erased already.
 func (s *service) journalBatches(each func(*belfry.Batch) error) error {
 	removed := map[belfry.CustomerID]bool{}
-	for _, r := range s.tree.Removals() {
+	for _, r := range s.Tree.Removals() {
 		removed[r.Customer] = true
 	}
-	return s.journal.Replay(0, func(pos belfry.Position, payload []byte) error {
+	return s.Journal.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil { // the start has told about it
 			return nil

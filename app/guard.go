@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"belfry"
+	"belfry/folder"
 	"belfry/journal"
 	"belfry/meta"
 	"belfry/store"
@@ -36,9 +36,9 @@ func (s *service) watchParts(ctx context.Context) error {
 }
 
 func (s *service) lookAtParts(ctx context.Context) {
-	s.trouble.lock.told(s.lock.Check()) // first, so that the loss is reported even if it is mended at once
-	s.trouble.lock.told(s.lock.Renew())
-	s.trouble.folder.told(s.journal.Check())
+	s.trouble.lock.told(s.Lock.Check()) // first, so that the loss is reported even if it is mended at once
+	s.trouble.lock.told(s.Lock.Renew())
+	s.trouble.folder.told(s.Journal.Check())
 	s.watchMeta(ctx)
 	s.watchInstance()
 }
@@ -51,17 +51,17 @@ func (s *service) newTroubles() {
 		if errors.Is(err, meta.ErrFile) {
 			return s.explainMeta(err)
 		}
-		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + explain(cfg.Inside(cfg.Meta.SQLite.Path), err)
+		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + folder.Explain(cfg.Inside(cfg.Meta.SQLite.Path), err)
 	}}
 	s.trouble.journal = &trouble{id: faultJournal, faults: s.faults, after: 1, explain: func(err error) string {
-		return "nothing can be stored: " + explain(dir, err)
+		return "nothing can be stored: " + folder.Explain(dir, err)
 	}}
 	s.trouble.times = &trouble{id: faultTimes, faults: s.faults, after: 1, explain: func(err error) string {
 		const refused = "the times of records cannot be noted, and what needs it is refused: "
-		if kind := wrongKind(""); errors.As(err, &kind) {
+		if kind := folder.WrongKind(""); errors.As(err, &kind) {
 			return refused + kind.Error()
 		}
-		return refused + explain(filepath.Join(cfg.Data, arrivalsFile), err)
+		return refused + folder.Explain(filepath.Join(cfg.Data, folder.ArrivalsFile), err)
 	}}
 	s.trouble.folder = &trouble{id: faultFolder, faults: s.faults, after: 1, explain: func(error) string {
 		return "nothing is stored: " + dir + " or a file in it was removed or replaced while the service ran; put the same folder back, or stop the service, which then stores what it has in memory, and start it again"
@@ -84,26 +84,12 @@ func (s *service) journalFailed(err error) {
 // endNoted is told why the note of the journal's end cannot be used or written, and of nil when it is written.
 func (s *service) endNoted(err error) {
 	if err == nil {
-		s.faults.end(faultEnd)
+		s.faults.end(folder.FaultEnd)
 		return
 	}
-	path := filepath.Join(s.journalDir(), "end")
-	problem, remedy := endProblem(path, err)
-	s.faults.begin(faultEnd, false, fmt.Sprintf("%s: %s. %s", path, problem, remedy))
-}
-
-// endProblem is what operators read about the file journal/end, from the service as from Verify.
-func endProblem(path string, err error) (problem, remedy string) {
-	var system *fs.PathError
-	switch {
-	case errors.Is(err, journal.ErrBadMark):
-		remedy = "The service replaces it with its next record."
-	case errors.As(err, &system):
-		remedy = "Look at its permissions and at the disk: " + explain(path, err) + "."
-	default:
-		remedy = "Move it away: the service writes a new one with its next record."
-	}
-	return "the note of the journal's end cannot be used: " + err.Error(), remedy + " Until then a loss of the last records of the journal may go unnoticed."
+	path := filepath.Join(s.JournalDir(), "end")
+	problem, remedy := folder.EndProblem(path, err)
+	s.faults.begin(folder.FaultEnd, false, fmt.Sprintf("%s: %s. %s", path, problem, remedy))
 }
 
 // rowsFailed is told how an attempt to store rows ended, and how many have failed in a row.
@@ -112,7 +98,7 @@ func (s *service) rowsFailed(err error, times int) {
 	case err == nil:
 		s.rowsFault.told(s.faults, "mover", "")
 		return
-	case diskFull(err):
+	case folder.DiskFull(err):
 		s.disk.Full(folderRows) // what was acknowledged must still get through
 	}
 	if times >= store.Stuck {
@@ -126,7 +112,7 @@ func (s *service) rowsWatched(err error) {
 		s.rowsFault.told(s.faults, "watch", "")
 		return
 	}
-	if diskFull(err) {
+	if folder.DiskFull(err) {
 		s.disk.Full(folderRows)
 	}
 	s.rowsFault.told(s.faults, "watch", "rows cannot be stored: "+s.explainRows(err))
@@ -159,13 +145,13 @@ func (s *service) explainRows(err error) string {
 		return err.Error()
 	}
 	cfg := s.cfg.Load()
-	return explain(cfg.Inside(cfg.Storage.DuckDB.Dir), err)
+	return folder.Explain(cfg.Inside(cfg.Storage.DuckDB.Dir), err)
 }
 
 // watchMeta writes the metadata again when their files were removed, replaced or cut. Until then nothing is taken: a start
 // would know nothing of it.
 func (s *service) watchMeta(ctx context.Context) {
-	err := s.db.Check()
+	err := s.DB.Check()
 	if err == nil {
 		if s.metaLost.Swap(nil) != nil { // somebody has put the files back
 			s.trouble.meta.told(nil)
@@ -174,10 +160,10 @@ func (s *service) watchMeta(ctx context.Context) {
 	}
 	s.metaLost.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", s.explainMeta(err)))
 	s.trouble.meta.now(err)
-	if s.lock.Check() != nil {
+	if s.Lock.Check() != nil {
 		return // the folder may be another's
 	}
-	if failed := s.db.Restore(ctx); failed != nil {
+	if failed := s.DB.Restore(ctx); failed != nil {
 		if ctx.Err() == nil {
 			s.Log.Warn("the metadata cannot be rewritten, trying again", "err", failed)
 			s.trouble.meta.now(errors.Join(err, failed))
@@ -198,8 +184,8 @@ func (s *service) explainMeta(err error) string {
 	switch {
 	case !tried:
 		return text + "; it is rewritten from what the service has"
-	case diskFull(errors.New(failed)):
-		return text + ", and it cannot be rewritten: " + explain(filepath.Dir(path), errors.New(failed)) + ". The service tries again every second; do not stop it before that has succeeded"
+	case folder.DiskFull(errors.New(failed)):
+		return text + ", and it cannot be rewritten: " + folder.Explain(filepath.Dir(path), errors.New(failed)) + ". The service tries again every second; do not stop it before that has succeeded"
 	}
 	return text + ", and it cannot be rewritten; the server's log says why. The service tries again every second. If the files can be put back as they were, do that while it runs. " +
 		"Otherwise stop the service and put " + filepath.Base(path) + " of a backup in their place; the journal still has what was changed since it was last written"
@@ -215,7 +201,7 @@ func (s *service) writable() error {
 
 // metaFailed is told how an attempt to write metadata ended.
 func (s *service) metaFailed(err error) {
-	if err != nil && diskFull(err) {
+	if err != nil && folder.DiskFull(err) {
 		s.disk.Full(folderMeta)
 	}
 	s.trouble.meta.told(err)
@@ -224,12 +210,12 @@ func (s *service) metaFailed(err error) {
 // checkMetadata looks once whether the pages of the database fit together. A start reads only those that it needs, and a damaged one
 // among the others would show up at the first request that needs it.
 func (s *service) checkMetadata(ctx context.Context) error {
-	err := s.db.Intact(ctx)
+	err := s.DB.Intact(ctx)
 	switch {
 	case meta.Damaged(err):
 		path := s.cfg.Load().Inside(s.cfg.Load().Meta.SQLite.Path)
 		s.Log.Error("the metadata are damaged", "file", path, "err", err)
-		s.faults.begin(faultMetaPages, false, path+" is damaged, and what needs the damaged part fails: "+damagedRemedy)
+		s.faults.begin(faultMetaPages, false, path+" is damaged, and what needs the damaged part fails: "+folder.DamagedRemedy)
 	case err == nil:
 		s.faults.end(faultMetaPages)
 	case ctx.Err() == nil:

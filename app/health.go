@@ -13,6 +13,7 @@ import (
 
 	"belfry"
 	"belfry/api"
+	"belfry/folder"
 	"belfry/intake"
 )
 
@@ -150,14 +151,14 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 		Journal: api.HealthJournal{Bytes: r.count("belfry_journal_bytes"), Rows: int(r["belfry_backlog_rows"]), Records: int(r["belfry_backlog_records"])},
 		Memory:  api.HealthMemory{Resident: r.count("process_resident_memory_bytes"), Heap: r.count("go_memstats_heap_alloc_bytes"), Goroutines: int(r["go_goroutines"]), Limit: r.count("belfry_memory_limit_bytes"), Budget: r.by("belfry_memory_budget_bytes")},
 		Queries: api.HealthQueries{Running: int(r["belfry_queries_running"]), Total: r.by("belfry_queries_total")},
-		Items:   map[string]int{}, Streams: int(r["belfry_streams"]), Sessions: s.tree.CountSessions(c, belfry.At(s.guard.expiry())),
+		Items:   map[string]int{}, Streams: int(r["belfry_streams"]), Sessions: s.Tree.CountSessions(c, belfry.At(s.guard.expiry())),
 		Connections: api.HealthConnected{Open: int(r["belfry_connections{open}"]), Idle: int(r["belfry_connections{idle}"])},
 	}
 	for kind, n := range r.by("belfry_items") {
 		h.Items[kind] = int(n)
 	}
 	h.Rows.Series, h.Rows.Rate = s.vitals.rates(newMeasure(s.intake.Counters()))
-	_, h.Journal.Segments = s.journal.Size()
+	_, h.Journal.Segments = s.Journal.Size()
 	if since := s.store.Waiting(); !since.IsZero() {
 		h.Journal.Oldest = rough(max(0, now.Sub(since).Seconds()))
 	}
@@ -169,7 +170,7 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 func (s *service) space(d *api.HealthDisk) {
 	cfg := s.cfg.Load()
 	var err error
-	if d.Free, d.Total, err = freeSpace(cfg.Data); err != nil {
+	if d.Free, d.Total, err = folder.FreeSpace(cfg.Data); err != nil {
 		d.Free, d.Total = s.disk.spaceOf(folderData) // as last seen: the folder may be gone, and somebody wants to know
 	}
 	v := &s.vitals

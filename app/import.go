@@ -147,7 +147,7 @@ func CheckFiles(cfg *config.Config, cat *catalog.Catalog) error {
 
 // importStep imports files at the start. Whatever is wrong with them does not keep the service from running.
 func (s *service) importStep(context.Context) error {
-	for _, err := range s.tree.Faults() {
+	for _, err := range s.Tree.Faults() {
 		s.Log.Warn("a class or package of the instance cannot be used any more", "err", message(err))
 	}
 	s.importFiles()
@@ -157,10 +157,10 @@ func (s *service) importStep(context.Context) error {
 // importFiles brings the classes and packages of the files into the database, and tells which have changed.
 func (s *service) importFiles() (changed []string) {
 	data := s.cfg.Load().Data
-	classes := readKinds(data, "classes", s.tree.Catalog().ReadClass, className)
+	classes := readKinds(data, "classes", s.Tree.Catalog().ReadClass, className)
 	classFaults, classNames := bring(s, "classes", &classes, s.seq.ImportClasses)
 	// Only now, when a package may name the classes that have just come.
-	packages := readKinds(data, "packages", s.tree.Catalog().ReadPackage, packageName)
+	packages := readKinds(data, "packages", s.Tree.Catalog().ReadPackage, packageName)
 	packageFaults, packageNames := bring(s, "packages", &packages, s.seq.ImportPackages)
 	for _, of := range []struct {
 		folder string
@@ -214,7 +214,7 @@ func (s *service) tellFaults(faults []fileFault) {
 	for _, f := range faults {
 		s.refused.Add(1)
 		s.Log.Warn("a file is not imported, what there was stays", "file", f.file, "err", message(f.err))
-		if len(told) < maxTold {
+		if len(told) < maxListed {
 			told = append(told, f.String())
 		}
 	}

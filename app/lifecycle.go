@@ -26,10 +26,10 @@ func (s *service) tellStart() {
 	case err == nil:
 		s.Log.Warn("the service before this one ended without a stop")
 		text := "the service ended without a stop: it was killed, or the machine went down"
-		if s.last != 0 {
-			text += "; the last record before that is of " + s.last.String()
+		if s.Last != 0 {
+			text += "; the last record before that is of " + s.Last.String()
 		}
-		s.tellNow(text, s.last)
+		s.tellNow(text, s.Last)
 	case !errors.Is(err, fs.ErrNotExist):
 		s.Log.Warn("whether the service before this one was stopped is not known", "err", err)
 	}
@@ -112,7 +112,7 @@ func (s *service) tellReloadFailed(wrong error) {
 }
 
 func (s *service) hasInstanceAdministrator(c belfry.CustomerID) bool {
-	for _, u := range s.tree.Users(c) {
+	for _, u := range s.Tree.Users(c) {
 		if u.Level() == belfry.LevelInstance {
 			return true
 		}

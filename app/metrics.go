@@ -73,7 +73,7 @@ func (s *service) metrics() metrics {
 		gauge("belfry_folder_total_bytes", "Size of that file system.", labels, func() float64 { _, total := s.disk.spaceOf(f.name); return float64(total) })
 	}
 	gauge("belfry_faults", "Faults around the service that are open.", nil, func() float64 { return float64(len(s.faults.list())) })
-	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.journal.Size(); return float64(b) })
+	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.Journal.Size(); return float64(b) })
 	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
 	if sums := s.rows.summaries; sums != nil {
 		gauge("belfry_summaries_behind_hours", "Hours that are over and whose summaries do not yet have all rows; queries make them on their own.", nil, func() float64 { return float64(sums.SummariesBehind()) })
@@ -85,8 +85,8 @@ func (s *service) metrics() metrics {
 	for part := range s.budget.parts(s.cfg.Load()) {
 		gauge("belfry_memory_budget_bytes", "Memory that a part of the service may have.", prometheus.Labels{"part": part}, func() float64 { return float64(s.budget.parts(s.cfg.Load())[part]) })
 	}
-	gauge("belfry_items_bytes", "Memory that items and the last values of their indicators take, as they are counted; limits.memory_items is the most.", nil, func() float64 { return float64(s.tree.MemoryNow()) })
-	gauge("belfry_texts_bytes", "Memory that texts of what customers have set up take; limits.texts is the most.", nil, func() float64 { return float64(s.tree.TextsNow()) })
+	gauge("belfry_items_bytes", "Memory that items and the last values of their indicators take, as they are counted; limits.memory_items is the most.", nil, func() float64 { return float64(s.Tree.MemoryNow()) })
+	gauge("belfry_texts_bytes", "Memory that texts of what customers have set up take; limits.texts is the most.", nil, func() float64 { return float64(s.Tree.TextsNow()) })
 	gauge("belfry_memory_refusing", "1 while requests are refused because hardly any memory is left.", nil, func() float64 {
 		if s.pressure.check() != nil {
 			return 1
@@ -104,7 +104,7 @@ func (s *service) metrics() metrics {
 	counter("belfry_http2_requests_refused_total", "Requests of HTTP/2 that were refused because too many were in progress.", nil, func() float64 { return float64(s.listeners.Counts().RequestsRefused) })
 	for i, kind := range []string{"object", "resource", "view"} {
 		gauge("belfry_items", "Items that exist.", prometheus.Labels{"kind": kind}, func() float64 {
-			objects, resources, views := s.tree.Size()
+			objects, resources, views := s.Tree.Size()
 			return float64([]int{objects, resources, views}[i])
 		})
 	}

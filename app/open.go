@@ -48,12 +48,12 @@ func (r *rowStore) sync() error {
 func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	cfg := s.cfg.Load()
 	rows, err := duck.Open(ctx, duck.Config{
-		Dir: cfg.Inside(cfg.Storage.DuckDB.Dir), Instance: s.instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+		Dir: cfg.Inside(cfg.Storage.DuckDB.Dir), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost,
 		Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Files: s.descriptors.files,
 		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind,
-		Items: s.tree.Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
-		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
+		Items: s.Tree.Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.Tree.RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
+		Journal: s.journalBatches, JournalSince: s.Journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
 	})
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 func (s *service) removedAfter(pos belfry.Position) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may break down while we stop, too
 	defer cancel()
-	found, err := s.db.RemovedAfter(ctx, pos)
+	found, err := s.DB.RemovedAfter(ctx, pos)
 	if err != nil {
 		s.Log.Error("whether all names of removed items are there cannot be told", "err", err)
 	}

@@ -45,7 +45,7 @@ func (s *service) run(ctx context.Context) error {
 			switch err := s.faults.ready(); {
 			case err == nil:
 				caught.Stop()
-				objects, resources, views := s.tree.Size()
+				objects, resources, views := s.Tree.Size()
 				s.Log.Info("ready", "objects", objects, "resources", resources, "views", views, "dur", time.Since(begun).Round(time.Millisecond))
 			case !blocked:
 				blocked = true
@@ -96,28 +96,28 @@ func (s *service) release(ctx context.Context) {
 		s.filesChanged()
 		return
 	}
-	if rows > s.moved && s.trouble.meta.err() == nil {
-		if err := s.db.MarkRows(ctx, rows); err != nil {
+	if rows > s.Moved && s.trouble.meta.err() == nil {
+		if err := s.DB.MarkRows(ctx, rows); err != nil {
 			if ctx.Err() == nil {
 				s.Log.Warn("the next start will offer rows again that are stored", "err", err)
 			}
 			return
 		}
-		s.moved = rows
+		s.Moved = rows
 	}
-	if _, segments := s.journal.Size(); segments > 1 || s.journal.Short() || s.disk.journalLow.Load() {
-		s.releaseUpTo(ctx, min(s.moved, s.meta.Position())) // a start takes segments for lost that go beyond either
+	if _, segments := s.Journal.Size(); segments > 1 || s.Journal.Short() || s.disk.journalLow.Load() {
+		s.releaseUpTo(ctx, min(s.Moved, s.meta.Position())) // a start takes segments for lost that go beyond either
 	}
 }
 
 // releaseUpTo lets segments go. What the database has of them must be on disk first, and the note of what is in the row store:
 // a power cut may take back what was written last, and then the records would be nowhere, or seem to be.
 func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
-	release := s.journal.Release
+	release := s.Journal.Release
 	if s.disk.journalLow.Load() {
-		release = s.journal.Shrink
+		release = s.Journal.Shrink
 	}
-	err := errors.Join(s.db.Sync(ctx), s.rows.sync())
+	err := errors.Join(s.DB.Sync(ctx), s.rows.sync())
 	if err == nil {
 		err = release(pos)
 	}
@@ -146,7 +146,7 @@ func (s *service) retain(ctx context.Context) {
 		}
 	}
 	s.purge(ctx)
-	if err := s.db.ForgetAnswers(ctx, belfry.At(s.guard.answersFrom())); err != nil && ctx.Err() == nil {
+	if err := s.DB.ForgetAnswers(ctx, belfry.At(s.guard.answersFrom())); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old idempotency answers stay", "err", err)
 	}
 	if err := s.meta.RecountAnswers(ctx); err != nil && ctx.Err() == nil {
@@ -225,7 +225,7 @@ func (s *service) stop() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, s.labels.close(), s.closeCore(begun.Add(most+closeWithin)))
+	errs = append(errs, s.labels.Close(), s.closeCore(begun.Add(most+closeWithin)))
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
 }
@@ -241,7 +241,7 @@ func (s *service) endBodies() {
 func (s *service) closeCore(deadline time.Time) error {
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
-	if err := within(ctx, s.core.close); err != nil {
+	if err := within(ctx, s.Close); err != nil {
 		return fmt.Errorf("close journal and metadata: %w", err)
 	}
 	return nil
@@ -271,7 +271,7 @@ func (s *service) drain(ctx context.Context, each time.Duration) {
 		}
 		s.leave(m.part.name, m.part.endAndDrain(ctx, each, m.drain))
 	}
-	if s.journal != nil && s.store != nil {
+	if s.Journal != nil && s.store != nil {
 		s.release(ctx)
 	}
 }

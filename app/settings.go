@@ -50,7 +50,7 @@ func (s *service) settingsStep(context.Context) error {
 // adopt puts in force what is stored, over the base, and tells what has changed.
 func (s *service) adopt() (changed []string) {
 	old := s.cfg.Load()
-	next := s.sound(s.tree.Settings(0))
+	next := s.sound(s.Tree.Settings(0))
 	changed, _ = config.Differences(old, next)
 	s.findZones(next)
 	s.use(next)
@@ -79,7 +79,7 @@ func (s *service) findZones(c *config.Config) {
 	if z.instance, err = c.Zone(); err != nil {
 		z.instance = time.Local // a wrong one is refused before it gets here
 	}
-	for c, name := range s.tree.CustomerSetting(customerZone) {
+	for c, name := range s.Tree.CustomerSetting(customerZone) {
 		if zone, err := status.ParseZone(name, z.instance); err == nil {
 			z.of[c] = zone
 		}
@@ -108,7 +108,7 @@ func (s *service) rezone() {
 
 // listSettings lists what an administrator may see: those of the instance with all, others with what concerns their data.
 func (s *service) listSettings(c belfry.CustomerID, l belfry.Level) (list []api.Setting) {
-	cfg, stored := s.cfg.Load(), s.tree.Settings(0)
+	cfg, stored := s.cfg.Load(), s.Tree.Settings(0)
 	s.settings.mu.Lock()
 	base := s.base
 	s.settings.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *service) customerSetting(c belfry.CustomerID) api.Setting {
 		Name: customerZone, Value: "", Default: "", From: config.FromDefault, Change: true, Scope: "customer",
 		Help: "zone of times that users and keys of this customer give without one; empty: that of the instance",
 	}
-	if name, ok := s.tree.Settings(c)[customerZone]; ok {
+	if name, ok := s.Tree.Settings(c)[customerZone]; ok {
 		set.Value, set.From = name, config.FromStore
 	}
 	return set
@@ -183,7 +183,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 	if len(own) == 0 {
 		return nil
 	}
-	if err := s.seq.PutSettings(who, who.Customer, own, s.tree.Settings(who.Customer)); err != nil {
+	if err := s.seq.PutSettings(who, who.Customer, own, s.Tree.Settings(who.Customer)); err != nil {
 		return err
 	}
 	s.findZones(s.cfg.Load())
@@ -203,7 +203,7 @@ func (s *service) inForce(settings map[string]*string) map[string]string {
 
 // checkSettings finds what is wrong with changes of the instance's settings.
 func (s *service) checkSettings(l belfry.Level, changes map[string]*string) error {
-	stored := s.tree.Settings(0)
+	stored := s.Tree.Settings(0)
 	if stored == nil {
 		stored = map[string]string{}
 	}

@@ -1,4 +1,4 @@
-package app
+package folder
 
 import (
 	"context"
@@ -30,9 +30,9 @@ import (
 
 // The parts that Options.AcceptLoss may name.
 const (
-	lossJournal  = "journal"
-	lossRows     = "rows"
-	lossMetadata = "metadata"
+	LossJournal  = "journal"
+	LossRows     = "rows"
+	LossMetadata = "metadata"
 )
 
 // place is one of the parts, as it is found at the start.
@@ -52,11 +52,11 @@ type places struct {
 // findPlaces looks at everything but the content of the database.
 func findPlaces(cfg *config.Config) (p places, err error) {
 	p.dir = place{path: cfg.Data}
-	p.journal = place{name: lossJournal, path: filepath.Join(cfg.Data, "journal")}
-	p.rows = place{name: lossRows, path: cfg.Inside(cfg.Storage.DuckDB.Dir)}
-	p.meta = place{name: lossMetadata, path: cfg.Inside(cfg.Meta.SQLite.Path)}
-	for _, f := range []*place{&p.dir, &p.journal, &p.rows} {
-		if f.id, err = journal.ReadInstance(f.path); err != nil {
+	p.journal = place{name: LossJournal, path: filepath.Join(cfg.Data, "journal")}
+	p.rows = place{name: LossRows, path: cfg.Inside(cfg.Storage.DuckDB.Dir)}
+	p.meta = place{name: LossMetadata, path: cfg.Inside(cfg.Meta.SQLite.Path)}
+	for _, part := range []*place{&p.dir, &p.journal, &p.rows} {
+		if part.id, err = journal.ReadInstance(part.path); err != nil {
 			return p, err
 		}
 	}
@@ -107,31 +107,31 @@ func (p *places) others() string {
 	return strings.Join(list, " and ")
 }
 
-// identify makes sure that the parts of the data folder belong together, and gives those of a new one their id. It opens
+// Identify makes sure that the parts of the data folder belong together, and gives those of a new one their id. It opens
 // the database.
-func (c *core) identify(ctx context.Context) error {
-	cfg := c.cfg.Load()
+func (f *Folder) Identify(ctx context.Context) error {
+	cfg := f.o.Config
 	p, err := findPlaces(cfg)
 	if err != nil {
 		return err
 	}
-	if err := p.useSaved(ctx, c.Log); err != nil {
+	if err := p.useSaved(ctx, f.o.Log); err != nil {
 		return err
 	}
 	if err := p.lostMetadata(); err != nil {
 		return err
 	}
-	if c.db, err = meta.Open(ctx, p.meta.path, c.Log.With("part", "meta")); err != nil {
+	if f.DB, err = meta.Open(ctx, p.meta.path, f.o.Log.With("part", "meta")); err != nil {
 		return err
 	}
-	if p.meta.id, err = c.db.Instance(ctx); err != nil {
+	if p.meta.id, err = f.DB.Instance(ctx); err != nil {
 		return err
 	}
-	if p.meta.used, err = c.db.Used(ctx); err != nil {
+	if p.meta.used, err = f.DB.Used(ctx); err != nil {
 		return err
 	}
-	if c.instance = p.meta.id; c.instance != "" {
-		return c.compare(ctx, &p)
+	if f.Instance = p.meta.id; f.Instance != "" {
+		return f.compare(ctx, &p)
 	}
 	if p.meta.used {
 		return fmt.Errorf("the metadata %s have content, but %s. %s", p.meta.path, noInstance, noInstanceRemedy)
@@ -139,7 +139,7 @@ func (c *core) identify(ctx context.Context) error {
 	if err := p.lostMetadata(); err != nil {
 		return err
 	}
-	return c.adopt(ctx, &p)
+	return f.adopt(ctx, &p)
 }
 
 // useSaved puts a copy of the metadata in their place that a process before this one made and could not put there: it ended
@@ -149,12 +149,12 @@ func (p *places) useSaved(ctx context.Context, log *slog.Logger) error {
 		return nil
 	}
 	saved := p.meta.path + meta.SavedSuffix
-	switch f, err := meta.ReadFacts(ctx, saved); {
+	switch part, err := meta.ReadFacts(ctx, saved); {
 	case errors.Is(statError(saved), fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return fmt.Errorf("read %s: %w", saved, err)
-	case f.Instance != p.dir.id:
+	case part.Instance != p.dir.id:
 		return nil
 	}
 	if err := meta.Adopt(p.meta.path); err != nil {
@@ -171,15 +171,15 @@ func statError(path string) error {
 }
 
 // compare checks the parts against the id of the metadata.
-func (c *core) compare(ctx context.Context, p *places) error {
+func (f *Folder) compare(ctx context.Context, p *places) error {
 	if p.dir.id != "" && p.dir.id != p.meta.id {
 		return mixed(p.meta, p.dir, "Restore the metadata of this folder from a backup, or name the folder to which they belong")
 	}
-	for _, f := range []*place{&p.journal, &p.rows} {
-		if f.id == p.meta.id {
+	for _, part := range []*place{&p.journal, &p.rows} {
+		if part.id == p.meta.id {
 			continue
 		}
-		if err := c.replace(ctx, f, p.meta); err != nil {
+		if err := f.replace(ctx, part, p.meta); err != nil {
 			return err
 		}
 	}
@@ -190,48 +190,48 @@ func (c *core) compare(ctx context.Context, p *places) error {
 }
 
 // replace puts an empty folder in the place of one that was lost or does not belong here, if that has been accepted.
-func (c *core) replace(ctx context.Context, f *place, of place) error {
-	if !slices.Contains(c.AcceptLoss, f.name) {
-		return refusal(f, of)
+func (f *Folder) replace(ctx context.Context, part *place, of place) error {
+	if !slices.Contains(f.o.AcceptLoss, part.name) {
+		return refusal(part, of)
 	}
-	told := fmt.Sprintf("started without the %s that belong to it, as --accept-loss=%s was given", f.name, f.name)
-	if f.used || f.id != "" {
-		aside := f.path + ".unfit-" + time.Now().UTC().Format("20060102-150405")
-		if err := os.Rename(f.path, aside); err != nil {
-			return fmt.Errorf("move the %s that do not belong here aside: %w; move them yourself, and start again", f.name, err)
+	told := fmt.Sprintf("started without the %s that belong to it, as --accept-loss=%s was given", part.name, part.name)
+	if part.used || part.id != "" {
+		aside := part.path + ".unfit-" + time.Now().UTC().Format("20060102-150405")
+		if err := os.Rename(part.path, aside); err != nil {
+			return fmt.Errorf("move the %s that do not belong here aside: %w; move them yourself, and start again", part.name, err)
 		}
 		told += "; what was found in its place is in " + aside
 	}
-	if f.name == lossRows {
-		if err := c.db.ForgetRows(ctx); err != nil {
+	if part.name == LossRows {
+		if err := f.DB.ForgetRows(ctx); err != nil {
 			return err
 		}
 	}
-	if err := journal.WriteInstance(f.path, of.id); err != nil {
+	if err := journal.WriteInstance(part.path, of.id); err != nil {
 		return err
 	}
-	c.accepted[f.name] = true
-	c.told = append(c.told, told)
-	c.Log.Warn(told)
+	f.accepted[part.name] = true
+	f.Notices = append(f.Notices, told)
+	f.o.Log.Warn(told)
 	return nil
 }
 
 // refusal says what is wrong with the journal or the rows, and how to go on.
-func refusal(f *place, of place) error {
+func refusal(part *place, of place) error {
 	lost := "rows that were acknowledged but not stored yet"
-	if f.name == lossRows {
+	if part.name == LossRows {
 		lost = "all history but what the journal still has"
 	}
-	accept := fmt.Sprintf("To go on without it, which loses %s, start once with --accept-loss=%s", lost, f.name)
+	accept := fmt.Sprintf("To go on without it, which loses %s, start once with --accept-loss=%s", lost, part.name)
 	switch {
-	case f.id != "":
-		return mixed(*f, of, "Put the folder back that belongs here. "+accept)
-	case f.used:
+	case part.id != "":
+		return mixed(*part, of, "Put the folder back that belongs here. "+accept)
+	case part.used:
 		return fmt.Errorf("%s holds %s but has no file named instance, so nobody knows whether it belongs to %s. If you know that it does, "+
-			"write %s into that file. Otherwise put the folder back that belongs here. %s", f.path, f.name, of.path, of.id, accept)
+			"write %s into that file. Otherwise put the folder back that belongs here. %s", part.path, part.name, of.path, of.id, accept)
 	}
 	return fmt.Errorf("%s is missing or empty, but %s says that instance %s keeps its %s there. Restore the folder, or mount its disk. %s",
-		f.path, of.path, of.id, f.name, accept)
+		part.path, of.path, of.id, part.name, accept)
 }
 
 func mixed(a, b place, remedy string) error {
@@ -245,28 +245,28 @@ const (
 )
 
 // adopt gives an id to a new instance. An interrupted attempt is continued.
-func (c *core) adopt(ctx context.Context, p *places) error {
+func (f *Folder) adopt(ctx context.Context, p *places) error {
 	id := p.dir.id
-	for _, f := range []place{p.journal, p.rows} {
+	for _, part := range []place{p.journal, p.rows} {
 		switch {
 		case id == "":
-			id = f.id
-		case f.id != "" && f.id != id:
-			return mixed(f, place{path: p.dir.path, id: id}, "Put the folder back that belongs here")
+			id = part.id
+		case part.id != "" && part.id != id:
+			return mixed(part, place{path: p.dir.path, id: id}, "Put the folder back that belongs here")
 		}
 	}
 	if id == "" {
 		id = newInstance()
 	}
-	c.instance = id
-	for _, f := range []place{p.dir, p.journal, p.rows} {
-		if f.id == "" {
-			if err := journal.WriteInstance(f.path, id); err != nil {
+	f.Instance = id
+	for _, part := range []place{p.dir, p.journal, p.rows} {
+		if part.id == "" {
+			if err := journal.WriteInstance(part.path, id); err != nil {
 				return err
 			}
 		}
 	}
-	return c.db.SetInstance(ctx, id)
+	return f.DB.SetInstance(ctx, id)
 }
 
 func newInstance() string {

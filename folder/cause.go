@@ -1,9 +1,12 @@
-package app
+package folder
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"syscall"
+
+	"belfry/journal"
 )
 
 // A cause is why something cannot be written, as far as that can be told.
@@ -14,7 +17,7 @@ type cause struct {
 	remedy string
 }
 
-const damagedRemedy = "stop the service, restore the file from a backup and remove those beside it that end in -wal and -shm; the next start brings in what the journal has of later changes. " +
+const DamagedRemedy = "stop the service, restore the file from a backup and remove those beside it that end in -wal and -shm; the next start brings in what the journal has of later changes. " +
 	"belfry verify lists everything that is wrong, and docs/guide/damage.md says what to do"
 
 func causes() []cause {
@@ -57,7 +60,7 @@ func causes() []cause {
 		{
 			nil,
 			[]string{"disk image is malformed", "file is not a database"},
-			"DIR is damaged", damagedRemedy,
+			"DIR is damaged", DamagedRemedy,
 		},
 		{
 			nil,
@@ -81,8 +84,8 @@ func (c *cause) of(err error, text string) bool {
 	return false
 }
 
-// explain says for operators why a folder cannot be written to, and what to do. The words of the engines are for the log.
-func explain(dir string, err error) string {
+// Explain says for operators why a folder cannot be written to, and what to do. The words of the engines are for the log.
+func Explain(dir string, err error) string {
 	text := strings.ToLower(err.Error())
 	for _, c := range causes() {
 		if c.of(err, text) {
@@ -92,7 +95,21 @@ func explain(dir string, err error) string {
 	return dir + " cannot be written to; the server's log says why"
 }
 
-// diskFull recognises a full disk.
-func diskFull(err error) bool {
+// DiskFull recognises a full disk.
+func DiskFull(err error) bool {
 	return causes()[0].of(err, strings.ToLower(err.Error()))
+}
+
+// EndProblem is what operators read about the file journal/end, from the service as from Verify.
+func EndProblem(path string, err error) (problem, remedy string) {
+	var system *fs.PathError
+	switch {
+	case errors.Is(err, journal.ErrBadMark):
+		remedy = "The service replaces it with its next record."
+	case errors.As(err, &system):
+		remedy = "Look at its permissions and at the disk: " + Explain(path, err) + "."
+	default:
+		remedy = "Move it away: the service writes a new one with its next record."
+	}
+	return "the note of the journal's end cannot be used: " + err.Error(), remedy + " Until then a loss of the last records of the journal may go unnoticed."
 }

@@ -1,4 +1,4 @@
-package app
+package folder
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func (r recordTimes) encode() ([]byte, error) {
 	}
 	room := arrivalsSize - len(arrivalsLine(nil)) - len(text)
 	if room < 1 {
-		return nil, fmt.Errorf("%d steps of the clock do not fit into %s", len(r.Steps), arrivalsFile)
+		return nil, fmt.Errorf("%d steps of the clock do not fit into %s", len(r.Steps), ArrivalsFile)
 	}
 	text = append(text, bytes.Repeat([]byte("\n"), room)...)
 	return append(arrivalsLine(text), text...), nil
@@ -46,7 +46,7 @@ func arrivalsLine(rest []byte) []byte {
 // readArrivals reads the file of a data folder. Serial is what journal/end has noted. If the file is missing or cannot be used,
 // the clock may have been set at any position.
 func readArrivals(dir, instance string, serial uint64) (known recordTimes, err error) {
-	text, err := readPlain(filepath.Join(dir, arrivalsFile), arrivalsSize+1)
+	text, err := readPlain(filepath.Join(dir, ArrivalsFile), arrivalsSize+1)
 	if err == nil {
 		known, err = decodeArrivals(text, instance, serial)
 	}

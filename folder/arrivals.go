@@ -1,4 +1,4 @@
-package app
+package folder
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"belfry"
 )
 
-// arrivals keeps a file from which a later start can tell which times lost records of the journal may have had. The records
+// Arrivals keeps a file from which a later start can tell which times lost records of the journal may have had. The records
 // around a gap do not tell that if the clock was set in between. So the file has, before any such record is acknowledged:
 //
 //	until   no record after the last step is later than this
@@ -27,12 +27,12 @@ import (
 // Its first line has the checksum of the rest, which names the instance. So a damaged file is not believed, nor that of another
 // folder. Each file has a higher serial number than the one before it, and journal/end notes the number that counted for the
 // last record. So an older copy is not believed either.
-type arrivals struct {
+type Arrivals struct {
 	path     string
 	instance string
 	position func() belfry.Position // of the last record in the journal
 	noted    func(serial uint64)    // told which file counts for the next record
-	told     func(error)            // told of each failure to write the file, and of nil when that succeeds again; may be nil
+	written  func(error)            // called with each failure to write the file, and with nil when that succeeds again; may be nil
 	log      *slog.Logger
 
 	last  belfry.Time  // of the last record; for the sequencer alone
@@ -64,7 +64,7 @@ type timeStep struct {
 }
 
 const (
-	arrivalsFile = "arrivals"
+	ArrivalsFile = "arrivals"
 	// arrivalsAhead is how far until is moved ahead of the clock: a loss at the end of the journal may be told too long by it.
 	arrivalsAhead = time.Minute
 	arrivalsEvery = 10 * time.Second
@@ -74,7 +74,7 @@ const (
 
 // start goes on after a replay that has told what is lost. Known and problem are what readArrivals has found, last is the time
 // of the last record, and no other is later since the last step.
-func (a *arrivals) start(known recordTimes, problem error, last belfry.Time) {
+func (a *Arrivals) start(known recordTimes, problem error, last belfry.Time) {
 	a.last, a.serial = last, known.Serial
 	if errors.Is(problem, fs.ErrNotExist) && last == 0 { // a new folder
 		return
@@ -91,9 +91,9 @@ func (a *arrivals) start(known recordTimes, problem error, last belfry.Time) {
 	a.noted(a.serial)
 }
 
-// arrive is told the time of a record before it is written. If it has to be noted and cannot be, the record must not be
+// Arrive is told the time of a record before it is written. If it has to be noted and cannot be, the record must not be
 // written.
-func (a *arrivals) arrive(at belfry.Time) error {
+func (a *Arrivals) Arrive(at belfry.Time) error {
 	if a.open {
 		a.finish()
 	}
@@ -108,7 +108,7 @@ func (a *arrivals) arrive(at belfry.Time) error {
 
 // finish notes where the last steps end: at the last record of the round in which they were, once it is written. Until
 // the file has it, steps count to the end of the journal.
-func (a *arrivals) finish() {
+func (a *Arrivals) finish() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	pos := a.position()
@@ -122,7 +122,7 @@ func (a *arrivals) finish() {
 }
 
 // set notes a time that does not follow from the one before it.
-func (a *arrivals) set(at belfry.Time) error {
+func (a *Arrivals) set(at belfry.Time) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last, now := a.last.Std(), at.Std()
@@ -138,7 +138,7 @@ func (a *arrivals) set(at belfry.Time) error {
 }
 
 // step adds a step. When there are too many, the two oldest become one that covers both.
-func (a *arrivals) step(s timeStep) {
+func (a *Arrivals) step(s timeStep) {
 	a.open = true
 	if a.steps = append(a.steps, s); len(a.steps) <= maxTimeSteps {
 		return
@@ -150,7 +150,7 @@ func (a *arrivals) step(s timeStep) {
 }
 
 // write makes the file say what is known, and then lets records have times until the given one.
-func (a *arrivals) write(until belfry.Time) error {
+func (a *Arrivals) write(until belfry.Time) error {
 	a.serial++
 	text, err := recordTimes{a.instance, a.serial, until.Std(), a.steps}.encode()
 	if err == nil {
@@ -159,8 +159,8 @@ func (a *arrivals) write(until belfry.Time) error {
 	if err != nil && !a.failed {
 		a.log.Error("the times of records cannot be noted; what needs it is refused", "err", err)
 	}
-	if a.told != nil && (err != nil || a.failed) {
-		a.told(err)
+	if a.written != nil && (err != nil || a.failed) {
+		a.written(err)
 	}
 	a.failed = err != nil
 	if err != nil {
@@ -172,10 +172,10 @@ func (a *arrivals) write(until belfry.Time) error {
 	return nil
 }
 
-// renew moves until ahead of the clock, and writes what the file does not have. If something else is in the place of the file, it
+// Renew moves until ahead of the clock, and writes what the file does not have. If something else is in the place of the file, it
 // fails, so that this is told although nobody sends anything. If the clock is already past until, the clock was
 // set, or the machine slept: the next record notes that.
-func (a *arrivals) renew(now time.Time) {
+func (a *Arrivals) Renew(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	until := belfry.Time(a.until.Load())
@@ -186,18 +186,18 @@ func (a *arrivals) renew(now time.Time) {
 	}
 }
 
-// run keeps until ahead of the clock, until ctx ends.
-func (a *arrivals) run(ctx context.Context) error {
-	a.renew(time.Now())
+// Run keeps until ahead of the clock, until ctx ends.
+func (a *Arrivals) Run(ctx context.Context) error {
+	a.Renew(time.Now())
 	tick := time.NewTicker(arrivalsEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			a.renew(time.Now())
+			a.Renew(time.Now())
 			return nil
 		case <-tick.C:
-			a.renew(time.Now())
+			a.Renew(time.Now())
 		}
 	}
 }

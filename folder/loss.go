@@ -1,4 +1,4 @@
-package app
+package folder
 
 import (
 	"cmp"
@@ -27,12 +27,13 @@ import (
 // what a crash leaves, and it was not acknowledged.
 
 const (
-	faultLoss = "journal_loss"
-	faultEnd  = "journal_end"
+	FaultLoss = "journal_loss"
+	FaultEnd  = "journal_end"
 	lossFile  = "journal_loss"
 	// lossMargin is how long before the last note of the clock the first lost record may have arrived.
 	lossMargin = time.Hour
 	maxLosses  = 100
+	maxListed  = 5 // in one message
 )
 
 // gap is a range of lost positions, both ends included.
@@ -42,8 +43,8 @@ type gap struct {
 	segment  string // the file that is damaged; empty when there is none to name
 }
 
-// loss is what an administrator has to know about lost records.
-type loss struct {
+// Loss is what an administrator has to know about lost records.
+type Loss struct {
 	Position  string    `json:"position"` // the first that was lost: the same damage is found again as long as its segment is there
 	From      time.Time `json:"from"`
 	To        time.Time `json:"to"`
@@ -52,7 +53,7 @@ type loss struct {
 	Segment   string    `json:"-"` // the file that is damaged; empty when there is none to name
 }
 
-func (l *loss) span() string {
+func (l *Loss) Span() string {
 	return l.From.UTC().Format(time.RFC3339) + " and " + l.To.UTC().Format(time.RFC3339)
 }
 
@@ -61,7 +62,7 @@ type lossFinder struct {
 	gaps   []gap
 	times  recordTimes
 	before time.Time // of the last record
-	found  []loss
+	found  []Loss
 }
 
 func newLossFinder(gaps []gap, earliest time.Time, times recordTimes) *lossFinder {
@@ -95,11 +96,11 @@ func (f *lossFinder) end(at, latest time.Time) {
 	g := f.gaps[0]
 	f.gaps = f.gaps[1:]
 	from, to := f.times.widen(g.from, g.to, earlier(f.before, at), later(f.before, latest))
-	f.found = append(f.found, loss{Position: g.from.String(), From: from, To: to, Why: g.why, Segment: g.segment})
+	f.found = append(f.found, Loss{Position: g.from.String(), From: from, To: to, Why: g.why, Segment: g.segment})
 }
 
 // rest ends the gaps behind which there is no record. Very many losses become one: every query is compared with each.
-func (f *lossFinder) rest(now time.Time) []loss {
+func (f *lossFinder) rest(now time.Time) []Loss {
 	for len(f.gaps) > 0 {
 		f.end(now, later(now, f.times.Until))
 	}
@@ -112,12 +113,12 @@ func (f *lossFinder) rest(now time.Time) []loss {
 	for _, l := range f.found[1:] {
 		all.From, all.To = earlier(all.From, l.From), later(all.To, l.To)
 	}
-	return []loss{all}
+	return []Loss{all}
 }
 
 // earliestLoss is when a record may have arrived before which there is no other.
 func earliestLoss(dir string, times recordTimes) time.Time {
-	noted, _, err := readClock(filepath.Join(dir, clockFile))
+	noted, _, err := ReadClock(filepath.Join(dir, ClockFile))
 	if err != nil {
 		noted = time.Now().Add(-24 * time.Hour)
 	}
@@ -129,8 +130,8 @@ func earliestLoss(dir string, times recordTimes) time.Time {
 
 // keepLosses adds what was found to the file. What the file has already keeps its times, and whether it was confirmed. What has
 // to follow from a new loss is done before, as afterwards the loss is nothing new.
-func (c *core) keepLosses(found []loss, before func() error) error {
-	path := filepath.Join(c.cfg.Load().Data, lossFile)
+func (f *Folder) keepLosses(found []Loss, before func() error) error {
+	path := filepath.Join(f.o.Config.Data, lossFile)
 	known, err := readLosses(path)
 	if err != nil {
 		return err
@@ -139,11 +140,11 @@ func (c *core) keepLosses(found []loss, before func() error) error {
 	for _, l := range found {
 		if findLoss(known, l) == nil {
 			known, news = append(known, l), true
-			c.Log.Error("records of the journal are lost", "from", l.From, "to", l.To, "why", l.Why)
+			f.o.Log.Error("records of the journal are lost", "from", l.From, "to", l.To, "why", l.Why)
 		}
 	}
-	c.losses = known
-	if news || c.skipped {
+	f.losses = known
+	if news || f.skipped {
 		if err := before(); err != nil {
 			return err
 		}
@@ -155,15 +156,15 @@ func (c *core) keepLosses(found []loss, before func() error) error {
 }
 
 // findLoss finds a loss in a list by its position.
-func findLoss(list []loss, l loss) *loss {
-	i := slices.IndexFunc(list, func(k loss) bool { return k.Position == l.Position })
+func findLoss(list []Loss, l Loss) *Loss {
+	i := slices.IndexFunc(list, func(k Loss) bool { return k.Position == l.Position })
 	if i < 0 {
 		return nil
 	}
 	return &list[i]
 }
 
-func readLosses(path string) (list []loss, err error) {
+func readLosses(path string) (list []Loss, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -177,7 +178,7 @@ func readLosses(path string) (list []loss, err error) {
 	return list, nil
 }
 
-func writeLosses(path string, list []loss) error {
+func writeLosses(path string, list []Loss) error {
 	text, err := json.MarshalIndent(list, "", "  ")
 	if err == nil {
 		err = journal.WriteFile(path, append(text, '\n'))
@@ -204,7 +205,7 @@ func confirmLosses(path string) error {
 }
 
 // openLosses are those that nobody has confirmed.
-func openLosses(list []loss) (open []loss) {
+func openLosses(list []Loss) (open []Loss) {
 	for _, l := range list {
 		if !l.Confirmed {
 			open = append(open, l)
@@ -214,45 +215,25 @@ func openLosses(list []loss) (open []loss) {
 }
 
 // lossText is the message of the fault.
-func lossText(list []loss, dir string) string {
+func lossText(list []Loss, dir string) string {
 	var spans, why []string
-	for _, l := range list[:min(len(list), maxTold)] {
-		spans, why = append(spans, l.span()), append(why, l.Why)
+	for _, l := range list[:min(len(list), maxListed)] {
+		spans, why = append(spans, l.Span()), append(why, l.Why)
 	}
 	return fmt.Sprintf("records of the journal are lost (%s): rows that arrived between %s may be missing, and statuses may be older than what was last shown. "+
 		"Queries over that time are refused, or answered with partial=true. Restore the whole data folder from a backup, or confirm the loss with belfry fault confirm %s --data %s or POST /api/health/faults/%s",
-		strings.Join(why, "; "), strings.Join(spans, ", between "), faultLoss, dir, faultLoss)
+		strings.Join(why, "; "), strings.Join(spans, ", between "), FaultLoss, dir, FaultLoss)
 }
 
-// tellLosses begins the fault, if there is a loss that nobody has confirmed.
-func (s *service) tellLosses() {
-	open := openLosses(s.losses)
-	s.lost.Store(&open)
-	if len(open) > 0 {
-		s.faults.begin(faultLoss, false, lossText(open, s.cfg.Load().Data))
+// OpenLosses returns the losses that are not confirmed, and the message of their fault.
+func (f *Folder) OpenLosses() (open []Loss, message string) {
+	if open = openLosses(f.losses); len(open) == 0 {
+		return nil, ""
 	}
+	return open, lossText(open, f.o.Config.Data)
 }
 
-// confirmFault ends a fault that an administrator has taken note of, and reports whether it was open.
-func (s *service) confirmFault(id, by string) (open bool, err error) {
-	open = s.faults.isOpen(id)
-	switch id {
-	case clockFault:
-		return open, s.confirmClock(by)
-	case faultLoss:
-		if err := confirmLosses(filepath.Join(s.cfg.Load().Data, lossFile)); err != nil {
-			return open, err
-		}
-		s.lost.Store(&[]loss{})
-		if open {
-			s.faults.tell("the loss of records of the journal was confirmed by " + by)
-			s.faults.end(faultLoss)
-		}
-		return open, nil
-	}
-	return false, unconfirmable(id)
-}
-
-func unconfirmable(id string) error {
-	return belfry.Errorf(belfry.UnknownItem, "the fault %q cannot be confirmed; %s and %s can, other faults end when their cause does", id, faultLoss, clockFault)
+// ConfirmLosses notes that an administrator knows of all losses.
+func (f *Folder) ConfirmLosses() error {
+	return confirmLosses(filepath.Join(f.o.Config.Data, lossFile))
 }

@@ -1,4 +1,4 @@
-package app
+package folder
 
 import (
 	"fmt"
@@ -76,8 +76,8 @@ func tighten(path string, e fs.DirEntry) (done bool, err error) {
 	return true, os.Chmod(path, info.Mode().Perm()&mode)
 }
 
-// warnReadable warns of files with keys that others than their owner can read.
-func warnReadable(cfg *config.Config, log *slog.Logger) {
+// WarnReadable warns of files with keys that others than their owner can read.
+func WarnReadable(cfg *config.Config, log *slog.Logger) {
 	for _, f := range []struct{ setting, path string }{
 		{"tls.key", cfg.TLS.Key},
 		{"oidc.client_secret_file", cfg.OIDC.ClientSecretFile},
@@ -98,10 +98,10 @@ func warnReadable(cfg *config.Config, log *slog.Logger) {
 	}
 }
 
-// checkKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it. It also
+// CheckKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it. It also
 // refuses links and folders in the place of files that are opened without following links, where a start would fail later, or
 // run without being able to store anything.
-func checkKinds(cfg *config.Config) (err error) {
+func CheckKinds(cfg *config.Config) (err error) {
 	look := func(root string, deep bool) {
 		filepath.WalkDir(root, func(at string, e fs.DirEntry, failed error) error {
 			switch {
@@ -140,7 +140,7 @@ func plainFiles(cfg *config.Config) []plainFile {
 		{db, "put the file in its place, or name it with meta.sqlite.path"},
 		{db + "-wal", "put the file in its place: it has the latest changes of the metadata"},
 		{db + "-shm", "remove it: it is rebuilt"},
-		{filepath.Join(cfg.Data, arrivalsFile), arrivalsRemedy},
+		{filepath.Join(cfg.Data, ArrivalsFile), arrivalsRemedy},
 	}
 	if cfg.Storage.Reserve > 0 {
 		list = append(list, plainFile{filepath.Join(cfg.Data, "reserve"), reserve}, plainFile{filepath.Join(cfg.Inside(cfg.Storage.DuckDB.Dir), "belfry.reserve"), reserve})
@@ -148,10 +148,10 @@ func plainFiles(cfg *config.Config) []plainFile {
 	return list
 }
 
-// wrongKind says that something else is in the place of a file, and what to do.
-type wrongKind string
+// WrongKind says that something else is in the place of a file, and what to do.
+type WrongKind string
 
-func (w wrongKind) Error() string { return string(w) }
+func (w WrongKind) Error() string { return string(w) }
 
 func inTheWay(path string, mode fs.FileMode, remedy string) error {
 	what := "is not a file"
@@ -161,5 +161,5 @@ func inTheWay(path string, mode fs.FileMode, remedy string) error {
 	case mode&fs.ModeSymlink != 0:
 		what = "is a link, and links are not followed"
 	}
-	return wrongKind(path + " " + what + "; " + remedy)
+	return WrongKind(path + " " + what + "; " + remedy)
 }

@@ -1,4 +1,4 @@
-package app
+package folder
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ func (e *evidence) known() belfry.Position { return max(e.stored, e.noted) }
 
 // lost returns a gap, unless it has arrived everywhere.
 func (e *evidence) lost(g gap) []gap {
-	if g.to <= min(e.stored, e.moved) || e.accepted[lossJournal] {
+	if g.to <= min(e.stored, e.moved) || e.accepted[LossJournal] {
 		return nil
 	}
 	return []gap{g}
@@ -74,7 +74,7 @@ func (e *evidence) gaps() (list []gap) {
 		list = append(list, e.damaged(d)...)
 	}
 	list = append(list, e.end(e.known(), "the metadata")...)
-	if begins, _, _ := e.journal.Bounds(); e.moved < begins && !e.accepted[lossRows] && !e.accepted[lossMetadata] {
+	if begins, _, _ := e.journal.Bounds(); e.moved < begins && !e.accepted[LossRows] && !e.accepted[LossMetadata] {
 		why := fmt.Sprintf("the journal begins after %s, and the rows have been stored up to %s: segments are missing", begins, e.moved)
 		list = append(list, e.lost(gap{from: e.moved + 1, to: begins, why: why})...)
 	}
@@ -85,7 +85,7 @@ func (e *evidence) gaps() (list []gap) {
 func (e *evidence) end(pos belfry.Position, who string) []gap {
 	last, ok := e.journal.Counts(pos)
 	found := func(d journal.Damage) bool { return !d.Torn && last < d.From && pos <= d.To }
-	if ok || e.accepted[lossMetadata] || slices.ContainsFunc(e.journal.Damaged(), found) {
+	if ok || e.accepted[LossMetadata] || slices.ContainsFunc(e.journal.Damaged(), found) {
 		return nil
 	}
 	why := fmt.Sprintf("the journal ends at %s, before what %s have (%s): records are missing at the end", last, who, pos)
