@@ -108,7 +108,7 @@ func TestArrivalsInTheWay(t *testing.T) {
 	defer c.Close()
 	s := &service{core: c, faults: newFaults(in.options.Log, time.Now)}
 	s.newTroubles()
-	c.OnTimes = s.trouble.times.told
+	c.OnTimes = s.trouble.times.record
 	in.must(c.open(t.Context()))
 	in.must(c.Replay(t.Context(), func(*belfry.Record, bool) error { return nil }))
 	path := in.path(folder.ArrivalsFile)

@@ -136,7 +136,7 @@ func (b *budget) parts(c *config.Config) map[string]int64 {
 	}
 }
 
-func (b *budget) tell(c *config.Config, log *slog.Logger) {
+func (b *budget) log(c *config.Config, log *slog.Logger) {
 	if b.limit.bytes == 0 {
 		log.Info("memory budget", "limit", "unknown")
 		return

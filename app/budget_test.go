@@ -73,7 +73,7 @@ func TestPressure(t *testing.T) {
 	f := func(bytes int64, refused bool) {
 		t.Helper()
 		used, now = bytes, now.Add(pressureEvery)
-		p.look(now)
+		p.measure(now)
 		if err := p.check(); (err != nil) != refused || err != nil && belfry.CodeOf(err) != belfry.Overloaded {
 			t.Errorf("%d bytes used: %v", bytes, err)
 		}
@@ -104,7 +104,7 @@ func TestPressureIsCalm(t *testing.T) {
 	f := func(bytes int64, want time.Duration) {
 		t.Helper()
 		used = bytes
-		if got := p.look(time.Now()); got != want {
+		if got := p.measure(time.Now()); got != want {
 			t.Errorf("%d bytes used: looks again after %s", bytes, got)
 		}
 	}
@@ -117,25 +117,24 @@ func TestPressureIsCalm(t *testing.T) {
 // TestShortOfMemory: memory that is short for long is a fault, which ends with the shortage.
 func TestShortOfMemory(t *testing.T) {
 	f := newFaults(slog.New(slog.DiscardHandler), time.Now)
-	s := &service{faults: f, pressure: newPressure(1000 << 20)}
-	p, used := s.pressure, int64(950<<20)
-	p.used, p.lasts = func() int64 { return used }, s.memoryLasts
+	p, used := newPressure(1000<<20), int64(950<<20)
+	p.used, p.lasts = func() int64 { return used }, f.memory
 	now := time.Now()
-	p.look(now)
-	if p.look(now.Add(pressureLasts - 1)); f.ready() != nil {
+	p.measure(now)
+	if p.measure(now.Add(pressureLasts - 1)); f.ready() != nil {
 		t.Errorf("before it has lasted: %v", f.ready())
 	}
-	p.look(now.Add(pressureLasts))
+	p.measure(now.Add(pressureLasts))
 	if err := f.ready(); belfry.CodeOf(err) != belfry.Overloaded || !strings.Contains(err.Error(), "950 MiB of the 1000 MiB") {
 		t.Errorf("when it lasts: %v", err)
 	}
 	used = 800 << 20
-	if p.look(now.Add(pressureLasts + time.Second)); f.ready() != nil {
+	if p.measure(now.Add(pressureLasts + time.Second)); f.ready() != nil {
 		t.Errorf("after it: %v", f.ready())
 	}
 	used = 950 << 20
-	p.look(now.Add(pressureLasts + 2*time.Second))
-	if p.look(now.Add(2 * pressureLasts)); f.ready() != nil {
+	p.measure(now.Add(pressureLasts + 2*time.Second))
+	if p.measure(now.Add(2 * pressureLasts)); f.ready() != nil {
 		t.Errorf("it is short again, and not for long: %v", f.ready())
 	}
 }

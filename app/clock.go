@@ -36,7 +36,7 @@ type clockGuard struct {
 	mu        sync.Mutex
 	expected  time.Time     // what the clock should have shown
 	at        time.Duration // when so much time had passed
-	doubt     bool
+	suspect   bool
 	confirmed time.Time // when an administrator last confirmed the clock, as it then was; zero: never
 }
 
@@ -75,12 +75,12 @@ func openClock(dir string, newest time.Time, read func() (time.Time, time.Durati
 		log.Warn("the time of the last run is not known", "err", err)
 	}
 	g.expected, g.at = known, passed
-	g.look()
+	g.check()
 	return g
 }
 
-// look compares the clock with the time that is expected.
-func (g *clockGuard) look() {
+// check compares the clock with the time that is expected.
+func (g *clockGuard) check() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	wall, passed := g.read()
@@ -88,36 +88,36 @@ func (g *clockGuard) look() {
 	expected := g.expected.Add(since)
 	off := wall.Sub(expected)
 	g.at = passed
-	if g.doubt = doubtful(off); g.doubt {
+	if g.suspect = doubtful(off); g.suspect {
 		g.expected = expected
-		g.faults.begin(folder.FaultClock, false, doubtText(wall, expected, filepath.Dir(g.path)))
+		g.faults.begin(folder.FaultClock, false, clockText(wall, expected, filepath.Dir(g.path)))
 		return
 	}
 	g.expected = expected.Add(min(max(off, -since), since))
 	g.faults.end(folder.FaultClock)
 }
 
-func doubtText(wall, expected time.Time, dir string) string {
+func clockText(wall, expected time.Time, dir string) string {
 	far := "ahead"
 	if wall.Before(expected) {
 		far = "behind"
 	}
 	return fmt.Sprintf("the clock says %s, which is %s %s: at the last look it was %s. Rows are taken with the time of the clock, and nothing is deleted. "+
 		"Set the clock right; if it is right, confirm it with belfry clock confirm --data %s or POST /api/health/clock",
-		wall.UTC().Format(time.RFC3339), folder.Apart(wall, expected), far, expected.UTC().Format(time.RFC3339), dir)
+		wall.UTC().Format(time.RFC3339), folder.Distance(wall, expected), far, expected.UTC().Format(time.RFC3339), dir)
 }
 
-func (g *clockGuard) inDoubt() bool {
+func (g *clockGuard) isSuspect() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.doubt
+	return g.suspect
 }
 
 // trusted is the time by which data expire: the expected one while the clock is in doubt, else the earlier of the two, so
 // that nothing is deleted too early.
 func (g *clockGuard) trusted() time.Time {
-	wall, expected, doubt := g.times()
-	if doubt || expected.Before(wall) {
+	wall, expected, suspect := g.times()
+	if suspect || expected.Before(wall) {
 		return expected
 	}
 	return wall
@@ -126,8 +126,8 @@ func (g *clockGuard) trusted() time.Time {
 // expiry is the time by which keys and sessions expire: the expected one while the clock is in doubt, else the later of the
 // two, so that none is accepted for too long.
 func (g *clockGuard) expiry() time.Time {
-	wall, expected, doubt := g.times()
-	if doubt || expected.After(wall) {
+	wall, expected, suspect := g.times()
+	if suspect || expected.After(wall) {
 		return expected
 	}
 	return wall
@@ -145,7 +145,7 @@ func (g *clockGuard) answersFrom() time.Time {
 	return from
 }
 
-func (g *clockGuard) times() (wall, expected time.Time, doubt bool) {
+func (g *clockGuard) times() (wall, expected time.Time, suspect bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	wall, passed := g.read()
@@ -157,8 +157,8 @@ func doubtful(off time.Duration) bool { return off > folder.MaxClockStep || off 
 
 // mayDelete tells the time by which data may be deleted; false while nothing may be.
 func (g *clockGuard) mayDelete() (time.Time, bool) {
-	g.look() // the clock may have been set since the last look
-	return g.trusted(), !g.inDoubt()
+	g.check() // the clock may have been set since the last look
+	return g.trusted(), !g.isSuspect()
 }
 
 // confirm takes the clock as it is.
@@ -167,7 +167,7 @@ func (g *clockGuard) confirm() error {
 	g.expected, g.at = g.read()
 	g.confirmed = g.expected
 	g.mu.Unlock()
-	g.look()
+	g.check()
 	return g.save()
 }
 
@@ -175,7 +175,7 @@ func (g *clockGuard) confirm() error {
 func (g *clockGuard) save() error {
 	g.mu.Lock()
 	wall, passed := g.read()
-	if g.doubt {
+	if g.suspect {
 		wall = g.expected.Add(passed - g.at)
 	}
 	confirmed := g.confirmed
@@ -198,7 +198,7 @@ func (g *clockGuard) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-look.C:
-			g.look()
+			g.check()
 		case <-save.C:
 			g.note()
 		}
@@ -221,18 +221,18 @@ func (s *service) clockStepped(by time.Duration, now time.Time) {
 	if by.Abs() > 200*365*24*time.Hour {
 		amount = "more than 200 years" // a time.Duration has room for 292
 	}
-	s.faults.tell(fmt.Sprintf("the clock was set %s by %s, to %s", way, amount, now.UTC().Format(time.RFC3339)))
-	s.guard.look()
+	s.faults.report(fmt.Sprintf("the clock was set %s by %s, to %s", way, amount, now.UTC().Format(time.RFC3339)))
+	s.guard.check()
 }
 
 // confirmClock takes the clock as it is, and lets retention do what has waited.
 func (s *service) confirmClock(by string) error {
-	doubted := s.guard.inDoubt()
+	suspected := s.guard.isSuspect()
 	if err := s.guard.confirm(); err != nil {
 		return err
 	}
-	if doubted {
-		s.faults.tell("the clock was confirmed by " + by)
+	if suspected {
+		s.faults.report("the clock was confirmed by " + by)
 		select {
 		case s.reloads <- struct{}{}:
 		default:

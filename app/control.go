@@ -21,7 +21,7 @@ type Control struct {
 }
 
 // Close ends the use of the folder.
-func (c *Control) Close() error { return c.Close() }
+func (c *Control) Close() error { return c.close() }
 
 // OpenControl finds who serves the commands: the service that holds the folder, or this process, which then opens the folder
 // itself. While a service starts or stops it waits.

@@ -29,6 +29,6 @@ func (s *service) demoStep(ctx context.Context) error {
 	if err := d.Build(ctx); err != nil {
 		return err
 	}
-	s.parts.demo = start("demo", d.Run, s.failed)
+	s.upkeep.start("demo", d.Run, s.failed)
 	return nil
 }

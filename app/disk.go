@@ -118,9 +118,9 @@ func (d *disk) Run(ctx context.Context) error {
 			return nil
 		case folder := <-d.full:
 			d.giveUp(folder)
-			d.look()
+			d.check()
 		case <-tick.C:
-			d.look()
+			d.check()
 		}
 	}
 }
@@ -134,8 +134,8 @@ type volume struct {
 	total         int64
 }
 
-// look compares the free space of each file system with its mark and makes the reserves that are missing and fit.
-func (d *disk) look() {
+// check compares the free space of each file system with its mark and makes the reserves that are missing and fit.
+func (d *disk) check() {
 	volumes, err := d.volumes()
 	if err != nil {
 		d.refuse(belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the disk does not answer"), err)

@@ -25,7 +25,7 @@ func TestDisk(t *testing.T) {
 	f := func(now int64, want string, wantReserve bool) {
 		t.Helper()
 		free = now
-		d.look()
+		d.check()
 		err := d.Ready()
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || belfry.CodeOf(err) != belfry.StorageUnavailable) {
 			t.Errorf("%d free: %v, want %q", now, err, want)
@@ -71,15 +71,15 @@ func TestDiskBeforeFirstStart(t *testing.T) {
 		}
 		return 1, nil
 	}
-	d.look()
+	d.check()
 	must(t, d.Ready())
 	free = 1200
-	if d.look(); d.Ready() == nil {
+	if d.check(); d.Ready() == nil {
 		t.Error("writes are taken although the reserve will not fit")
 	}
 	free = 10_000
 	must(t, os.Mkdir(rows, 0o700))
-	d.look()
+	d.check()
 	must(t, d.Ready())
 	if !reserved(filepath.Join(rows, "belfry.reserve"), 500) {
 		t.Error("there is no reserve")
@@ -117,7 +117,7 @@ func TestDisks(t *testing.T) {
 	f := func(dir string, now int64, want string, journalLow bool) {
 		t.Helper()
 		free[dir] = now
-		d.look()
+		d.check()
 		text := ""
 		if err := d.Ready(); err != nil {
 			text = err.Error()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/store"
 )
 
 const (
@@ -49,7 +50,7 @@ func (s *service) erase(ctx context.Context) error {
 		return nil
 	}
 	begun := time.Now()
-	if err := s.arrived(ctx, s.Journal.Last()); err != nil {
+	if err := arrived(ctx, s.store, s.Journal.Last()); err != nil {
 		return err
 	}
 	if err := s.rows.Erase(ctx, ids); err != nil {
@@ -70,11 +71,11 @@ func (s *service) erase(ctx context.Context) error {
 }
 
 // arrived waits until the rows of all records up to a position are in the store.
-func (s *service) arrived(ctx context.Context, pos belfry.Position) error {
+func arrived(ctx context.Context, rows *store.Mover, pos belfry.Position) error {
 	tick := time.NewTicker(arrivedEvery)
 	defer tick.Stop()
-	for s.store.Position() < pos {
-		s.store.Hurry()
+	for rows.Position() < pos {
+		rows.Hurry()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/config"
 	"belfry/folder"
 	"belfry/journal"
 	"belfry/meta"
@@ -30,15 +31,15 @@ func (s *service) watchParts(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			s.lookAtParts(ctx)
+			s.checkParts(ctx)
 		}
 	}
 }
 
-func (s *service) lookAtParts(ctx context.Context) {
-	s.trouble.lock.told(s.Lock.Check()) // first, so that the loss is reported even if it is mended at once
-	s.trouble.lock.told(s.Lock.Renew())
-	s.trouble.folder.told(s.Journal.Check())
+func (s *service) checkParts(ctx context.Context) {
+	s.trouble.lock.record(s.Lock.Check()) // first, so that the loss is reported even if it is mended at once
+	s.trouble.lock.record(s.Lock.Renew())
+	s.trouble.folder.record(s.Journal.Check())
 	s.watchMeta(ctx)
 	s.watchInstance()
 }
@@ -49,7 +50,7 @@ func (s *service) newTroubles() {
 	dir := filepath.Join(cfg.Data, "journal")
 	s.trouble.meta = &trouble{id: faultMeta, faults: s.faults, after: 3, explain: func(err error) string {
 		if errors.Is(err, meta.ErrFile) {
-			return s.explainMeta(err)
+			return explainMeta(s.cfg.Load(), err)
 		}
 		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + folder.Explain(cfg.Inside(cfg.Meta.SQLite.Path), err)
 	}}
@@ -77,7 +78,7 @@ func (s *service) newTroubles() {
 // journalFailed is told how an append to the journal ended. What watchParts looks at is for it to report.
 func (s *service) journalFailed(err error) {
 	if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrLockLost) {
-		s.trouble.journal.told(err)
+		s.trouble.journal.record(err)
 	}
 }
 
@@ -96,26 +97,26 @@ func (s *service) endNoted(err error) {
 func (s *service) rowsFailed(err error, times int) {
 	switch {
 	case err == nil:
-		s.rowsFault.told(s.faults, "mover", "")
+		s.rowsFault.record(s.faults, "mover", "")
 		return
 	case folder.DiskFull(err):
 		s.disk.Full(folderRows) // what was acknowledged must still get through
 	}
 	if times >= store.Stuck {
-		s.rowsFault.told(s.faults, "mover", "rows cannot be stored: "+s.explainRows(err))
+		s.rowsFault.record(s.faults, "mover", "rows cannot be stored: "+explainRows(s.cfg.Load(), err))
 	}
 }
 
 // rowsWatched is told whether the folder of rows and the list of its files are in order.
 func (s *service) rowsWatched(err error) {
 	if err == nil {
-		s.rowsFault.told(s.faults, "watch", "")
+		s.rowsFault.record(s.faults, "watch", "")
 		return
 	}
 	if folder.DiskFull(err) {
 		s.disk.Full(folderRows)
 	}
-	s.rowsFault.told(s.faults, "watch", "rows cannot be stored: "+s.explainRows(err))
+	s.rowsFault.record(s.faults, "watch", "rows cannot be stored: "+explainRows(s.cfg.Load(), err))
 }
 
 // rowsFault is the fault of the row store, which more than one part can find. It is over when none of them finds it.
@@ -124,7 +125,7 @@ type rowsFault struct {
 	found map[string]string // by who has found it
 }
 
-func (r *rowsFault) told(f *faults, by, message string) {
+func (r *rowsFault) record(f *faults, by, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.found == nil {
@@ -140,11 +141,10 @@ func (r *rowsFault) told(f *faults, by, message string) {
 	f.end(faultRows)
 }
 
-func (s *service) explainRows(err error) string {
+func explainRows(cfg *config.Config, err error) string {
 	if errors.Is(err, store.ErrFolder) {
 		return err.Error()
 	}
-	cfg := s.cfg.Load()
 	return folder.Explain(cfg.Inside(cfg.Storage.DuckDB.Dir), err)
 }
 
@@ -154,11 +154,11 @@ func (s *service) watchMeta(ctx context.Context) {
 	err := s.DB.Check()
 	if err == nil {
 		if s.metaLost.Swap(nil) != nil { // somebody has put the files back
-			s.trouble.meta.told(nil)
+			s.trouble.meta.record(nil)
 		}
 		return
 	}
-	s.metaLost.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", s.explainMeta(err)))
+	s.metaLost.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", explainMeta(s.cfg.Load(), err)))
 	s.trouble.meta.now(err)
 	if s.Lock.Check() != nil {
 		return // the folder may be another's
@@ -171,13 +171,12 @@ func (s *service) watchMeta(ctx context.Context) {
 		return
 	}
 	s.metaLost.Store(nil)
-	s.trouble.meta.told(nil)
+	s.trouble.meta.record(nil)
 }
 
 // explainMeta says what happened to the files of the metadata. The first line of the error is what Check has found, the
 // second why Restore has failed.
-func (s *service) explainMeta(err error) string {
-	cfg := s.cfg.Load()
+func explainMeta(cfg *config.Config, err error) string {
 	path := cfg.Inside(cfg.Meta.SQLite.Path)
 	found, failed, tried := strings.Cut(err.Error(), "\n")
 	text := "nothing is taken: " + strings.TrimPrefix(found, meta.ErrFile.Error()+": ") + " while the service ran"
@@ -204,7 +203,7 @@ func (s *service) metaFailed(err error) {
 	if err != nil && folder.DiskFull(err) {
 		s.disk.Full(folderMeta)
 	}
-	s.trouble.meta.told(err)
+	s.trouble.meta.record(err)
 }
 
 // checkMetadata looks once whether the pages of the database fit together. A start reads only those that it needs, and a damaged one

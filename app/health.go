@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"belfry"
 	"belfry/api"
 	"belfry/folder"
@@ -58,12 +60,12 @@ func (m measure) per(before measure) api.HealthRate {
 // rough leaves two digits behind the point.
 func rough(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }
 
-// measure looks at the counters from time to time.
-func (s *service) measure(ctx context.Context) error {
+// run reads the counters every ten seconds.
+func (v *vitals) run(ctx context.Context, n *intake.Counters) error {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
 	for {
-		s.vitals.add(newMeasure(s.intake.Counters()))
+		v.add(newMeasure(n))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -100,8 +102,8 @@ func (v *vitals) rates(now measure) (series []api.HealthRate, rate float64) {
 // readings are the metrics by name and labels, as `belfry_queries_total{ok}`.
 type readings map[string]float64
 
-func (s *service) readings() (readings, error) {
-	families, err := s.registry.Gather()
+func read(registry *prometheus.Registry) (readings, error) {
+	families, err := registry.Gather()
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics: %w", err)
 	}
@@ -137,7 +139,7 @@ func (r readings) by(name string) map[string]int64 {
 
 // health tells how the service fares; sessions are those of a customer, or with customer 0 all.
 func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
-	r, err := s.readings()
+	r, err := read(s.registry)
 	if err != nil {
 		return h, err
 	}

@@ -210,15 +210,15 @@ func (s *service) tellFaults(faults []fileFault) {
 	if len(faults) == 0 {
 		return
 	}
-	var told []string
+	var listed []string
 	for _, f := range faults {
 		s.refused.Add(1)
 		s.Log.Warn("a file is not imported, what there was stays", "file", f.file, "err", message(f.err))
-		if len(told) < maxListed {
-			told = append(told, f.String())
+		if len(listed) < maxListed {
+			listed = append(listed, f.String())
 		}
 	}
-	info := fmt.Sprintf("%d files are not imported: %s", len(faults), strings.Join(told, "; "))
+	info := fmt.Sprintf("%d files are not imported: %s", len(faults), strings.Join(listed, "; "))
 	if err := s.seq.Internal(info, 0); err != nil {
 		s.Log.Warn("no event about files that are not imported could be written", "err", err)
 	}

@@ -85,7 +85,7 @@ func (s *service) confirmFault(id, by string) (open bool, err error) {
 		}
 		s.lost.Store(&[]folder.Loss{})
 		if open {
-			s.faults.tell("the loss of records of the journal was confirmed by " + by)
+			s.faults.report("the loss of records of the journal was confirmed by " + by)
 			s.faults.end(folder.FaultLoss)
 		}
 		return open, nil

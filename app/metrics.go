@@ -42,7 +42,7 @@ func (s *service) metrics() metrics {
 	counter("belfry_rows_skipped_total", "Acknowledged rows that the row store left out, as their period had been dropped before they got there.", nil, func() float64 { return float64(s.rows.Stats().Skipped) })
 	counter("belfry_rows_expired_total", "Rows that retention has removed.", nil, func() float64 { return float64(s.rows.Stats().Expired) })
 	gauge("belfry_clock_in_doubt", "1 while the clock is so far from the time expected that nothing is deleted.", nil, func() float64 {
-		if s.guard.inDoubt() {
+		if s.guard.isSuspect() {
 			return 1
 		}
 		return 0
@@ -77,7 +77,7 @@ func (s *service) metrics() metrics {
 	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
 	if sums := s.rows.summaries; sums != nil {
 		gauge("belfry_summaries_behind_hours", "Hours that are over and whose summaries do not yet have all rows; queries make them on their own.", nil, func() float64 { return float64(sums.SummariesBehind()) })
-		gauge("belfry_summaries_complete_timestamp_seconds", "When all summaries were last found up to date; 0 not since the start.", nil, func() float64 { return float64(s.summed.Load()) })
+		gauge("belfry_summaries_complete_timestamp_seconds", "When all summaries were last found up to date; 0 not since the start.", nil, func() float64 { return float64(s.summarised.Load()) })
 	}
 	gauge("belfry_backlog_records", "Records that are in the journal and not yet in the metadata database.", nil, func() float64 { return float64(s.meta.Pending()) })
 	gauge("belfry_statements_running", "Statements of queries that the row store works on.", nil, func() float64 { return float64(s.rows.Stats().Running) })

@@ -53,7 +53,7 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 		Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Files: s.descriptors.files,
 		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind,
 		Items: s.Tree.Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.Tree.RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
-		Journal: s.journalBatches, JournalSince: s.Journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
+		Journal: s.Batches, JournalSince: s.Journal.Since, Changed: s.filesChanged, Told: s.faults.report,
 	})
 	if err != nil {
 		return nil, err

@@ -74,13 +74,13 @@ func (p *pressure) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-next.C:
-			next.Reset(p.look(now))
+			next.Reset(p.measure(now))
 		}
 	}
 }
 
-// look compares what is used with the limit, and says when to look again.
-func (p *pressure) look(now time.Time) time.Duration {
+// measure compares what is used with the limit, and says when to look again.
+func (p *pressure) measure(now time.Time) time.Duration {
 	used := p.used()
 	if used >= p.some() && now.Sub(p.trimmed) >= freeEvery {
 		p.trimmed = now

@@ -1,6 +1,6 @@
 package app
 
-// By how many steps of priority work gives way to what serves requests and moves their rows. A step is worth a factor of 1.25.
+// Nice values of work that may wait for what serves requests and moves their rows. A step is worth a factor of 1.25.
 const (
 	upkeepBehind  = 10
 	queriesBehind = 19

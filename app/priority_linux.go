@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveWay runs f on a thread of its own that gets the processor after those that serve requests.
-func giveWay(f func()) {
+// atLowPriority runs f on a thread of its own that gets the processor after those that serve requests.
+func atLowPriority(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

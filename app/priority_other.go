@@ -2,5 +2,5 @@
 
 package app
 
-// giveWay runs f; elsewhere a single thread cannot be put behind the others.
-func giveWay(f func()) { f() }
+// atLowPriority runs f; elsewhere a single thread cannot be put behind the others.
+func atLowPriority(f func()) { f() }

@@ -51,7 +51,11 @@ type service struct {
 	accounts    *accounts.Accounts
 	budget      *budget
 	pressure    *pressure
-	parts       struct{ clock, arrivals, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure, check *part }
+	watches     parts // of the disk, the memory, the files and the clock
+	movers      struct{ rows, meta *part }
+	deciding    parts // the sequencer, and what feeds on it
+	collecting  *part
+	upkeep      parts // what no request needs
 	failed      chan error
 	phase       atomic.Pointer[belfry.Error]  // why it is not ready; nil when it is
 	reloads     chan struct{}                 // retention may have changed
@@ -60,7 +64,7 @@ type service struct {
 	lost        atomic.Pointer[[]folder.Loss] // times of which rows may be missing
 	goal        belfry.Position               // position of the last record of the replay
 	refused     atomic.Int64                  // files that were wrong when they were to be imported
-	summed      atomic.Int64                  // when all summaries were found up to date, in Unix seconds
+	summarised  atomic.Int64                  // when all summaries were found up to date, in Unix seconds
 	labels      folder.Labels
 	turns       status.Turns // of queries of the current collections
 	settings
@@ -80,7 +84,7 @@ func Serve(ctx context.Context, o Options) error {
 	o.useBudget(budget)
 	tuneRuntime(o.Config.Runtime, config.Runtime{})
 	budget.limitHeap(o.Config)
-	budget.tell(o.Config, o.Log)
+	budget.log(o.Config, o.Log)
 	defer runtime.KeepAlive(newBallast(budget.ballast))
 	c, err := lockCore(o)
 	if err != nil {
@@ -88,10 +92,10 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
-	s.pressure.lasts = s.memoryLasts
+	s.pressure.lasts = s.faults.memory
 	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
 	s.newTroubles()
-	s.OnAppend, s.OnNote, s.OnTimes = s.journalFailed, s.endNoted, s.trouble.times.told
+	s.OnAppend, s.OnNote, s.OnTimes = s.journalFailed, s.endNoted, s.trouble.times.record
 	folder.WarnReadable(o.Config, o.Log)
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
@@ -131,14 +135,17 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.descriptors.connections < cfg.Limits.Connections {
 		s.Log.Warn("the limit of open files allows fewer connections than limits.connections", "connections", s.descriptors.connections, "limit", cfg.Limits.Connections)
 	}
-	if s.listeners, err = listen.Open(cfg, s.sizes(), s.ready, s.Log, s.failed); err != nil {
+	if s.listeners, err = listen.Open(cfg, listen.Sizes{
+		Connections: s.descriptors.connections, Waiting: s.descriptors.waiting,
+		Header: s.budget.header, Received: s.budget.received, PerConnection: s.budget.perConnection,
+	}, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
 	s.url = s.listeners.URL
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
-	s.disk.look()
-	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
-	s.parts.pressure = start("memory watch", s.pressure.run, s.failed)
+	s.disk.check()
+	s.watches.start("disk watch", s.disk.Run, s.failed)
+	s.watches.start("memory watch", s.pressure.run, s.failed)
 	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.openSecrets, s.settingsStep} {
 		if err := step(ctx); err != nil {
 			return s.ExplainMetadata(ctx, err)
@@ -152,13 +159,6 @@ func (s *service) open(ctx context.Context) (err error) {
 	return nil
 }
 
-func (s *service) sizes() listen.Sizes {
-	return listen.Sizes{
-		Connections: s.descriptors.connections, Waiting: s.descriptors.waiting,
-		Header: s.budget.header, Received: s.budget.received, PerConnection: s.budget.perConnection,
-	}
-}
-
 func (s *service) openStore(ctx context.Context) (err error) {
 	if s.rows, err = s.openRows(ctx); err != nil {
 		return err
@@ -168,7 +168,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	}
 	if s.rows.files != nil {
 		open := s.tellIncomplete(nil) // before retention, which replaces what is damaged
-		s.parts.files = start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
+		s.watches.start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
 	}
 	s.oldest = s.rows.Accepts
 	reached, err := s.rows.Reached(ctx)
@@ -215,10 +215,10 @@ func (s *service) removeMissed(ctx context.Context) error {
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Labels: s.Tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
+	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Labels: s.Tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: func(err error) string { return explainRows(s.cfg.Load(), err) }})
 	s.meta = meta.NewMover(s.DB, meta.MoverOptions{States: s.Tree.States, MaxBytes: s.budget.metadata, Removed: s.Tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
-	s.parts.store = start("row mover", s.store.Run, s.failed)
-	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
+	s.movers.rows = start("row mover", s.store.Run, s.failed)
+	s.movers.meta = start("metadata mover", behind(s.meta.Run), s.failed)
 	return s.meta.RecountAnswers(ctx)
 }
 
@@ -289,7 +289,7 @@ func (s *service) startSequencer(context.Context) error {
 	}
 	s.collect = collect.New(s.Tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), s.clock, s.faults, s.Log.With("part", "clock"))
-	s.parts.clock = start("clock watch", s.guard.run, s.failed)
+	s.watches.start("clock watch", s.guard.run, s.failed)
 	s.seq = s.sequencer(engine.Config{
 		Trusted: s.guard.trusted,
 		Passed:  monotonic,
@@ -303,20 +303,20 @@ func (s *service) startSequencer(context.Context) error {
 		Answers: s.answered,
 		Count:   s.meta.AnswerCount,
 	})
-	s.parts.arrivals = start("times of records", s.arrivals.Run, s.failed)
+	s.watches.start("times of records", s.arrivals.Run, s.failed)
 	s.intake = intake.New(intake.Config{
 		Engine: s.seq, Check: collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
 	})
 	env.Sink = s.intake
 	s.env = env
-	s.parts.hub = start("streams", s.hub.Run, s.failed)
-	s.parts.seq = start("sequencer", s.seq.Run, s.failed)
+	s.deciding.start("streams", s.hub.Run, s.failed)
+	s.deciding.start("sequencer", s.seq.Run, s.failed)
 	s.accounts = s.newAccounts(s.seq, s.guard.expiry)
 	if err := s.bootstrap(s.accounts); err != nil {
 		return err
 	}
 	s.tellStart()
-	s.parts.faults = start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
+	s.deciding.start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
 	for _, info := range s.Notices {
 		if err := s.seq.Internal(info, 0); err != nil {
 			s.Log.Warn("no event about an accepted loss could be written", "err", err)
@@ -338,8 +338,8 @@ const maxListed = 5
 // mendDamage tells that records were lost, and lets views and resources show again what stands in them: the record that
 // said so may be one of the lost ones.
 func (s *service) mendDamage() {
-	told := s.Damage[:min(len(s.Damage), maxListed)]
-	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.Damage), strings.Join(told, "; "))
+	listed := s.Damage[:min(len(s.Damage), maxListed)]
+	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.Damage), strings.Join(listed, "; "))
 	if err := s.seq.Internal(info, 0); err != nil {
 		s.Log.Warn("no event about the journal's damage could be written", "err", err)
 	}
@@ -350,15 +350,6 @@ func (s *service) mendDamage() {
 
 // roomWithin is how long a request waits for the movers before it is refused.
 const roomWithin = 10 * time.Second
-
-// memoryLasts begins and ends the fault that memory is short.
-func (s *service) memoryLasts(why string) {
-	if why == "" {
-		s.faults.end(faultMemory)
-		return
-	}
-	s.faults.begin(faultMemory, true, why)
-}
 
 func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error {
 	if err := s.pressure.check(); err != nil && rows > 0 {
@@ -405,7 +396,7 @@ func (s *service) answered(ctx context.Context, c belfry.CustomerID, key string)
 	return a, err
 }
 
-// serveHTTP lets requests in and starts what keeps the house.
+// serveHTTP accepts requests and starts the upkeep.
 func (s *service) serveHTTP(ctx context.Context) error {
 	metrics := s.metrics()
 	s.registry = metrics.registry
@@ -429,21 +420,21 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	s.api = api.New(c)
 	s.listeners.Handle(s.api, metrics.handler(), s.api.Local())
 	if !s.cfg.Load().NoCollect {
-		s.parts.collect = start("collectors", s.collect.Run, s.failed)
+		s.collecting = s.upkeep.start("collectors", s.collect.Run, s.failed)
 	}
 	var err error
 	if s.labels, err = folder.OpenLabels(s.cfg.Load(), s.Instance); err != nil {
 		return err
 	}
-	s.lookAtParts(ctx)
-	s.parts.watch = start("watch of lock, journal and metadata", s.watchParts, s.failed)
-	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
-	s.parts.measure = start("measurements", s.measure, s.failed)
-	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)
-	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
-	s.parts.check = start("check of the metadata", behind(s.checkMetadata), s.failed)
+	s.checkParts(ctx)
+	s.upkeep.start("watch of lock, journal and metadata", s.watchParts, s.failed)
+	s.upkeep.start("housekeeping", s.keepHouse, s.failed)
+	s.upkeep.start("measurements", func(ctx context.Context) error { return s.vitals.run(ctx, s.intake.Counters()) }, s.failed)
+	s.upkeep.start("removal of customers", behind(s.keepErased), s.failed)
+	s.upkeep.start("status snapshots", s.keepSnapshots, s.failed)
+	s.upkeep.start("check of the metadata", behind(s.checkMetadata), s.failed)
 	if s.rows.summaries != nil {
-		s.parts.sum = start("summaries", behind(s.summarise), s.failed)
+		s.upkeep.start("summaries", behind(s.summarise), s.failed)
 	}
 	return nil
 }

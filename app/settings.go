@@ -14,6 +14,7 @@ import (
 	"belfry/api"
 	"belfry/config"
 	"belfry/engine"
+	"belfry/meta"
 	"belfry/status"
 )
 
@@ -52,7 +53,7 @@ func (s *service) adopt() (changed []string) {
 	old := s.cfg.Load()
 	next := s.sound(s.Tree.Settings(0))
 	changed, _ = config.Differences(old, next)
-	s.findZones(next)
+	s.findZones(s.Tree, next)
 	s.use(next)
 	s.apply(next, old)
 	return changed
@@ -73,13 +74,13 @@ func (s *service) sound(stored map[string]string) *config.Config {
 	return s.base
 }
 
-func (s *service) findZones(c *config.Config) {
+func (s *settings) findZones(tree *meta.Tree, c *config.Config) {
 	z := &zones{of: map[belfry.CustomerID]*time.Location{}}
 	var err error
 	if z.instance, err = c.Zone(); err != nil {
 		z.instance = time.Local // a wrong one is refused before it gets here
 	}
-	for c, name := range s.Tree.CustomerSetting(customerZone) {
+	for c, name := range tree.CustomerSetting(customerZone) {
 		if zone, err := status.ParseZone(name, z.instance); err == nil {
 			z.of[c] = zone
 		}
@@ -88,7 +89,7 @@ func (s *service) findZones(c *config.Config) {
 }
 
 // zoneOf is the zone of times that a customer writes without one.
-func (s *service) zoneOf(c belfry.CustomerID) *time.Location {
+func (s *settings) zoneOf(c belfry.CustomerID) *time.Location {
 	z := s.zones.Load()
 	if zone := z.of[c]; zone != nil {
 		return zone
@@ -132,16 +133,16 @@ func (s *service) listSettings(c belfry.CustomerID, l belfry.Level) (list []api.
 		}
 		list = append(list, set)
 	}
-	return append(list, s.customerSetting(c))
+	return append(list, customerSetting(s.Tree, c))
 }
 
 // customerSetting shows the zone of a customer.
-func (s *service) customerSetting(c belfry.CustomerID) api.Setting {
+func customerSetting(tree *meta.Tree, c belfry.CustomerID) api.Setting {
 	set := api.Setting{
 		Name: customerZone, Value: "", Default: "", From: config.FromDefault, Change: true, Scope: "customer",
 		Help: "zone of times that users and keys of this customer give without one; empty: that of the instance",
 	}
-	if name, ok := s.Tree.Settings(c)[customerZone]; ok {
+	if name, ok := tree.Settings(c)[customerZone]; ok {
 		set.Value, set.From = name, config.FromStore
 	}
 	return set
@@ -173,7 +174,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 		}
 	}
 	if len(common) > 0 {
-		if err := s.seq.PutSettings(who, 0, common, s.inForce(common)); err != nil {
+		if err := s.seq.PutSettings(who, 0, common, valuesOf(s.cfg.Load(), common)); err != nil {
 			return err
 		}
 		if changed := s.adopt(); len(changed) > 0 {
@@ -186,15 +187,14 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 	if err := s.seq.PutSettings(who, who.Customer, own, s.Tree.Settings(who.Customer)); err != nil {
 		return err
 	}
-	s.findZones(s.cfg.Load())
+	s.findZones(s.Tree, s.cfg.Load())
 	s.rezone()
 	return nil
 }
 
-// inForce gives the values of settings as they are.
-func (s *service) inForce(settings map[string]*string) map[string]string {
-	cfg, values := s.cfg.Load(), map[string]string{}
-	fields := cfg.Fields()
+// valuesOf returns the values of some settings as they are.
+func valuesOf(cfg *config.Config, settings map[string]*string) map[string]string {
+	values, fields := map[string]string{}, cfg.Fields()
 	for name := range settings {
 		values[name] = fmt.Sprint(fields[name].Show(cfg))
 	}

@@ -41,7 +41,7 @@ func (s *service) summarise(ctx context.Context) error {
 			s.Log.Warn("summaries are not up to date", "err", err)
 		}
 		if !more && err == nil {
-			s.summed.Store(begun.Unix())
+			s.summarised.Store(begun.Unix())
 		}
 		if more && err == nil {
 			timer.Reset(rest * time.Since(begun))

@@ -67,8 +67,8 @@ func replaceFile(path string, text []byte) error {
 	return journal.SyncDir(filepath.Dir(path))
 }
 
-// Apart says how far two times are apart: by years when it is several, as a time.Duration has room for 292 of them.
-func Apart(a, b time.Time) string {
+// Distance says how far apart two times are, in years when it is several: a time.Duration has room for 292.
+func Distance(a, b time.Time) string {
 	if years := max(a.UTC().Year()-b.UTC().Year(), b.UTC().Year()-a.UTC().Year()); years > 2 {
 		return fmt.Sprintf("about %d years", years)
 	}

@@ -246,3 +246,28 @@ func CheckNoFile(dir string) error {
 	}
 	return nil
 }
+
+// Batches calls each with the rows that are still in the journal, without those of removed customers, which may have been erased
+// already.
+func (f *Folder) Batches(each func(*belfry.Batch) error) error {
+	removed := map[belfry.CustomerID]bool{}
+	for _, r := range f.Tree.Removals() {
+		removed[r.Customer] = true
+	}
+	return f.Journal.Replay(0, func(pos belfry.Position, payload []byte) error {
+		r, err := belfry.DecodeRecord(payload)
+		if err != nil { // Replay has reported it
+			return nil
+		}
+		r.SetPos(pos)
+		for _, b := range r.Batches {
+			if removed[b.Customer] {
+				continue
+			}
+			if err := each(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

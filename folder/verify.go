@@ -276,9 +276,9 @@ func (v *verifier) ReadClock() {
 	case err != nil:
 		problem = "it cannot be used: " + err.Error()
 	case noted.Sub(now) > MaxClockStep:
-		problem = fmt.Sprintf("it says %s, which is %s ahead of the clock", noted.UTC().Format(time.RFC3339), Apart(noted, now))
+		problem = fmt.Sprintf("it says %s, which is %s ahead of the clock", noted.UTC().Format(time.RFC3339), Distance(noted, now))
 	case v.timesKnown && v.times.Until.Sub(noted) > MaxClockStep+arrivalsAhead:
-		problem = fmt.Sprintf("it says %s, which is %s before the last records", noted.UTC().Format(time.RFC3339), Apart(noted, v.times.Until))
+		problem = fmt.Sprintf("it says %s, which is %s before the last records", noted.UTC().Format(time.RFC3339), Distance(noted, v.times.Until))
 	}
 	if problem != "" {
 		v.found(path, problem, "See that the clock of this machine is right. Then start the service, and confirm the clock with belfry clock confirm if the fault "+FaultClock+" is open: until then nothing is deleted.")
