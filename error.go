@@ -27,6 +27,8 @@ const (
 	UnknownPackage       Code = "unknown_package"
 	UnknownKind          Code = "unknown_kind"
 	UnknownItem          Code = "unknown_item"
+	UnknownCollection    Code = "unknown_collection"
+	ReadOnlyCollection   Code = "read_only_collection"
 	MethodNotAllowed     Code = "method_not_allowed"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
 	NotInError           Code = "not_in_error"

@@ -22,6 +22,8 @@ var layers = []string{
 	"belfry/store/duck/dialect",
 	"belfry/store/duck/duckdb",
 	"belfry/store/duck/index belfry/store/duck/summary",
+	"belfry/collect/filter belfry/collect/mib belfry/collect/ping belfry/collect/syslog",
+	"belfry/collect/script belfry/collect/snmp",
 	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
 	"belfry/api belfry/config",
 	"belfry/listen belfry/folder",
@@ -95,6 +97,7 @@ func TestLayerFaults(t *testing.T) {
 	f("above it", "belfry/status", "belfry/engine")
 	f("above it", "belfry/engine", "belfry/intake")
 	f("for tests alone", "belfry/intake", "belfry/engine/enginetest")
+	f("above it", "belfry/collect/script", "belfry/collect")
 	f("above it", "belfry/catalog", "belfry/query")
 	f("same layer", "belfry/journal", "belfry/meta")
 	f("same layer", "belfry/store/duck", "belfry/store/click")

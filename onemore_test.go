@@ -48,6 +48,36 @@ func checkOneMore(map[string]string) (column string, err error) { return "", nil
 		lines: [][3]string{{"collect/collect.go", `"network-ping":        {`, `"one-more": {Check: checkOneMore},` + "\n"}},
 	},
 	{
+		what: "a receiver", most: 4,
+		files: map[string]string{
+			"collect/onemorereceiver.go": oneMoreReceiver,
+			"catalog/package/one-more-receiver.yaml": `name: one-more-receiver
+kind: resource
+help: Receives one more.
+collector: one-more-receiver
+questions:
+  - {name: listen, type: listen, default: "0.0.0.0:9999", help: Address and port.}
+  - {name: allow, help: Networks from which messages are taken.}
+  - {name: filter, help: Condition that a message must meet.}
+  - {name: script, help: JavaScript with a function message(m).}
+parts:
+  - {name: Receiver, class: log-receiver}
+`,
+			"catalog/collection/onemore.yaml": `name: onemore
+kind: historical
+period: day
+retention: 90d
+text: text
+help: One more.
+fields:
+  - {name: resource, type: text, of: resource, help: Resource that received it.}
+  - {name: ip, type: text, help: Sender.}
+  - {name: text, type: fulltext, help: All of it.}
+`,
+		},
+		lines: [][3]string{{"collect/collect.go", `"network-ping":        {`, `"one-more-receiver": receiverKind[oneMoreMessage](oneMoreFormat{}),` + "\n"}},
+	},
+	{
 		what: "a package", most: 1,
 		files: map[string]string{"catalog/package/one-more.yaml": "name: one-more\nkind: element\nhelp: One more.\nplaced: true\n"},
 	},
@@ -56,6 +86,36 @@ func checkOneMore(map[string]string) (column string, err error) { return "", nil
 		files: map[string]string{"catalog/class/one-more.yaml": "name: one-more\nindicators:\n  - {n: 1, name: One}\n"},
 	},
 }
+
+// oneMoreReceiver is a receiver of lines over UDP, with filter, script and trials.
+const oneMoreReceiver = `package collect
+import "belfry"
+type oneMoreMessage struct {
+	IP   string ` + "`expr:\"ip\" json:\"ip\"`" + `
+	Text string ` + "`expr:\"text\" json:\"text\"`" + `
+}
+type oneMoreFormat struct{}
+func (oneMoreFormat) configure(_ *Env, answers map[string]string) (messageReader[oneMoreMessage], portSpec, error) {
+	return oneMoreFormat{}, portSpec{protocol: "udp", addr: answers["listen"], agreed: "one more"}, nil
+}
+func (oneMoreFormat) check(map[string]string) (column string, err error) { return "", nil }
+func (oneMoreFormat) parse(_ *Env, _ map[string]string, text string) (oneMoreMessage, error) {
+	return oneMoreMessage{Text: text}, nil
+}
+func (oneMoreFormat) read(in raw) (oneMoreMessage, *informReply, Drop, bool) {
+	return oneMoreMessage{IP: in.ip, Text: in.text}, nil, 0, true
+}
+func (oneMoreFormat) batch(all []oneMoreMessage) belfry.Batch {
+	return belfry.Batch{Collection: "onemore", Columns: []belfry.Column{
+		textColumn("ip", all, func(m *oneMoreMessage) string { return m.IP }),
+		textColumn("text", all, func(m *oneMoreMessage) string { return m.Text }),
+	}}
+}
+func (oneMoreFormat) sender(m *oneMoreMessage) *string { return &m.IP }
+func (oneMoreFormat) size(m *oneMoreMessage) int { return len(m.IP) + len(m.Text) }
+func (oneMoreFormat) blank(*oneMoreMessage) {}
+func (oneMoreFormat) validate(*oneMoreMessage) error { return nil }
+`
 
 // oneMoreProgram fails unless all of them are there.
 const oneMoreProgram = `package main
@@ -66,9 +126,11 @@ func main() {
 	_, err := query.Parse("SELECT ONEMORE(i1) FROM objectdata WHERE object = 'x'")
 	check(err == nil, "the function")
 	check(collect.Kinds["one-more"].Check != nil, "the collector")
+	check(collect.Kinds["one-more-receiver"].New != nil, "the receiver")
 	c, err := catalog.Load()
 	check(err == nil && c.Package("one-more") != nil, "the package")
 	check(c.Class("one-more") != nil, "the class")
+	check(c.Package("one-more-receiver") != nil && c.Collection("onemore") != nil, "the package and the collection of the receiver")
 }
 `
 
@@ -88,13 +150,13 @@ func TestOneMore(t *testing.T) {
 		from, _ := filepath.Abs(path)
 		overlay[from] = to
 	}
+	edited := map[string]string{}
 	for _, m := range oneMores {
 		touched := map[string]bool{}
 		for path, text := range m.files {
 			touched[path] = true
 			put(path, text)
 		}
-		edited := map[string]string{}
 		for _, l := range m.lines {
 			touched[l[0]] = true
 			if edited[l[0]] == "" {

@@ -216,7 +216,7 @@ func (r *request) giveWay(items int) error {
 	if items == 0 {
 		return nil
 	}
-	if err := r.server.Intake.GiveWay(r.ctx(), r.customer, items); err != nil {
+	if err := r.server.Intake.ReserveItems(r.ctx(), r.customer, items); err != nil {
 		return err
 	}
 	return r.stillMay()

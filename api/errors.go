@@ -28,6 +28,8 @@ var Codes = []CodeInfo{
 	{belfry.UnknownPath, http.StatusNotFound, 0, "There is nothing at this path."},
 	{belfry.UnknownPackage, http.StatusNotFound, 0, "There is no package type of that name."},
 	{belfry.UnknownKind, http.StatusNotFound, 0, "There is no such kind of item."},
+	{belfry.UnknownCollection, http.StatusNotFound, 0, "There is no such collection to send rows to."},
+	{belfry.ReadOnlyCollection, http.StatusBadRequest, 0, "The service computes the rows of this collection itself."},
 	{belfry.UnknownItem, http.StatusNotFound, 0, "None of the items named exists."},
 	{belfry.MethodNotAllowed, http.StatusMethodNotAllowed, 0, "The path takes other methods; the header `Allow` lists them."},
 	{belfry.IdempotencyMismatch, http.StatusConflict, 0, "The Idempotency-Key was used for another request."},

@@ -66,12 +66,15 @@ var (
 
 	sendRoutes = []Route{{
 		Method: "POST", Path: "/api/send", Level: belfry.LevelReadWrite, Limited: true, Sending: true, serve: (*Server).send,
-		ID: "send", Tag: "rows", Help: "Stores data and log rows, and creates the objects they name.",
-		Params:  []Param{dryRun, allOrNone},
+		ID: "send", Tag: "rows", Help: "Stores data and log rows, and creates the objects they name; or stores rows of the collection given.",
+		Params: []Param{dryRun, allOrNone, {
+			Name: "collection", Example: "voip",
+			Help: "Historical collection of the rows, whose columns are then its fields: `timestamp` is optional, `resname` fills `resource`, and there is no `id`. `objectdata` and `objectlog` stand for data and log rows. Without it each row says with `type` what it is.",
+		}},
 		Headers: bulkHeaders,
 		Body:    []Media{{Type: "text/csv"}, {Type: "application/json", Of: []sendRow{}}, {Type: "application/x-ndjson", Help: "A row a line."}},
 		Answers: bulkAnswers,
-		Errors:  bulkErrors,
+		Errors:  append(slices.Clip(bulkErrors), belfry.UnknownCollection, belfry.ReadOnlyCollection),
 	}}
 )
 
@@ -105,12 +108,20 @@ type refusedReport struct {
 const maxIdempotencyKey = 255
 
 func (s *Server) send(w *answer, r *request) error {
+	o := intake.Options{}
+	if name := r.params.Get("collection"); name != "" {
+		var err error
+		if o.Collection, err = intake.InputCollection(s.Tree.Catalog(), name); err != nil {
+			return err
+		}
+	}
 	typ, err := mediaType(r.Request, "text/csv", "application/json", "application/x-ndjson")
 	if err != nil {
 		return err
 	}
 	formats := map[string]belfry.Format{"application/json": belfry.JSON, "application/x-ndjson": belfry.NDJSON}
-	return inFormat(formats[typ], s.rows(w, r, intake.Options{Format: formats[typ]}, s.Ready(), s.Intake.Send))
+	o.Format = formats[typ]
+	return inFormat(o.Format, s.rows(w, r, o, s.Ready(), s.Intake.Send))
 }
 
 // inFormat gives a body that could not be read the code of its format.

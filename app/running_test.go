@@ -17,7 +17,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/client"
-	"belfry/collect"
+	"belfry/collect/script"
 	"belfry/config"
 )
 
@@ -39,7 +39,7 @@ const scriptWorker = "run-scripts"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scriptWorker {
-		if err := collect.ScriptWorker(os.Stdin, os.Stdout); err != nil {
+		if err := script.Worker(os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)

@@ -14,6 +14,7 @@ type Collection struct {
 	Name       string
 	Alias      string // another name that queries may use; often empty
 	Historical bool   // rows over time, in the store; otherwise the present state
+	Computed   bool   // the service makes the rows; clients cannot send them
 	Period     string // of one file: day or month; empty for a current collection
 	Retention  Duration
 	Summaries  []Summary // stored beside the rows, the shortest period first; often none
@@ -30,6 +31,9 @@ type Summary struct {
 	Period    string // Hour or Day
 	Retention Duration
 }
+
+// Input reports whether clients can send rows of the collection.
+func (c *Collection) Input() bool { return c.Historical && !c.Computed }
 
 // SummaryName returns the name of the summaries of a collection in the configuration and on disk.
 func (c *Collection) SummaryName(period string) string { return c.Name + "." + period }
@@ -199,11 +203,12 @@ type collectionFile struct {
 		Hour string `json:"hour"`
 		Day  string `json:"day"`
 	} `json:"summaries"`
-	Key     []string    `json:"key"`
-	Objects bool        `json:"objects"`
-	Text    string      `json:"text"`
-	Help    string      `json:"help"`
-	Fields  []fieldFile `json:"fields"`
+	Key      []string    `json:"key"`
+	Computed bool        `json:"computed"`
+	Objects  bool        `json:"objects"`
+	Text     string      `json:"text"`
+	Help     string      `json:"help"`
+	Fields   []fieldFile `json:"fields"`
 }
 
 type fieldFile struct {
@@ -231,7 +236,7 @@ func parseCollection(data []byte) (*Collection, error) {
 	if err := s.decode(&file); err != nil {
 		return nil, err
 	}
-	c := &Collection{Name: file.Name, Alias: file.Alias, Objects: file.Objects, Text: file.Text, Help: file.Help, Fields: commonFields()}
+	c := &Collection{Name: file.Name, Alias: file.Alias, Objects: file.Objects, Computed: file.Computed, Text: file.Text, Help: file.Help, Fields: commonFields()}
 	if err := c.readKind(s, &file); err != nil {
 		return nil, err
 	}

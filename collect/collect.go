@@ -13,8 +13,11 @@
 // The path of a datagram: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
 // (messageReader.read, pipeline.apply), store, Sink.Receive. A message of a TCP stream joins at dispatch.
 //
+// The packages below this one know neither resources nor receivers: syslog, snmp and mib parse, filter and script work on any
+// message, and ping has its own tasks.
+//
 // Filters and scripts, which users write, never run in the sequencer: the cost of filters is limited before they run, and scripts
-// run in separate processes that can be killed (see scriptWorkers).
+// run in separate processes that can be killed (see package script).
 package collect
 
 import (
@@ -23,6 +26,10 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/collect/ping"
+	"belfry/collect/script"
+	"belfry/collect/snmp"
+	"belfry/collect/syslog"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -84,9 +91,9 @@ type Kind struct {
 // To add one, write its file in this package, a line here, and its package and classes in the catalog. A kind that receives
 // messages needs a messageFormat only.
 var Kinds = map[string]Kind{
-	"network-ping":        {pings: true, Check: checkPing},
-	"log-syslog-receiver": receiverKind[Syslog](syslogFormat{}),
-	"log-trap-receiver":   receiverKind[Trap](trapFormat{}),
+	"network-ping":        {pings: true, Check: ping.Check},
+	"log-syslog-receiver": receiverKind[syslog.Message](syslogFormat{}),
+	"log-trap-receiver":   receiverKind[snmp.Trap](trapFormat{}),
 }
 
 // Check validates the answers of a resource when it is provisioned.
@@ -113,16 +120,16 @@ type Env struct {
 	Taken map[string]string
 
 	// Worker is the command line that starts this program as a script worker; without it scripts cannot run. Workers limits the
-	// number of processes; 0: DefaultScriptWorkers.
+	// number of processes; 0: script.DefaultWorkers.
 	Worker  []string
 	Workers int
 
 	connLimit connLimiter
 	tree      *meta.Tree
-	pings     *pinger
+	pings     *ping.Pinger
 	ports     ports
-	traps     traps
-	scripts   scriptWorkers
+	snmp      *snmp.Entity
+	scripts   script.Workers
 	filters   status.Turns // limits compiling and evaluating per customer
 }
 

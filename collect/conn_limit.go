@@ -86,11 +86,11 @@ func (p *connLimiter) admit(c belfry.CustomerID, limit int, quiet int64) bool {
 
 // connection is an open connection.
 type connection struct {
-	conn  net.Conn
-	of    *tcpSocket
-	from  netip.Addr
-	heard atomic.Int64  // last data or, before any, when it was opened; Unix nanoseconds
-	ended chan struct{} // closed when it has ended
+	conn     net.Conn
+	of       *tcpSocket
+	from     netip.Addr
+	lastSeen atomic.Int64  // last data or, before any, when it was opened; Unix nanoseconds
+	ended    chan struct{} // closed when it has ended
 
 	until   atomic.Int64 // while draining: when reading ends, in Unix nanoseconds; else 0
 	reading atomic.Bool  // after the TLS handshake, if any
@@ -120,14 +120,14 @@ type connList struct{ list.List }
 // connEntry is a connection in a list, with the time of its last data when it was put there.
 type connEntry struct {
 	*connection
-	heard int64
+	lastSeen int64
 }
 
 // silentScan limits how many connections are examined to find a silent one.
 const silentScan = 64
 
 func (q *connList) add(c *connection) listPosition {
-	return listPosition{q, q.PushBack(&connEntry{c, c.heard.Load()})}
+	return listPosition{q, q.PushBack(&connEntry{c, c.lastSeen.Load()})}
 }
 
 // silent returns the connection that has been silent for longest, and since when. If more than silentScan have sent data since
@@ -136,13 +136,13 @@ func (q *connList) silent() (c *connection, since int64) {
 	for range min(silentScan, q.Len()) {
 		at := q.Front()
 		w := at.Value.(*connEntry)
-		heard, moved := w.connection.heard.Load(), false
-		if heard != w.heard {
-			w.heard, moved = heard, true
+		lastSeen, moved := w.connection.lastSeen.Load(), false
+		if lastSeen != w.lastSeen {
+			w.lastSeen, moved = lastSeen, true
 			q.MoveToBack(at)
 		}
-		if c == nil || heard < since {
-			c, since = w.connection, heard
+		if c == nil || lastSeen < since {
+			c, since = w.connection, lastSeen
 		}
 		if !moved {
 			break

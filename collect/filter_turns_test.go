@@ -3,11 +3,13 @@ package collect
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"belfry"
+	"belfry/collect/script"
 	"belfry/status"
 )
 
@@ -18,11 +20,10 @@ type held struct {
 	let     chan struct{}
 }
 
-func (*held) blank()          {}
-func (*held) unshare()        {}
-func (*held) sender() *string { return new(string) }
-func (*held) check() error    { return nil }
-func (h *held) size() int {
+// heldFormat is the format of such messages. Their size is needed when they are filtered.
+type heldFormat struct{ messageFormat[held] }
+
+func (heldFormat) size(h *held) int {
 	h.begun.Add(1)
 	<-h.let
 	return len(h.Message)
@@ -33,9 +34,9 @@ func heldMessages(n int) []held {
 	return slices.Repeat([]held{{Message: "x", begun: new(atomic.Int32), let: make(chan struct{})}}, n)
 }
 
-func heldPipeline(t *testing.T, e *Env, c belfry.CustomerID) *pipeline[held] {
+func heldPipeline(t *testing.T, e *Env, c belfry.CustomerID, filter string) *pipeline[held] {
 	t.Helper()
-	p, _, err := newPipeline[held](t.Context(), e, c, map[string]string{"filter": `Message == "y"`}, new(atomic.Int32))
+	p, _, err := newPipeline[held](t.Context(), e, heldFormat{}, c, map[string]string{"filter": filter}, new(atomic.Int32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +59,13 @@ func TestFilterTurns(t *testing.T) {
 		e := testEnv(t)
 		var receivers [8]*pipeline[held]
 		for i := range receivers { // before an evaluation begins: they are compiled in turns, too
-			receivers[i] = heldPipeline(t, e, 1)
+			receivers[i] = heldPipeline(t, e, 1, "true")
 		}
 		mine, others := heldMessages(1), heldMessages(1)
 		for _, p := range receivers {
 			go p.apply(t.Context(), slices.Clone(mine))
 		}
-		go heldPipeline(t, e, 2).apply(t.Context(), others)
+		go heldPipeline(t, e, 2, "true").apply(t.Context(), others)
 		f := func(want int32) {
 			t.Helper()
 			synctest.Wait()
@@ -89,9 +90,11 @@ func TestFilterTurns(t *testing.T) {
 func TestFilterTurnsAreShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)
-		long, short := heldPipeline(t, e, 1), heldPipeline(t, e, 1)
-		long.filter.steps = turnSteps
+		long, short := heldPipeline(t, e, 1, strings.Repeat(`lower(Message) == "y" or `, 50)+"false"), heldPipeline(t, e, 1, "true")
 		many, one := heldMessages(5), heldMessages(1)
+		for i := range many {
+			many[i].Message = strings.Repeat("x", 400) // takes longer than a turn
+		}
 		go long.apply(t.Context(), many)
 		synctest.Wait()
 		go short.apply(t.Context(), one)
@@ -141,7 +144,7 @@ func TestFilterTurnsOfCompiling(t *testing.T) {
 func TestFilterTurnsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)
-		p := heldPipeline(t, e, 1)
+		p := heldPipeline(t, e, 1, "true")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		f := func() {
@@ -164,24 +167,31 @@ func TestFilterTurnsEnd(t *testing.T) {
 func TestFilterTurnsBesideScript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := testEnv(t)
-		p := heldPipeline(t, e, 1)
-		busy, err := e.scripts.acquire(t.Context(), &workerRequest{customer: 1, alone: true})
-		if err != nil {
+		p := heldPipeline(t, e, 1, "true")
+		e.scripts.Max = -1 // there will be no process
+		const text = "function message(m) { return m }"
+		var err error
+		if p.script, err = script.New(&e.scripts, 1, text, new(atomic.Int32)); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		go newPipeline[held](ctx, e, 1, map[string]string{"filter": "true", "script": "function message(m) { return m }"}, new(atomic.Int32))
-		p.script = &scriptRunner{workers: &e.scripts, customer: 1, kills: new(atomic.Int32)}
+		var ended atomic.Int32
+		go func() {
+			newPipeline[held](ctx, e, heldFormat{}, 1, map[string]string{"filter": "true", "script": text}, new(atomic.Int32))
+			ended.Add(1)
+		}()
 		messages := []held{{Message: "y", begun: new(atomic.Int32), let: make(chan struct{})}}
 		close(messages[0].let)
-		go p.apply(ctx, messages)
+		go func() {
+			p.apply(ctx, messages)
+			ended.Add(1)
+		}()
 		synctest.Wait()
-		if n := len(e.scripts.customers[1].waiting); n != 2 {
-			t.Errorf("%d wait for the process, want 2", n)
+		if n := ended.Load(); n != 0 {
+			t.Errorf("%d did not wait for the process", n)
 		}
 		beginTurn(t, e, 1).End() // a deadlock if one of them holds it
 		cancel()
 		synctest.Wait()
-		e.scripts.release(busy, false, false)
 	})
 }

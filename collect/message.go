@@ -11,22 +11,56 @@ import (
 	"belfry"
 )
 
-// message is implemented by *Syslog and *Trap.
-type message interface {
-	// sender is the field with the address of the sender.
-	sender() *string
-	// size is the total length of the texts in bytes.
-	size() int
-	// blank sets the numbers to "unknown".
-	blank()
-	// unshare copies what a copy of the message shares with it.
-	unshare()
-	// check validates a message that was made by a script or for a trial.
-	check() error
+// longestText limits the texts of a message: a line of tcpLength NUL characters takes three bytes for each.
+const longestText = 3 * tcpLength
+
+// checkMessage validates a message that was made by a script or for a trial.
+func checkMessage[M any](f messageFormat[M], m *M) error {
+	if err := f.validate(m); err != nil {
+		return err
+	}
+	return checkTexts(m)
 }
 
-// longestText limits the fields of a message: a line of tcpLength NUL characters takes three bytes for each.
-const longestText = 3 * tcpLength
+// checkTexts limits the length of the texts of a message, and replaces NUL, which cannot be stored.
+func checkTexts[M any](m *M) error {
+	check := func(name string, text reflect.Value) error {
+		if n := text.Len(); n > longestText {
+			return fmt.Errorf("%s has %d bytes, and at most %d are kept", name, n, longestText)
+		}
+		if t := text.String(); strings.Contains(t, "\x00") {
+			text.SetString(strings.ReplaceAll(t, "\x00", "\u2400"))
+		}
+		return nil
+	}
+	for field, v := range reflect.ValueOf(m).Elem().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch v.Kind() {
+		case reflect.String:
+			if err := check(name, v); err != nil {
+				return err
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				if err := check(fmt.Sprintf("%s[%d]", name, i), v.Index(i)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// copyMessage copies a message with its lists.
+func copyMessage[M any](m *M) *M {
+	changed := *m
+	for _, v := range reflect.ValueOf(&changed).Elem().Fields() {
+		if v.Kind() == reflect.Slice && !v.IsNil() {
+			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+		}
+	}
+	return &changed
+}
 
 func checkRange(name string, n, low, high int) error {
 	if n < low || n > high {
@@ -53,21 +87,12 @@ func intColumn[M any](name string, messages []M, of func(*M) int64) belfry.Colum
 	return c
 }
 
-// textField is a field and its name.
-type textField struct {
-	name  string
-	value *string
-}
-
-// checkTexts limits the length of texts, and replaces NUL, which cannot be stored.
-func checkTexts(all ...textField) error {
-	for _, t := range all {
-		if len(*t.value) > longestText {
-			return fmt.Errorf("%s has %d bytes, and at most %d are kept", t.name, len(*t.value), longestText)
-		}
-		*t.value = strings.ReplaceAll(*t.value, "\x00", "\u2400")
+// timeOf returns a device's time for a column.
+func timeOf(t time.Time) int64 {
+	if t.IsZero() {
+		return belfry.AbsentInt
 	}
-	return nil
+	return int64(belfry.At(t))
 }
 
 // describeJSONError explains in terms of the fields why JSON does not fit a message.

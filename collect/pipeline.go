@@ -10,15 +10,18 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/collect/filter"
+	"belfry/collect/script"
 )
 
 // pipeline is filter and script of a receiver. It is for one goroutine.
 type pipeline[M any] struct {
 	env      *Env
+	format   messageFormat[M]
 	customer belfry.CustomerID
 
-	filter  *Filter
-	script  *scriptRunner
+	filter  *filter.Filter
+	script  *script.Runner
 	backoff backoff // of the script
 	broken  error   // if set, all messages are kept unchanged
 }
@@ -49,14 +52,16 @@ func (r *backoff) failed(why error, now time.Time, took time.Duration) {
 
 // newPipeline makes the pipeline for the answers of a resource. The column is the one that is wrong. Kills counts the workers that had
 // to be killed because of the script, for all pipelines of a receiver; nil for a trial.
-func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string, kills *atomic.Int32) (p *pipeline[M], column string, err error) {
-	p = &pipeline[M]{env: e, customer: c}
+func newPipeline[M any](ctx context.Context, e *Env, f messageFormat[M], c belfry.CustomerID, answers map[string]string, kills *atomic.Int32) (p *pipeline[M], column string, err error) {
+	p = &pipeline[M]{env: e, format: f, customer: c}
 	if text := answers["filter"]; strings.TrimSpace(text) != "" {
 		p.filter, err = compileFilter(ctx, e, c, text, new(M))
 		column = "filter"
 	}
 	if text := answers["script"]; err == nil && strings.TrimSpace(text) != "" {
-		p.script, err = openScript(ctx, e, c, text, kills)
+		if p.script, err = script.New(&e.scripts, c, text, kills); err == nil {
+			err = p.script.Open(ctx)
+		}
 		column = "script"
 	}
 	switch {
@@ -69,18 +74,18 @@ func newPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answer
 }
 
 // compileFilter compiles a filter in a turn of the customer. The turn ends before the script waits for a process.
-func compileFilter(ctx context.Context, e *Env, c belfry.CustomerID, text string, sample any) (*Filter, error) {
+func compileFilter(ctx context.Context, e *Env, c belfry.CustomerID, text string, sample any) (*filter.Filter, error) {
 	turn, err := e.filters.Begin(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer turn.End()
-	return NewFilter(text, sample)
+	return filter.New(text, sample)
 }
 
 // checkPipeline validates filter and script when they are provisioned.
-func checkPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answers map[string]string) (column string, err error) {
-	p, column, err := newPipeline[M](ctx, e, c, answers, new(atomic.Int32))
+func checkPipeline[M any](ctx context.Context, e *Env, f messageFormat[M], c belfry.CustomerID, answers map[string]string) (column string, err error) {
+	p, column, err := newPipeline(ctx, e, f, c, answers, new(atomic.Int32))
 	if err == nil {
 		p.close()
 	}
@@ -89,14 +94,14 @@ func checkPipeline[M any](ctx context.Context, e *Env, c belfry.CustomerID, answ
 
 func (p *pipeline[M]) close() {
 	if p.script != nil {
-		p.script.close()
+		p.script.Close()
 	}
 }
 
 // verdict is the result of filter and script for one message.
 type verdict[M any] struct {
 	rejectedBy string // filter or script; empty: it is kept
-	feeds      []Feed
+	feeds      []script.Feed
 	original   *M     // before the script changed it; set if there are feeds, which may be refused
 	returned   []byte // the message as the script returned it
 	failed     error  // if set, the message is kept unchanged
@@ -128,7 +133,7 @@ func (p *pipeline[M]) apply(ctx context.Context, messages []M) []verdict[M] {
 			}
 			break
 		}
-		open = p.runScript(ctx, messages, all, open[:min(len(open), runMessages)], open)
+		open = p.runScript(ctx, messages, all, open[:min(len(open), script.BatchSize)], open)
 	}
 	return all
 }
@@ -141,13 +146,13 @@ func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdi
 	}
 	steps := 0 // used in this turn
 	for i := range messages {
-		if steps >= turnSteps && over == nil {
+		if steps >= filter.TurnSteps && over == nil {
 			steps, over = 0, turn.Pause()
 		}
 		keep, err := false, over
 		if over == nil {
-			keep, err = p.filter.Keep(any(&messages[i]).(message))
-			steps += p.filter.stepsUsed()
+			keep, err = p.filter.Keep(&messages[i], p.format.size(&messages[i]))
+			steps += p.filter.StepsUsed()
 		}
 		switch {
 		case err != nil:
@@ -159,7 +164,7 @@ func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdi
 }
 
 // off reports whether the script is switched off.
-func (p *pipeline[M]) off() bool { return p.script != nil && p.script.kills.Load() >= scriptKills }
+func (p *pipeline[M]) off() bool { return p.script != nil && p.script.Off() }
 
 // runScript runs the script on some of the open messages, and returns those that are still open.
 func (p *pipeline[M]) runScript(ctx context.Context, messages []M, all []verdict[M], some, open []int) []int {
@@ -171,32 +176,32 @@ func (p *pipeline[M]) runScript(ctx context.Context, messages []M, all []verdict
 		}
 		texts = append(texts, text)
 	}
-	results := p.script.run(ctx, texts)
+	results := p.script.Run(ctx, texts)
 	for n := range results {
 		r, i := &results[n], some[n]
-		v, err := &all[i], r.err
+		v, err := &all[i], r.Err
 		if err == nil {
-			err = applyResult(v, r.text, &messages[i])
+			err = p.applyResult(v, r.Text, &messages[i])
 		}
 		if err == nil {
 			p.backoff = backoff{}
 			continue
 		}
 		v.failed = fmt.Errorf("script: %w", err)
-		if v.rejectedBy, v.feeds = "", nil; errors.Is(err, errScriptOff) || ctx.Err() != nil {
+		if v.rejectedBy, v.feeds = "", nil; errors.Is(err, script.ErrOff) || ctx.Err() != nil {
 			for _, i := range open[n:] {
 				all[i].failed = v.failed
 			}
 			return nil
 		}
-		p.backoff.failed(err, time.Now(), r.took)
+		p.backoff.failed(err, time.Now(), r.Took)
 	}
 	return open[len(results):]
 }
 
 // applyResult reads what the script returned for a message.
-func applyResult[M any](v *verdict[M], text []byte, m *M) (err error) {
-	if v.returned, v.feeds, err = readResult(text); err != nil {
+func (p *pipeline[M]) applyResult(v *verdict[M], text []byte, m *M) (err error) {
+	if v.returned, v.feeds, err = script.ParseResult(text); err != nil {
 		return err
 	}
 	if len(v.feeds) > 0 {
@@ -207,14 +212,25 @@ func applyResult[M any](v *verdict[M], text []byte, m *M) (err error) {
 		v.rejectedBy = "script"
 		return nil
 	}
-	changed := *m
-	any(&changed).(message).unshare()
-	if err := json.Unmarshal(v.returned, &changed); err != nil {
+	changed := copyMessage(m)
+	if err := json.Unmarshal(v.returned, changed); err != nil {
 		return fmt.Errorf("what message(m) gave back: %w", describeJSONError(err))
 	}
-	if err := any(&changed).(message).check(); err != nil {
+	if err := checkMessage(p.format, changed); err != nil {
 		return fmt.Errorf("what message(m) gave back: %w", err)
 	}
-	*m = changed
+	*m = *changed
+	return nil
+}
+
+// feed stores what a script sends about objects: all rows or none.
+func (e *Env) feed(ctx context.Context, t Task, feeds []script.Feed) error {
+	rows, err := script.Rows(feeds, t.Name)
+	if err != nil {
+		return err
+	}
+	if err := e.Sink.Feed(ctx, e.tree.ScopeOf(t.Customer, t.Author), rows, false); err != nil {
+		return fmt.Errorf("script: %w", err)
+	}
 	return nil
 }

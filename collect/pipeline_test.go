@@ -9,66 +9,15 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-)
 
-func TestFilter(t *testing.T) {
-	m := &Syslog{IP: "192.0.2.1", Severity: 3, Facility: 23, App: "kernel", Message: "eth0: link down"}
-	f := func(text, want string) {
-		t.Helper()
-		got := ""
-		filter, err := NewFilter(text, new(Syslog))
-		if err == nil {
-			var keep bool
-			keep, err = filter.Keep(m)
-			got = fmt.Sprint(keep)
-		}
-		if err != nil {
-			got = err.Error()
-		}
-		if !strings.HasPrefix(got, want) {
-			t.Errorf("%s: got %s", text, got)
-		}
-	}
-	f(`severity <= 4 && message contains "link"`, "true")
-	f(`severity > 4 || app == "sshd"`, "false")
-	f(`message matches "link (up|down)$" and ip startsWith "192.0.2."`, "true")
-	f(`facility in [16, 17, 23]`, "true")
-	f(`lower(app) == "kernel" and len(message) > 3`, "true")
-	f(`sevrity <= 4`, "line 1, column 1: unknown name sevrity")
-	f(`severity <= "4"`, "line 1, column 10: invalid operation")
-	f(`severity`, "expected bool, but got int")
-	f("severity < 4 &&\n  (app == ", "line 2, column 10: ")
-	f(`message matches "("`, "line 1, column ")
-	f(`all(1..1000000000, all(1..1000000000, true))`, "line 1, column 6: a range must be")
-	f(`len(repeat("a", 1000000000)) > 1`, "line 1, column 5: a filter has no function repeat")
-	f(strings.Repeat("(", 200)+"true"+strings.Repeat(")", 200), "it has brackets inside brackets, 200 deep")
-	f(strings.Repeat("[", 523000), "it has 523000 bytes, and a filter may have 16384")
-	f(strings.Repeat("!", 9001)+"true", "")
-	f(strings.Repeat("not ", 4000)+"true", "")
-	f(`all(1..40, all(1..40, # < 50))`, "it takes up to 2001 steps")
-	f(`all(1..30, all(1..10, # < 50))`, "true")
-	f(`any(split(message, ""), any(split(message, ""), true))`, "line 1, column 5: a filter has no function split")
-	f(`severity in 0..3 and facility in 16..23`, "true")
-	f(`severity in 0..3000000`, "line 1, column 14: a range must be")
-	f(`message + message == app`, "line 1, column 9: a filter cannot put texts together")
-	f(`facility * 8 + severity == 187`, "true")
-	f(`let a = message; a == app`, "line 1, column ")
-	f(`$env.app == "web"`, "line 1, column 1: a filter has no $env; write the name of the field alone")
-	f(`$env["app"] == "web"`, "line 1, column 1: a filter has no $env")
-	f(`app == "web" or any(1..2, "app" in $env)`, "line 1, column 36: a filter has no $env")
-	f(`replace(message, "", message) == app`, "line 1, column 1: a filter has no function replace")
-	f(`message matches message`, "line 1, column 9: the pattern of matches")
-	f(`message matches "`+strings.Repeat("(a{100}){10}", 3)+`"`, "it takes up to 2001 steps")
-	f(`devicetime.Hour() < 25 and devicetime.IsZero()`, "true")
-	f(`devicetime.Format(message) == app`, "line 1, column 12: a filter cannot call this")
-	f(`message[0:4] == "eth0" and upper(app) startsWith "KERN"`, "true")
-}
+	"belfry/collect/syslog"
+)
 
 // testEnv runs scripts in a process of the tests.
 func testEnv(t *testing.T) *Env {
 	e := &Env{Log: slog.New(slog.DiscardHandler), Now: time.Now, Worker: testWorker}
-	e.scripts.command = testWorker
-	t.Cleanup(e.scripts.close)
+	e.scripts.Command = testWorker
+	t.Cleanup(e.scripts.Close)
 	return e
 }
 
@@ -84,8 +33,8 @@ func TestScript(t *testing.T) {
 	env := testEnv(t)
 	f := func(text string, want string) {
 		t.Helper()
-		m := Syslog{Severity: 3, App: "kernel", Message: "link down"}
-		s, _, err := newPipeline[Syslog](t.Context(), env, 1, map[string]string{"script": text}, new(atomic.Int32))
+		m := syslog.Message{Severity: 3, App: "kernel", Message: "link down"}
+		s, _, err := newPipeline[syslog.Message](t.Context(), env, syslogFormat{}, 1, map[string]string{"script": text}, new(atomic.Int32))
 		if err != nil {
 			if got := err.Error(); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: got %s", text, got)
@@ -94,7 +43,7 @@ func TestScript(t *testing.T) {
 		}
 		defer s.close()
 		for range 2 { // the second message finds a machine that works, whatever the first did
-			m = Syslog{Severity: 3, App: "kernel", Message: "link down"}
+			m = syslog.Message{Severity: 3, App: "kernel", Message: "link down"}
 			s.backoff = backoff{} // on a slow machine a single failure may be one too many
 			v := s.one(&m)
 			got := fmt.Sprint(v.rejectedBy == "", " ", m.Severity, " ", m.Category, " ", m.Message, " ", v.feeds)
@@ -135,13 +84,13 @@ func TestScript(t *testing.T) {
 
 // A script can return everything that a device can send.
 func TestScriptLongest(t *testing.T) {
-	s, _, err := newPipeline[Syslog](t.Context(), testEnv(t), 1, map[string]string{"script": "function message(m) { m.category = 'seen'; return m }"}, new(atomic.Int32))
+	s, _, err := newPipeline[syslog.Message](t.Context(), testEnv(t), syslogFormat{}, 1, map[string]string{"script": "function message(m) { m.category = 'seen'; return m }"}, new(atomic.Int32))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
-	lines := lineReader{zone: time.UTC, now: time.Now}
-	m := lines.read(strings.Repeat("\x00", tcpLength-1) + "a")
+	p := syslog.Parser{Zone: time.UTC, Now: time.Now}
+	m := p.Parse(strings.Repeat("\x00", tcpLength-1) + "a")
 	if v := s.one(&m); v.failed != nil || m.Category != "seen" || len(m.Message) <= 2*tcpLength {
 		t.Errorf("%d bytes: %v", len(m.Message), v.failed)
 	}
@@ -149,7 +98,7 @@ func TestScriptLongest(t *testing.T) {
 
 // A script that fails repeatedly is suspended, so that others need not wait; one that works again is run as before.
 func TestScriptRests(t *testing.T) {
-	s, _, err := newPipeline[Syslog](t.Context(), testEnv(t), 1, map[string]string{"script": `function message(m) { if (m.app) return m; throw new Error("no app") }`}, new(atomic.Int32))
+	s, _, err := newPipeline[syslog.Message](t.Context(), testEnv(t), syslogFormat{}, 1, map[string]string{"script": `function message(m) { if (m.app) return m; throw new Error("no app") }`}, new(atomic.Int32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +106,7 @@ func TestScriptRests(t *testing.T) {
 	f := func(app, want string) {
 		t.Helper()
 		s.backoff.spent = 0 // on a slow machine, failures take long enough for a rest
-		v := s.one(&Syslog{App: app, Message: "x"})
+		v := s.one(&syslog.Message{App: app, Message: "x"})
 		if got := fmt.Sprint(v.failed); v.rejectedBy != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("by %q: %s", v.rejectedBy, got)
 		}
@@ -185,33 +134,15 @@ func TestScriptRests(t *testing.T) {
 	}
 }
 
-func TestFeed(t *testing.T) {
-	f := func(feed Feed, want string) {
-		t.Helper()
-		row, err := feed.row("R")
-		got := fmt.Sprint(err)
-		if err == nil {
-			got = fmt.Sprintf("%s %s %s %s %v", row.Type, row.Resource, row.Object, row.Log, row.Indicators)
-		}
-		if got != want {
-			t.Errorf("got %s", got)
-		}
+// A filter that is no longer accepted switches its receiver off, with the reason.
+func TestStoredFilterTooCostly(t *testing.T) {
+	filter := strings.Repeat(`lower(message) == "x" or `, 51) + "false"
+	c, err := Kinds["log-syslog-receiver"].New(testEnv(t), Task{Kind: "log-syslog-receiver", Answers: map[string]string{"listen": freePort(t, "udp"), "filter": filter}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	f(Feed{Object: "o", Values: map[string]any{"i1": 3.5}}, "data R o  [{1 3.5}]")
-	f(Feed{Object: "o", Values: map[string]any{"i12": "on"}, Resource: "S"}, "data S o  [{12 on}]")
-	f(Feed{Object: "o", Log: true, Text: "line"}, "log R o line []")
-	f(Feed{Object: "o", Values: map[string]any{"x": 1.0}}, `data("o", …): there is no indicator "x"; they are i1, i2, …`)
-	f(Feed{Object: "o", Values: map[string]any{"i1": nil}}, `data("o", …): i1 is neither a number nor a text`)
-}
-
-func FuzzFilter(f *testing.F) {
-	f.Add(`severity <= 4 && message contains "link"`, "link down")
-	f.Add(`all(1..100000, # > 0) or message matches "a(b|c)*"`, "")
-	f.Fuzz(func(t *testing.T, text, message string) {
-		if filter, err := NewFilter(text, new(Syslog)); err == nil {
-			filter.Keep(&Syslog{Message: message})
-		} else if strings.Contains(err.Error(), "\n") {
-			t.Errorf("more than a line: %v", err)
-		}
-	})
+	err = c.Run(t.Context(), nil)
+	if _, off := err.(switchedOff); !off || !strings.Contains(err.Error(), "switched off: the filter is wrong: its functions read whole texts too often") {
+		t.Error(err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/collect/script"
 )
 
 // receiver carries messages of one format from a port to the sink:
@@ -41,6 +42,15 @@ type messageFormat[M any] interface {
 	parse(e *Env, answers map[string]string, text string) (M, error)
 	// batch returns messages as columns of their collection, without times.
 	batch(messages []M) belfry.Batch
+
+	// sender returns the field with the address of the sender.
+	sender(*M) *string
+	// size returns the total length of the texts in bytes.
+	size(*M) int
+	// blank sets the numbers to "unknown".
+	blank(*M)
+	// validate checks the numbers of a message that was made by a script or for a trial.
+	validate(*M) error
 }
 
 // messageReader reads the messages of one receiver.
@@ -80,7 +90,7 @@ func receiverKind[M any](f messageFormat[M]) Kind {
 			if column, err := f.check(answers); err != nil {
 				return column, err
 			}
-			return checkPipeline[M](ctx, e, c, answers)
+			return checkPipeline(ctx, e, f, c, answers)
 		},
 		try: func(ctx context.Context, e *Env, task Task, t trial) (*Tried, error) { return try(ctx, e, task, t, f) },
 	}
@@ -185,7 +195,7 @@ func (r *receiver[M]) configure(ctx context.Context, t Task) (s *setup[M], err e
 	if s.allow, err = parseNetworks(t.Answers["allow"]); err != nil {
 		return nil, err
 	}
-	column, err := checkPipeline[M](ctx, r.env, t.Customer, t.Answers)
+	column, err := checkPipeline(ctx, r.env, r.format, t.Customer, t.Answers)
 	if err != nil && column == "filter" {
 		err = switchedOff{err} // it was accepted under other limits, and a retry does not help
 	}
@@ -245,7 +255,7 @@ func (r *receiver[M]) work(ctx context.Context) {
 		}
 		out.reset(len(raws))
 		for part := raws; len(part) > 0; {
-			n := min(len(part), runMessages)
+			n := min(len(part), script.BatchSize)
 			r.process(ctx, s, p, part[:n], &out)
 			part = part[n:]
 		}
@@ -258,7 +268,7 @@ func (r *receiver[M]) work(ctx context.Context) {
 			}
 		}
 		if p.off() {
-			r.fail(switchedOff{errScriptOff})
+			r.fail(switchedOff{script.ErrOff})
 		}
 	}
 }
@@ -277,7 +287,7 @@ func (r *receiver[M]) pipeline(ctx context.Context, s *setup[M], old *pipeline[M
 	if old != nil {
 		old.close()
 	}
-	p, _, err := newPipeline[M](ctx, r.env, s.task.Customer, s.task.Answers, s.kills)
+	p, _, err := newPipeline(ctx, r.env, r.format, s.task.Customer, s.task.Answers, s.kills)
 	if err != nil {
 		r.fail(err)
 		return &pipeline[M]{broken: err}

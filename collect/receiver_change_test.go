@@ -69,11 +69,10 @@ func (s *stuckSink) Receive(ctx context.Context, c belfry.CustomerID, id belfry.
 // filter once there is space again. It can be changed repeatedly meanwhile, everything is counted, and no more messages
 // are on their way to the sink than before.
 func TestSyslogChangeFull(t *testing.T) {
-	h := newFixture(t, Kinds)
-	sink := &stuckSink{Sink: h.env.Sink, free: make(chan struct{})}
+	sink := &stuckSink{free: make(chan struct{})}
+	h := newFixtureWith(t, Kinds, func(s Sink) Sink { sink.Sink = s; return sink })
 	release := sync.OnceFunc(func() { close(sink.free) })
 	defer release()
-	h.env.Sink = sink
 	addr := freePort(t, "udp")
 	h.provision("log-syslog-receiver", "name,listen", "U,"+addr)
 	h.up("U")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/collect/syslog"
 )
 
 // fullSink has no space for messages. It accepts counters from callers that have time to wait.
@@ -48,7 +49,7 @@ func (s *fullSink) Receive(ctx context.Context, _ belfry.CustomerID, _ belfry.ID
 // countedReader makes empty messages and counts them.
 type countedReader struct{ reads atomic.Int64 }
 
-func (r *countedReader) read(raw) (m Syslog, reply *informReply, why Drop, ok bool) {
+func (r *countedReader) read(raw) (m syslog.Message, reply *informReply, why Drop, ok bool) {
 	r.reads.Add(1)
 	return m, nil, 0, true
 }
@@ -59,7 +60,7 @@ type countedFormat struct {
 	lines *countedReader
 }
 
-func (f countedFormat) configure(e *Env, answers map[string]string) (messageReader[Syslog], portSpec, error) {
+func (f countedFormat) configure(e *Env, answers map[string]string) (messageReader[syslog.Message], portSpec, error) {
 	_, spec, err := f.syslogFormat.configure(e, answers)
 	return f.lines, spec, err
 }
@@ -78,7 +79,7 @@ func TestReceiverLastFigures(t *testing.T) {
 		sink := &fullSink{}
 		env := &Env{Sink: sink, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 		lines := &countedReader{}
-		r := &receiver[Syslog]{
+		r := &receiver[syslog.Message]{
 			env: env, task: Task{Name: "U", Objects: []string{"U - Receiver"}, Answers: map[string]string{"listen": "127.0.0.1:514"}},
 			stats: env.NewStats(), format: countedFormat{lines: lines},
 		}

@@ -6,6 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"belfry/collect/syslog"
+
+	"belfry/collect/script"
 )
 
 // Random scripts have many endless loops, which would take nearly all the time with the usual limits.
@@ -15,23 +19,23 @@ const soon = 2 * time.Millisecond
 // script: no message is lost or changed because the script failed, and every kept message can be stored.
 func tryScript(t *testing.T, env *Env, start time.Duration, text, message string) (ran bool) {
 	t.Helper()
-	script := &scriptRunner{workers: &env.scripts, customer: 1, text: text, limit: scriptLimit{start, soon}, kills: new(atomic.Int32)}
-	if err := script.open(t.Context()); err != nil {
+	env.scripts.Limit = script.Limit{Start: start, Message: soon}
+	s, _, err := newPipeline[syslog.Message](t.Context(), env, syslogFormat{}, 1, map[string]string{"script": text}, new(atomic.Int32))
+	if err != nil {
 		if strings.Contains(err.Error(), "\n") {
 			t.Errorf("more than a line: %v", err)
 		}
 		return false
 	}
-	s := &pipeline[Syslog]{script: script}
 	defer s.close()
-	full := Syslog{IP: "192.0.2.7", Host: "h", Facility: 23, Severity: 7, App: message, ProcID: "1", MsgID: "2", Category: "c", Data: "{}", DeviceTime: time.Unix(1, 0).UTC()}
-	for _, m := range []Syslog{{Message: message}, full, {}} {
+	full := syslog.Message{IP: "192.0.2.7", Host: "h", Facility: 23, Severity: 7, App: message, ProcID: "1", MsgID: "2", Category: "c", Data: "{}", DeviceTime: time.Unix(1, 0).UTC()}
+	for _, m := range []syslog.Message{{Message: message}, full, {}} {
 		was := m
 		v := s.one(&m)
 		if v.failed != nil && (v.rejectedBy != "" || m != was) {
 			t.Errorf("%v: of %+v it made %+v, %s", v.failed, was, m, v.rejectedBy)
 		}
-		if err := m.check(); v.failed == nil && v.rejectedBy == "" && err != nil {
+		if err := checkMessage(s.format, &m); v.failed == nil && v.rejectedBy == "" && err != nil {
 			t.Errorf("kept: %v", err)
 		}
 	}
@@ -65,7 +69,7 @@ func TestScriptWords(t *testing.T) {
 			body = append(body, words[random.IntN(len(words))])
 		}
 		text := "function message(m) { " + strings.Join(body, " ") + "; return m }"
-		if tryScript(t, env, scriptStart, text, "text") {
+		if tryScript(t, env, 2*time.Second, text, "text") {
 			ran++
 		}
 		if t.Failed() {

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"belfry"
+	"belfry/collect/ping"
+	"belfry/collect/snmp"
 	"belfry/meta"
 )
 
@@ -31,7 +34,6 @@ type Supervisor struct {
 	wake  chan struct{}
 
 	reservations reservations
-	trials       trialLocks
 }
 
 // run is the collector of a resource. A resource never has two: the next one starts when the previous one has ended.
@@ -48,8 +50,9 @@ func New(tree *meta.Tree, env *Env) *Supervisor { return newSupervisor(tree, env
 
 func newSupervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor {
 	env.tree = tree
-	env.pings = newPinger(env)
-	env.scripts.command, env.scripts.max = env.Worker, env.Workers
+	env.pings = ping.New(env.Log)
+	env.scripts.Command, env.scripts.Max = env.Worker, env.Workers
+	env.snmp = &snmp.Entity{MIBs: filepath.Join(env.Dir, "mibs"), Engine: filepath.Join(env.Dir, "collect", "engine"), Now: env.Now, Log: env.Log}
 	s := &Supervisor{
 		tree: tree, env: env, kinds: kinds, all: true,
 		dirty: map[belfry.ID]struct{}{}, runs: map[belfry.ID]*run{}, idle: map[belfry.ID]struct{}{}, wake: make(chan struct{}, 1),
@@ -72,7 +75,7 @@ func (s *Supervisor) OnRecord(r *belfry.Record) {
 	}
 	for i := range r.States {
 		id, stopped := r.States[i].Item, r.States[i].Mode == belfry.CollectorStopped
-		if _, idle := s.idle[id]; idle && !stopped || stopped && (s.runs[id] != nil || s.env.pings.has(id)) {
+		if _, idle := s.idle[id]; idle && !stopped || stopped && (s.runs[id] != nil || s.env.pings.Has(id)) {
 			s.dirty[id] = struct{}{}
 		}
 	}
@@ -91,12 +94,12 @@ func (s *Supervisor) OnRecord(r *belfry.Record) {
 
 // Run follows the tree until ctx ends. Then it closes all ports and waits until every collector has ended.
 func (s *Supervisor) Run(ctx context.Context) error {
-	defer s.env.scripts.close()
+	defer s.env.scripts.Close()
 	defer s.ended.Wait()
 	collecting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer s.env.closePorts() // before the receivers stop, so that those that share a port leave it together
-	s.ended.Go(func() { s.env.pings.run(ctx) })
+	s.ended.Go(func() { s.env.pings.Run(ctx, s.env.Sink) })
 	for {
 		s.mu.Lock()
 		dirty, all := s.dirty, s.all
@@ -122,7 +125,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 func (s *Supervisor) Running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.env.pings.count()
+	n := s.env.pings.Count()
 	for _, r := range s.runs {
 		if !r.stopped {
 			n++
@@ -134,7 +137,7 @@ func (s *Supervisor) Running() int {
 func (s *Supervisor) running() []belfry.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.AppendSeq(s.env.pings.ids(), maps.Keys(s.runs))
+	return slices.AppendSeq(s.env.pings.IDs(), maps.Keys(s.runs))
 }
 
 // reconcile starts, changes or stops the collector of a resource, as the tree says.
@@ -147,10 +150,10 @@ func (s *Supervisor) reconcile(ctx context.Context, id belfry.ID) {
 		s.idle[id] = struct{}{}
 	}
 	if wanted && s.kinds[task.Kind].pings {
-		s.env.pings.set(&task)
+		s.env.pings.Set(ping.Task{Customer: task.Customer, Resource: id, Name: task.Name, Objects: task.Objects, Answers: task.Answers})
 		wanted = false // the pinger runs it
 	} else {
-		s.env.pings.remove(id)
+		s.env.pings.Remove(id)
 	}
 	old := s.runs[id]
 	if old != nil && !old.stopped {
@@ -226,6 +229,9 @@ func (t *Task) equal(o *Task) bool {
 	return t.Customer == o.Customer && t.Resource == o.Resource && t.Name == o.Name && t.Kind == o.Kind &&
 		t.Denied == o.Denied && maps.Equal(t.Answers, o.Answers) && slices.Equal(t.Objects, o.Objects) && t.Author.Equal(o.Author)
 }
+
+// errPanic is shown by a resource whose collector panicked.
+var errPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
 
 // How long a collector that failed waits before it is run again: longer each time, until it has run for a while.
 const (

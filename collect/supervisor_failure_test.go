@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/collect/script"
 	"belfry/engine"
 	"belfry/status"
 )
@@ -60,7 +61,7 @@ func TestSupervisorAdapts(t *testing.T) {
 				case task = <-changes:
 					l.note("is changed to %s", task.Answers["ip_address_fqdn"])
 					if task.Answers["ip_address_fqdn"] == "127.0.0.9" {
-						return switchedOff{errScriptOff}
+						return switchedOff{script.ErrOff}
 					}
 				case <-ctx.Done():
 					return nil

@@ -82,6 +82,12 @@ func (h *fixture) inOrder(collection string, fields ...string) (lines []string) 
 
 func newFixture(t *testing.T, kinds map[string]Kind) *fixture {
 	t.Helper()
+	return newFixtureWith(t, kinds, func(s Sink) Sink { return s })
+}
+
+// newFixtureWith makes a fixture whose sink is wrapped.
+func newFixtureWith(t *testing.T, kinds map[string]Kind, wrap func(Sink) Sink) *fixture {
+	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +109,7 @@ func newFixture(t *testing.T, kinds map[string]Kind) *fixture {
 		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
 	})
 	h.intake = intake.New(intake.Config{Engine: h.seq, Check: Check, Inspect: h.inspect, Receivers: h.sup.Receivers})
-	h.env.Sink = h.intake
+	h.env.Sink = wrap(h.intake)
 	ctx, stop := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() { h.seq.Run(ctx) })

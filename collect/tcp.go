@@ -101,7 +101,7 @@ func (s *tcpSocket) countRefused(from netip.Addr) {
 func (s *tcpSocket) add(conn net.Conn) *connection {
 	c := &connection{conn: conn, of: s, from: addrOf(conn.RemoteAddr()).Addr(), ended: make(chan struct{})}
 	now := time.Now()
-	c.heard.Store(now.UnixNano())
+	c.lastSeen.Store(now.UnixNano())
 	s.env.connLimit.mu.Lock()
 	defer s.env.connLimit.mu.Unlock()
 	if s.over {
@@ -309,7 +309,7 @@ func (s *stream) Read(b []byte) (int, error) {
 		}
 		n, err := s.conn.Read(b)
 		if n > 0 {
-			s.heard.Store(time.Now().UnixNano())
+			s.lastSeen.Store(time.Now().UnixNano())
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			s.broken = s.broken || err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed)

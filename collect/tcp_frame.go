@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"belfry/collect/syslog"
 )
 
 const (
@@ -113,7 +115,7 @@ func opening(b []byte) (what opened, count, size int) {
 		size++
 	}
 	head := b[size:min(len(b), size+longestPriority)]
-	if _, _, ok := priority(string(head)); ok {
+	if _, _, ok := syslog.Priority(string(head)); ok {
 		return what, count, size
 	}
 	if len(head) < longestPriority && priorityPart(head) {
@@ -121,6 +123,8 @@ func opening(b []byte) (what opened, count, size int) {
 	}
 	return openText, 0, 0
 }
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 // priorityPart reports whether b may be the beginning of a priority.
 func priorityPart(b []byte) bool {

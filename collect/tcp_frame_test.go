@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"belfry/collect/syslog"
 )
 
 // A stream may use octet counting or delimiters, and may be split anywhere.
@@ -47,7 +49,7 @@ func TestStreamEnds(t *testing.T) {
 		for _, piece := range []int{1, len(stream)} {
 			var got []string
 			for _, m := range serveStream(t, stream, piece) {
-				got = append(got, testLines.read(m.text).Message)
+				got = append(got, (&syslog.Parser{Zone: time.UTC, Now: time.Now}).Parse(m.text).Message)
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%.100q in pieces of %d: got %.300q, want %.300q", stream, piece, got, want)

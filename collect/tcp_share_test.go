@@ -49,7 +49,7 @@ func (s *tcpSocket) connect(from string, silent time.Duration) *fakeConn {
 	if c == nil {
 		return nil
 	}
-	c.heard.Store(time.Now().Add(-silent).UnixNano())
+	c.lastSeen.Store(time.Now().Add(-silent).UnixNano())
 	return f
 }
 
@@ -190,8 +190,8 @@ func TestLongestSilent(t *testing.T) {
 		s.conns.silent()
 	}
 	first := s.conns.Front().Value.(*connEntry).connection
-	first.heard.Store(first.heard.Load() - int64(time.Minute))
-	if c, since := s.conns.silent(); c != first || since != first.heard.Load() {
+	first.lastSeen.Store(first.lastSeen.Load() - int64(time.Minute))
+	if c, since := s.conns.silent(); c != first || since != first.lastSeen.Load() {
 		t.Error("not the longest silent one")
 	}
 }

@@ -167,7 +167,9 @@ func TestPeerTrapInformRefused(t *testing.T) {
 func TestPeerTrapTwoReceivers(t *testing.T) {
 	h := newFixture(t, Kinds)
 	addr := freePort(t, "udp")
-	copyMIBs(t, filepath.Join(h.env.Dir, "mibs"))
+	if err := os.CopyFS(filepath.Join(h.env.Dir, "mibs"), os.DirFS("mib/testdata")); err != nil {
+		t.Fatal(err)
+	}
 	h.provision("log-trap-receiver", "name,listen,allow,version,filter,script",
 		"Near,"+addr+",127.0.0.1,2c,"+cell(`name startsWith "acme"`)+",",
 		"Far,"+addr+",127.0.0.9,1,,"+cell(`function message(m) { m.category = "rocket"; m.severity = 2; m.host = m.p.length + " values"; return m }`))

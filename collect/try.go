@@ -10,11 +10,11 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/collect/script"
 	"belfry/meta"
 )
 
@@ -35,7 +35,7 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.trials.begin(ctx, scope.Customer, &s.env.scripts)
+	done, err := s.env.scripts.BeginTrial(ctx, scope.Customer)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func try[M any](ctx context.Context, e *Env, task Task, t trial, f messageFormat
 	if err != nil {
 		return nil, err
 	}
-	p, column, err := newPipeline[M](ctx, e, task.Customer, t.answers(task.Answers), nil)
+	p, column, err := newPipeline(ctx, e, f, task.Customer, t.answers(task.Answers), nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -181,18 +181,18 @@ func parseSample[M any](e *Env, task Task, t trial, f messageFormat[M]) (m M, er
 			return m, err
 		}
 	} else {
-		any(&m).(message).blank()
+		f.blank(&m)
 		d := json.NewDecoder(bytes.NewReader(t.Sample))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&m); err != nil {
 			return m, belfry.Errorf(belfry.BadParameter, "sample: %s; give a text, or an object with the fields %s",
 				describeJSONError(err), strings.Join(fieldsOf[M](), ", "))
 		}
-		if err := any(&m).(message).check(); err != nil {
+		if err := checkMessage(f, &m); err != nil {
 			return m, belfry.Errorf(belfry.BadParameter, "sample: %s", err)
 		}
 	}
-	if ip := any(&m).(message).sender(); t.From != "" || *ip == "" {
+	if ip := f.sender(&m); t.From != "" || *ip == "" {
 		*ip = cmp.Or(t.From, "127.0.0.1")
 	}
 	return m, nil
@@ -232,7 +232,7 @@ func (p *pipeline[M]) try(ctx context.Context, m M, resource string) *Tried {
 	}
 	out.Ignored = ignored[M](v.returned)
 	if v.failed == nil {
-		out.rows, v.failed = rowsOf(v.feeds, resource)
+		out.rows, v.failed = script.Rows(v.feeds, resource)
 	}
 	if v.failed != nil {
 		out.fail(v.failed)
@@ -271,43 +271,4 @@ func ignored[M any](given []byte) (names []string) {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// trialLocks limits each customer to one trial at a time.
-type trialLocks struct {
-	mu   sync.Mutex
-	busy map[belfry.CustomerID]chan struct{} // closed when the trial is over
-}
-
-// begin waits for the customer's other trial, or fails if its scripts were slow lately.
-func (t *trialLocks) begin(ctx context.Context, c belfry.CustomerID, workers *scriptWorkers) (done func(), err error) {
-	for {
-		t.mu.Lock()
-		before := t.busy[c]
-		if before == nil {
-			if t.busy == nil {
-				t.busy = map[belfry.CustomerID]chan struct{}{}
-			}
-			mine := make(chan struct{})
-			t.busy[c] = mine
-			t.mu.Unlock()
-			return func() {
-				t.mu.Lock()
-				defer t.mu.Unlock()
-				delete(t.busy, c)
-				close(mine)
-			}, nil
-		}
-		t.mu.Unlock()
-		if wait, offends := workers.penalty(c); offends {
-			err := belfry.Errorf(belfry.RateLimited, "a script is being tried, and scripts of this customer took too long or had to be ended lately; try one at a time until a minute has passed without")
-			err.Retry = int((wait + time.Second - 1) / time.Second)
-			return nil, err
-		}
-		select {
-		case <-before:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"belfry/accounts"
 
 	"belfry"
+	"belfry/collect/syslog"
 )
 
 // TestTry tries filters and scripts on samples, as those who write them do.
@@ -110,7 +111,7 @@ func FuzzTrial(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		trial, err := readTrial(body)
 		if err == nil {
-			_, err = parseSample(&Env{Now: time.Now}, Task{}, trial, messageFormat[Syslog](syslogFormat{}))
+			_, err = parseSample(&Env{Now: time.Now}, Task{}, trial, messageFormat[syslog.Message](syslogFormat{}))
 		}
 		if err != nil && belfry.CodeOf(err) == "" {
 			t.Errorf("not for a client: %v", err)
@@ -165,7 +166,8 @@ func (r removing) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.R
 func TestTryInRemovedCustomer(t *testing.T) {
 	k := Kinds["log-syslog-receiver"]
 	k.New = func(*Env, Task) (Collector, error) { return nil, errors.New("not here") }
-	e := newFixture(t, map[string]Kind{"log-syslog-receiver": k})
+	remove := func() {}
+	e := newFixtureWith(t, map[string]Kind{"log-syslog-receiver": k}, func(s Sink) Sink { return removing{s, func() { remove() }} })
 	admin := e.who
 	c, err := e.accounts.AddCustomer("other", "", "test")
 	if err != nil {
@@ -175,11 +177,11 @@ func TestTryInRemovedCustomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.who.Scope = belfry.Whole(c.ID)
-	e.env.Sink = removing{e.env.Sink, func() {
+	remove = func() {
 		if _, _, err := e.accounts.RemoveCustomer(t.Context(), accounts.Caller{Sender: admin, Level: belfry.LevelInstance}, "other"); err != nil {
 			t.Error(err)
 		}
-	}}
+	}
 	e.provision("log-syslog-receiver", "name,listen", "Lines,127.0.0.1:5514")
 	out, err := e.sup.Try(t.Context(), e.who.Scope, "Lines", []byte(`{"sample": "a", "script": "function message(m) { log('x', 'y', {view: 'Lines', class: 'c'}); return m }"}`))
 	if err != nil || len(out.Feeds) > 0 {

@@ -15,7 +15,7 @@ func testInform(t *testing.T, request uint32) []byte {
 	x := gosnmp.GoSNMP{Version: gosnmp.Version2c, Community: "public"}
 	b, err := (&gosnmp.SnmpPacket{
 		Version: gosnmp.Version2c, Community: "public", PDUType: gosnmp.InformRequest, RequestID: request, Logger: x.Logger,
-		Variables: []gosnmp.SnmpPDU{typed(oidUpTime, gosnmp.TimeTicks, uint32(1)), typed(oidTrapOID, gosnmp.ObjectIdentifier, ".1.3.6.1.6.3.1.1.5.1")},
+		Variables: trapVariables(".1.3.6.1.6.3.1.1.5.1"),
 	}).MarshalMsg()
 	if err != nil {
 		t.Fatal(err)

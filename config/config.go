@@ -23,7 +23,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/collect"
+	"belfry/collect/script"
 )
 
 // Config is everything a user can set. Load fills in what the file leaves out, so the zero value is never used.
@@ -97,7 +97,7 @@ type Limits struct {
 	Texts        Size `yaml:"texts" help:"memory for the texts of what customers have set up (answers, constants, notes, acknowledgments, classes, policies, users, keys); one customer's may take half of it" reload:"yes"`
 	MemoryItems  Size `yaml:"memory_items" help:"memory for items and the last values of their indicators; one customer's may take three quarters of it when there are others" reload:"yes"`
 	Receivers    int  `yaml:"receivers" help:"receivers of one customer: resources that listen on a port" reload:"yes"`
-	// Each is a process that may use as much memory as collect.ScriptWorkerMemory says.
+	// Each is a process that may use as much memory as script.WorkerMemory says.
 	ScriptWorkers int `yaml:"script_workers" help:"processes that run scripts of receivers at the same time, at most one of a customer"`
 	Connections   int `yaml:"connections" help:"connections to the API; further ones wait, and idle ones make room for them"`
 	RowRate       int `yaml:"row_rate" help:"rows per second of one customer; 0: any number" reload:"yes"`
@@ -142,7 +142,7 @@ func Default(cat *catalog.Catalog) *Config {
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
 		Limits: Limits{
 			Body: 256 << 20, BodyHeld: 64 << 20, RowsHeld: 100_000, MemoryHeld: 256 << 20, MemoryItems: 1 << 30, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
-			BulkRequests: 64, Objects: 1_000_000, Texts: 128 << 20, Receivers: 100, ScriptWorkers: collect.DefaultScriptWorkers, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
+			BulkRequests: 64, Objects: 1_000_000, Texts: 128 << 20, Receivers: 100, ScriptWorkers: script.DefaultWorkers, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
 			Streams: 200, AllStreams: 1000,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
 			Stop: Duration(9 * time.Second), // many kill after ten

@@ -119,7 +119,7 @@ func BenchmarkFormats(b *testing.B) {
 		b.Run(format.String(), func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				r, err := x.newReader(x.Who.Scope, strings.NewReader(body), format)
+				r, err := x.newReader(x.Who.Scope, strings.NewReader(body), Options{Format: format})
 				if err != nil {
 					b.Fatal(err)
 				}

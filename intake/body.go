@@ -10,9 +10,9 @@ import (
 	"belfry/intake/rowfmt"
 )
 
-// body is what a bulk request brings: rows that are read chunk by chunk, and what the sequencer does with a chunk.
+// body is the body of a bulk request: it is read in chunks, and the sequencer applies each chunk.
 type body interface {
-	// read gives the next rows. The last chunk comes with io.EOF; any other error ends the body.
+	// read returns the next rows. The last chunk comes with io.EOF; any other error ends the body.
 	read(portion) (*chunk, error)
 	apply(decision, *chunk)
 }
@@ -27,7 +27,7 @@ const (
 	fieldSize  = 4 // what an empty field counts, since it takes that much
 )
 
-// portion is how much of a body one read gives at most.
+// portion bounds what one read returns.
 type portion struct {
 	rows, open, bytes int
 	check             func(c *chunk, text int) error // called as the chunk grows; nil: there is nothing to check
@@ -36,7 +36,7 @@ type portion struct {
 // oneChunk is what is read of a body that is applied in chunks.
 func oneChunk() portion { return portion{rows: chunkRows, open: chunkOpen, bytes: chunkBytes} }
 
-// whole tells whether the body is read to its end.
+// whole reports whether the body is read to its end.
 func (p portion) whole() bool { return p.rows > chunkRows }
 
 // readWhole reads all that is left into one chunk, until check objects.
@@ -48,9 +48,9 @@ func readWhole(b body, check func(c *chunk, text int) error) (*chunk, error) {
 	return c, err
 }
 
-// source gives the rows of a body one by one, whatever they are written in.
+// source returns the rows of a body one by one, whatever they are written in.
 type source interface {
-	// Next gives the fields of the next row, valid until the following call, and the physical line on which it starts.
+	// Next returns the fields of the next row, valid until the following call, and the physical line on which it starts.
 	// After a rowFault the following call goes on with the row after it; io.EOF ends the body; any other error means
 	// that the body broke off or cannot be read any further.
 	Next() (fields [][]byte, line int, err error)
@@ -65,11 +65,11 @@ type rowBody struct {
 // checkEvery is how many rows are read between two checks of a chunk's size.
 const checkEvery = 256
 
-// take puts a row into a chunk, or says what is wrong with it.
-type take func(c *chunk, fields [][]byte, line int) *belfry.RowError
+// addRow adds a row to a chunk, or says what is wrong with it.
+type addRow func(c *chunk, fields [][]byte, line int) *belfry.RowError
 
-// read hands rows to take until the chunk is full or the body ends. A row that cannot be read is refused alone.
-func (b *rowBody) read(c *chunk, p portion, t take) error {
+// read adds rows until the chunk is full or the body ends. A row that cannot be read is refused alone.
+func (b *rowBody) read(c *chunk, p portion, add addRow) error {
 	text, empty := 0, 0
 	c.before = b.row
 	for c.rows < p.rows && text+empty < p.bytes && c.open.len() < p.open {
@@ -87,7 +87,7 @@ func (b *rowBody) read(c *chunk, p portion, t take) error {
 		c.rows++
 		switch {
 		case !isRow:
-			if refused := t(c, fields, line); refused != nil {
+			if refused := add(c, fields, line); refused != nil {
 				c.rejected.add(b.row, line, refused)
 			}
 		case c.rejected.full():

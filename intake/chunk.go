@@ -10,28 +10,29 @@ import (
 	"belfry/meta"
 )
 
-// chunk is a stretch of a body, read and checked as far as that can be done beside the sequencer.
+// chunk is a part of a body, read and checked as far as possible outside of the sequencer.
 //
-// A row about an object that exists, with values its class takes, is ready: it stands in data or logs with its object.
-// Any other row keeps its place there, without an object, and goes into open, for the sequencer to decide: it may make
-// the object, or be refused because of what another request did in between.
+// A row about an object that exists, with values its class takes, is ready: it is in data or logs with its object.
+// Any other row keeps its slot there, without an object, and is added to open for the sequencer to decide: it may create
+// the object, or be refused because of what another request did meanwhile.
 type chunk struct {
-	rows     int // read so far, wrong ones included
-	layout   *layout
-	data     dataRows
-	logs     logRows
-	open     openRows
-	unnamed  []unnamed // ready rows whose object was found by its name alone
-	twins    int       // of the customer when the first of them was found
-	rejected rejections
-	report   belfry.Report // what the sequencer says
-	more     bool          // rows are left for another turn
-	before   int           // rows of the body that stand before the chunk
-	let      []int32       // the rows that were discarded
+	rows      int // read so far, wrong ones included
+	layout    *layout
+	data      dataRows
+	logs      logRows
+	open      openRows
+	collected *collectionRows // of a body for another collection, which has no data and logs
+	unnamed   []unnamed       // ready rows whose object was found by its name alone
+	twins     int             // of the customer when the first of them was found
+	rejected  rejections
+	report    belfry.Report // what the sequencer says
+	more      bool          // rows are left for another turn
+	before    int           // rows of the body that stand before the chunk
+	let       []int32       // the rows that were discarded
 
 	tabs    bool                      // log lines are separated by tabs, whatever their class says
-	created func(int, belfry.Created) // told what the open row of that number has made; nil when nobody asks
-	// discarded is told the numbers of rows that were let go; nil when nobody asks.
+	created func(int, belfry.Created) // called with what an open row has created; may be nil
+	// discarded is called with the numbers of discarded rows; may be nil.
 	discarded func(int)
 	by        []string // who sent each row, when not all are of one sender
 }
@@ -51,6 +52,9 @@ func (c *chunk) memory() int {
 		if row += 8; c.data.columns[i].texts != nil {
 			row += 16
 		}
+	}
+	if c.collected != nil {
+		return c.collected.memory()
 	}
 	return c.open.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes) + c.data.sources.memory() + c.logs.sources.memory()
 }
@@ -120,7 +124,7 @@ func (d *dataRows) add(n *meta.Node, at belfry.Time, o origin) int {
 	return len(d.nodes) - 1
 }
 
-// expect makes room for rows.
+// expect allocates for rows.
 func (d *dataRows) expect(rows int) {
 	d.nodes, d.times, d.origins = slices.Grow(d.nodes, rows), slices.Grow(d.times, rows), slices.Grow(d.origins, rows)
 	for i := range d.columns {
@@ -128,12 +132,12 @@ func (d *dataRows) expect(rows int) {
 	}
 }
 
-// takeOut gives the rows in slices of just their size and leaves d empty, with all its room, for the next ones. Rows
+// moveOut returns the rows in slices of just their size and leaves d empty, with all its room, for the next ones. Rows
 // wait in memory until they are stored, so slices that are half full would double what waits.
-func (d *dataRows) takeOut() dataRows {
+func (d *dataRows) moveOut() dataRows {
 	out := dataRows{
 		nodes: slices.Clone(d.nodes), times: slices.Clone(d.times), origins: slices.Clone(d.origins),
-		columns: make([]valueColumn, len(d.columns)), sources: d.sources.takeOut(),
+		columns: make([]valueColumn, len(d.columns)), sources: d.sources.moveOut(),
 	}
 	for i := range d.columns {
 		c := &d.columns[i]
@@ -143,7 +147,7 @@ func (d *dataRows) takeOut() dataRows {
 	return out
 }
 
-// cut gives the first rows, and leaves the others in d.
+// cut returns the first rows, and leaves the others in d.
 func (d *dataRows) cut(rows int) dataRows {
 	if rows == len(d.nodes) {
 		first := *d
@@ -184,7 +188,7 @@ func (d *dataRows) reshape(indicators []indicatorColumn) {
 	d.empty()
 }
 
-// widen gives d the columns that indicators has more; the rows so far have no value in them.
+// widen returns d the columns that indicators has more; the rows so far have no value in them.
 func (d *dataRows) widen(indicators []indicatorColumn) {
 	for i := len(d.columns); i < len(indicators); i++ {
 		if i < cap(d.columns) {
@@ -212,7 +216,7 @@ func (c *valueColumn) setText(row int, v string) {
 	c.texts[row] = v
 }
 
-// batch gives the rows that have an object; nil when there are none. Rows without a time of their own get arrival's.
+// batch returns the rows that have an object; nil when there are none. Rows without a time of their own get arrival's.
 func (d *dataRows) batch(arrival belfry.Time) *belfry.Batch {
 	keep, items := keepers(d.nodes)
 	if len(items) == 0 {
@@ -249,7 +253,7 @@ func (l *logRows) add(n *meta.Node, at belfry.Time, o origin, text, sep string) 
 	return len(l.nodes) - 1
 }
 
-// cut gives the first lines, and leaves the others in l.
+// cut returns the first lines, and leaves the others in l.
 func (l *logRows) cut(lines int) logRows {
 	n := lines
 	first := logRows{nodes: l.nodes[:n:n], times: l.times[:n:n], origins: l.origins[:n:n], text: l.text[:n:n], sep: l.sep[:n:n], sources: l.sources.cut(n)}
@@ -319,7 +323,7 @@ type rejections struct {
 	most  int // how many are kept; 0: as many as a report lists
 }
 
-// full tells that a further row is only counted.
+// full reports whether further rows are only counted.
 func (r *rejections) full() bool { return len(r.list) >= r.room() }
 
 func (r *rejections) room() int { return cmp.Or(r.most, belfry.MaxReported) }

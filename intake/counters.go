@@ -27,7 +27,7 @@ const (
 // LostReasons names the entries of Counters.Lost.
 var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage", "row_rate"}
 
-// lostReasonOf tells why rows were refused that were right, as far as anybody had looked.
+// lostReasonOf says why rows were refused that were right, as far as anybody had looked.
 func lostReasonOf(err error) lostReason {
 	switch belfry.CodeOf(err) {
 	case belfry.Overloaded:
@@ -40,7 +40,7 @@ func lostReasonOf(err error) lostReason {
 	return lostBroken // the client has gone, or has lost its rights
 }
 
-// Counters gives the live counters.
+// Counters returns the live counters.
 func (in *Intake) Counters() *Counters { return &in.counters }
 
 // count books a decided chunk.
@@ -49,7 +49,7 @@ func (in *Intake) count(customer belfry.CustomerID, c *chunk, err error) {
 		in.lost(customer, c.rows, lostStorage)
 		return
 	}
-	in.counters.book(c.rows, c.tally())
+	in.counters.book(c.rows, c.outcome())
 }
 
 // lost books rows that were read and are not stored.
@@ -59,7 +59,7 @@ func (in *Intake) lost(customer belfry.CustomerID, rows int, why lostReason) {
 }
 
 // cut books a chunk that was given up after some turns: what these have decided counts, and the other rows are lost.
-func (in *Intake) cut(customer belfry.CustomerID, rows int, t tally, why lostReason) {
+func (in *Intake) cut(customer belfry.CustomerID, rows int, t outcome, why lostReason) {
 	in.counters.book(rows, t)
 	in.miss(customer, rows-t.stored-t.rejected-t.discarded, why)
 }
@@ -73,15 +73,17 @@ func (in *Intake) miss(customer belfry.CustomerID, rows int, why lostReason) {
 	}
 }
 
-// tally is what became of the rows of a chunk so far.
-type tally struct {
+// outcome is what became of the rows of a chunk so far.
+type outcome struct {
 	stored, rejected, discarded int
 }
 
-func (c *chunk) tally() tally { return tally{c.report.Accepted, c.rejected.count, c.report.Discarded} }
+func (c *chunk) outcome() outcome {
+	return outcome{c.report.Accepted, c.rejected.count, c.report.Discarded}
+}
 
 // book counts rows that were received, and what became of them.
-func (n *Counters) book(rows int, t tally) {
+func (n *Counters) book(rows int, t outcome) {
 	n.Received.Add(int64(rows))
 	n.Stored.Add(int64(t.stored))
 	n.Rejected.Add(int64(t.rejected))

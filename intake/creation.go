@@ -13,10 +13,10 @@ import (
 // work each may create createRate items per second. A customer that is alone creates as fast as it can.
 const createRate = 5000
 
-// giveWay books items that a turn may create to the customer, if others are at work. It waits as long as the customer has created too many.
-func (in *Intake) giveWay(ctx context.Context, c belfry.CustomerID, items int) (booked int, err error) {
+// reserveItems counts the items that a turn may create against the customer's rate while other customers are active. It waits while the customer is above it.
+func (in *Intake) reserveItems(ctx context.Context, c belfry.CustomerID, items int) (reserved int, err error) {
 	for items > 0 && in.engine.OthersActive(c) {
-		wait := in.creation.take(c, items, createRate, time.Now())
+		wait := in.creation.reserve(c, items, createRate, time.Now())
 		if wait <= 0 {
 			return items, nil
 		}
@@ -33,15 +33,15 @@ func (in *Intake) giveWay(ctx context.Context, c belfry.CustomerID, items int) (
 	return 0, nil
 }
 
-// GiveWay counts items to the customer, if others are at work, and waits as long as the customer has created too many.
-func (in *Intake) GiveWay(ctx context.Context, c belfry.CustomerID, items int) error {
-	_, err := in.giveWay(ctx, c, items)
+// ReserveItems counts items against the customer's rate while other customers are active, and waits while the customer is above it.
+func (in *Intake) ReserveItems(ctx context.Context, c belfry.CustomerID, items int) error {
+	_, err := in.reserveItems(ctx, c, items)
 	return err
 }
 
-// created settles what was booked for a turn, by what it has created.
-func (in *Intake) created(c belfry.CustomerID, booked, items int) {
-	if booked > 0 {
-		in.creation.giveBack(c, booked-items)
+// created settles what was reserved for a turn, by what it has created.
+func (in *Intake) created(c belfry.CustomerID, reserved, items int) {
+	if reserved > 0 {
+		in.creation.refund(c, reserved-items)
 	}
 }

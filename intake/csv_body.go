@@ -36,13 +36,13 @@ func (b *csvBody) header(example string) ([][]byte, error) {
 	return header, err
 }
 
-// csvTable gives the rows below a header.
+// csvTable returns the rows below a header.
 type csvTable struct {
 	csv     *rowfmt.CSV
 	columns int
 }
 
-// Next gives a row without the empty fields it may have beyond the header.
+// Next returns a row without the empty fields it may have beyond the header.
 func (t *csvTable) Next() ([][]byte, int, error) {
 	fields, line, err := t.csv.Next()
 	if err != nil {

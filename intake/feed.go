@@ -11,7 +11,7 @@ import (
 	"belfry/meta"
 )
 
-// Feed takes rows of a collector, or those that a script made of one message, from somebody who may touch what the scope says.
+// Feed stores rows of a collector, or those that a script made of one message, within a scope.
 // All of them are stored, or none if one is wrong, which is a belfry.Refused. In a dry run nothing is stored.
 func (in *Intake) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
 	for _, row := range rows {
@@ -36,7 +36,7 @@ func (in *Intake) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.R
 	return nil
 }
 
-// mayRound writes whole numbers that would be rounded with a point, so that they are. Devices count in 64 bits and cannot be told to send a counter otherwise. A
+// mayRound writes whole numbers that would be rounded with a point, so that they are. Devices count in 64 bits and cannot send a counter in another form. A
 // text keeps its digits.
 func (in *Intake) mayRound(c belfry.CustomerID, row *belfry.Row) {
 	for i := range row.Indicators {
@@ -47,7 +47,7 @@ func (in *Intake) mayRound(c belfry.CustomerID, row *belfry.Row) {
 	}
 }
 
-// isText tells whether an indicator of the object of a row is known to be a text.
+// isText reports whether an indicator of the object of a row is known to be a text.
 func (in *Intake) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool) {
 	in.tree.Read(c, func(e *meta.Tenant) {
 		if e == nil {
@@ -72,7 +72,7 @@ func (in *Intake) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool
 // feedWhole decides rows in one record, and takes it back if one of them is refused.
 func (in *Intake) feedWhole(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
 	c := scope.Customer
-	if err := in.letIn(ctx, c, len(rows)); err != nil {
+	if err := in.waitForRoom(ctx, c, len(rows)); err != nil {
 		return err
 	}
 	g := in.gatherWithin(scope, rows)
@@ -113,7 +113,7 @@ func (in *Intake) gatherWithin(scope belfry.Scope, rows []*belfry.Row) *gatherin
 	return g
 }
 
-// refused tells why a row was refused; nil if it was not.
+// refused says why a row was refused; nil if it was not.
 func (g *gathering) refused(row int) error {
 	for _, e := range g.chunk.rejected.list {
 		if e.Row == row {

@@ -94,7 +94,7 @@ func jsonOf(header []string, rows [][]string, format belfry.Format, numbers bool
 	return "[" + strings.Join(objects, ",\n") + "]"
 }
 
-// numberText tells whether a cell can stand in JSON without quotes.
+// numberText reports whether a cell can stand in JSON without quotes.
 func numberText(c string) ([]byte, bool) {
 	var n json.Number
 	d := json.NewDecoder(strings.NewReader(c))
@@ -105,7 +105,7 @@ func numberText(c string) ([]byte, bool) {
 // chunks reads a body and prints what came of it, in the order of names so that the order of columns does not matter.
 func (b *bench) chunks(t *testing.T, body string, format belfry.Format) string {
 	t.Helper()
-	r, err := b.newReader(b.Who.Scope, strings.NewReader(body), format)
+	r, err := b.newReader(b.Who.Scope, strings.NewReader(body), Options{Format: format})
 	if err != nil {
 		t.Fatal(err)
 	}

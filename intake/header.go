@@ -14,7 +14,7 @@ import (
 	"belfry/intake/rowfmt"
 )
 
-// layout says at which place of a row each column stands; -1 where the header does not have it.
+// layout has the index of each column in a row; -1 for columns that the header does not have.
 type layout struct {
 	columns int
 	names   []string
@@ -46,8 +46,8 @@ func newLayout() *layout {
 	return l
 }
 
-// readLayout understands the header of a send body.
-func readLayout(header [][]byte, lim engine.Limits) (*layout, error) {
+// readLayout reads the header of a send body. typed: each row must say its type.
+func readLayout(header [][]byte, lim engine.Limits, typed bool) (*layout, error) {
 	names, err := columnNames(header, lim.Columns)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func readLayout(header [][]byte, lim engine.Limits) (*layout, error) {
 			return nil, belfry.Errorf(belfry.BadHeader, "%s", noSendColumn(name, lim.Indicators))
 		}
 	}
-	if l.kind < 0 {
+	if l.kind < 0 && typed {
 		return nil, belfry.Errorf(belfry.BadHeader, `the header has no column "type"; each row says with it whether it is data, log or createview`)
 	}
 	return l, nil
@@ -80,7 +80,7 @@ func (g *growing) Add(name string) bool {
 
 func (g *growing) Unknown(name string) string { return noSendColumn(name, g.indicators) }
 
-// with gives a layout that has one column more, and leaves l as it is: a chunk that was read with l may be at the
+// with returns a layout that has one column more, and leaves l as it is: a chunk that was read with l may be at the
 // sequencer. It is nil when there is no such column.
 func (l *layout) with(name string, indicators int) *layout {
 	more := *l
@@ -155,7 +155,7 @@ func (l *layout) place(name string) *int {
 	return nil
 }
 
-// noSendColumn tells what a column of a send body could have meant, where indicators go up to the number given.
+// noSendColumn says what a column of a send body could have meant, where indicators go up to the number given.
 func noSendColumn(name string, indicators int) string {
 	last := belfry.IndicatorColumn(indicators)
 	known := append(slices.Clip(sendColumns), "i1", "i2") // these two stand for all
@@ -190,7 +190,7 @@ func semicolons(header string) error {
 	return belfry.Errorf(belfry.BadHeader, "the header %q seems to be separated by semicolons; separate columns with commas", header)
 }
 
-// unknownColumn tells what the column could have meant.
+// unknownColumn says what the column could have meant.
 func unknownColumn(name string, known []string, more string) error {
 	return belfry.Errorf(belfry.BadHeader, "%s", noColumn(name, known, more))
 }
@@ -207,7 +207,7 @@ func noColumn(name string, known []string, more string) string {
 	return fmt.Sprintf("there is no column %q%s Known columns: %s", belfry.Clip(name), hint, list)
 }
 
-// cell gives a field of a row; empty when the header or the row does not have it.
+// cell returns a field of a row; empty when the header or the row does not have it.
 func cell(fields [][]byte, at int) []byte {
 	if at < 0 || at >= len(fields) {
 		return nil
@@ -215,7 +215,7 @@ func cell(fields [][]byte, at int) []byte {
 	return fields[at]
 }
 
-// blank tells whether a cell has blanks and nothing else.
+// blank reports whether a cell has blanks and nothing else.
 func blank(b []byte) bool {
 	return len(b) > 0 && (b[0] <= ' ' || b[0] >= utf8.RuneSelf) && len(bytes.TrimSpace(b)) == 0
 }
@@ -229,7 +229,7 @@ func clearBlanks(fields [][]byte, places []int) {
 	}
 }
 
-// noValue tells whether the cell of an indicator is empty. Blanks are a value of a text only.
+// noValue reports whether the cell of an indicator is empty. Blanks are a value of a text only.
 func noValue(raw []byte, ind *catalog.Indicator) bool {
 	return len(raw) == 0 || (ind == nil || !ind.Text) && blank(raw)
 }

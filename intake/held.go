@@ -9,7 +9,7 @@ import (
 
 // A body with atomic, dryrun or an Idempotency-Key is decoded completely before any of it is applied, and then decided
 // in one turn of the sequencer, because its effects are one record. So it is bounded twice: in memory, also together
-// with other such bodies, and in rows, because nobody else's rows are decided meanwhile.
+// with other such bodies, and in rows, because no other rows are decided meanwhile.
 const (
 	defaultHeldRows   = 100_000
 	defaultHeldMemory = 256 << 20
@@ -58,7 +58,7 @@ func (h *HeldMemory) grow(c belfry.CustomerID, bytes, limit int64) bool {
 	return true
 }
 
-// release gives back what grow has booked.
+// release returns back what grow has reserved.
 func (h *HeldMemory) release(c belfry.CustomerID, bytes int64) {
 	if bytes == 0 {
 		return
@@ -81,7 +81,7 @@ type HeldBody struct {
 	memory   *HeldMemory
 	customer belfry.CustomerID
 	limit    int64
-	booked   int64
+	reserved int64
 }
 
 // Hold begins to count a body that is in memory as a whole before it comes here.
@@ -94,19 +94,19 @@ func (h *HeldBody) Grow(bytes int64) error {
 	switch {
 	case bytes <= 0:
 		return nil
-	case h.booked+bytes > h.limit/2:
+	case h.reserved+bytes > h.limit/2:
 		return belfry.Errorf(belfry.BodyTooLarge, "the body takes more than %d bytes of memory (half of limits.memory_held); send it in parts", h.limit/2)
 	case !h.memory.grow(h.customer, bytes, h.limit):
 		return belfry.Errorf(belfry.Overloaded, "bodies that are held in memory as a whole take as much as they may already (limits.memory_held: %d bytes, half of it for one customer); send it again shortly", h.limit)
 	}
-	h.booked += bytes
+	h.reserved += bytes
 	return nil
 }
 
 // Release ends the booking.
 func (h *HeldBody) Release() {
-	h.memory.release(h.customer, h.booked)
-	h.booked = 0
+	h.memory.release(h.customer, h.reserved)
+	h.reserved = 0
 }
 
 // wholeBody is a body that is decoded completely before any of it is applied.
@@ -119,7 +119,7 @@ func (in *Intake) newWholeBody(c belfry.CustomerID) *wholeBody {
 	return &wholeBody{in.Hold(c), filled(in.engine.Limits())}
 }
 
-// filled gives limits that are not set their defaults.
+// filled returns limits that are not set their defaults.
 func filled(l engine.Limits) engine.Limits {
 	if l.HeldRows == 0 {
 		l.HeldRows = defaultHeldRows
@@ -144,5 +144,5 @@ func (h *wholeBody) check(c *chunk, text int) error {
 		return belfry.Errorf(belfry.BodyTooLarge, "the first %d rows of the body take more than %d bytes of memory (half of limits.memory_held); "+
 			"send fewer at a time, or without atomic, dryrun and Idempotency-Key", c.rows, h.limit/2)
 	}
-	return h.Grow(need - h.booked)
+	return h.Grow(need - h.reserved)
 }

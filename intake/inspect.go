@@ -18,8 +18,8 @@ import (
 
 // What users write for receivers, such as scripts, is tried before it is accepted, and that must not happen in the sequencer:
 // everybody would wait for it. So the goroutine of the request does it, row by row, on the answers that the resource will have if
-// nobody else changes it meanwhile. The sequencer looks up what came of it, under the answers that it has itself; if there is
-// nothing, somebody did, and the row is to be sent again.
+// no other request changes it meanwhile. The sequencer looks up the result under the answers that it has itself. If there is
+// none, another request did change it, and the row must be sent again.
 
 // inspections are those of one request. The goroutine of the request looks, the sequencer asks for verdicts.
 type inspections struct {
@@ -50,11 +50,11 @@ func (in *Intake) newInspections(ctx context.Context, who engine.Sender) *inspec
 	}
 }
 
-// listens tells whether a package makes resources that listen somewhere.
+// listens reports whether a package makes resources that listen somewhere.
 func listens(pt *catalog.PackageType) bool { return pt.Collector != "" && pt.Question("listen") != nil }
 
-// look inspects a row: over what exists, and over what rows before it make of that.
-func (n *inspections) look(b *packageBody, fields [][]byte) {
+// inspectRow inspects a row: over what exists, and over what rows before it make of that.
+func (n *inspections) inspectRow(b *packageBody, fields [][]byte) {
 	name := string(cell(fields, b.name))
 	var have map[string]string
 	n.in.tree.Read(n.customer, func(e *meta.Tenant) {
@@ -140,7 +140,7 @@ func (n *inspections) verdict(name string, answers map[string]string) *belfry.Ro
 	return bad
 }
 
-// answersKey stands for answers of a resource.
+// answersKey identifies the answers of a resource.
 func answersKey(resource string, answers map[string]string) (key [32]byte) {
 	h := sha256.New()
 	add := func(s string) {
@@ -174,7 +174,7 @@ func (p *provisioning) author(old, script string, was *belfry.Author) *belfry.Au
 	return a
 }
 
-// roomForReceiver tells whether the customer may have one more resource that listens.
+// roomForReceiver reports whether the customer may have one more resource that listens.
 func (p *provisioning) roomForReceiver() *belfry.RowError {
 	if !listens(p.b.pt) || p.in.config.Receivers == nil {
 		return nil

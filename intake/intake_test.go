@@ -326,7 +326,7 @@ func TestAmbiguousInOrder(t *testing.T) {
 	}
 	// The same when the second object is made after the rows were read and before they are decided.
 	b.bulk(t, true, "object", "name,resname\ncpu,web02\n", Options{})
-	read, err := b.newReader(b.Who.Scope, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), belfry.CSV)
+	read, err := b.newReader(b.Who.Scope, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), Options{Format: belfry.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}

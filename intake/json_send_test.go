@@ -196,7 +196,7 @@ func TestColumnsAppear(t *testing.T) {
 	}
 }
 
-// printRows gives the objects and values of a batch of data, row by row.
+// printRows returns the objects and values of a batch of data, row by row.
 func printRows(b *belfry.Batch) (rows []string) {
 	if b.Collection != belfry.ObjectData {
 		return nil
@@ -296,7 +296,7 @@ func TestHeldRowsAreBounded(t *testing.T) {
 	const rows = 15_000
 	f := func(head, row string, format belfry.Format, ok bool) {
 		t.Helper()
-		r, err := b.newReader(b.Who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), format)
+		r, err := b.newReader(b.Who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), Options{Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // The legacy paths bring one row each, often from many agents at once. Rows of one customer that arrive while the
-// sequencer is at work gather in one chunk and share what is dear: one command, one record, one batch. Each is accepted
+// sequencer is busy are collected in one chunk and share what is expensive: one command, one record, one batch. Each is accepted
 // or refused by itself all the same.
 
 // singles are the rows that wait for the next round, by customer.
@@ -52,7 +52,7 @@ type gathering struct {
 // mostGathered is how many rows may wait for one round; each has a connection that waits with it.
 const mostGathered = 1 << 14
 
-// SendOne takes a single row of somebody who may touch what the scope says, and answers with its report.
+// SendOne stores a single row within a scope and returns its report.
 func (in *Intake) SendOne(ctx context.Context, scope belfry.Scope, row *belfry.Row) (code int, answer []byte, err error) {
 	g, n, err := in.sendWithin(ctx, scope, row)
 	if err != nil {
@@ -61,9 +61,9 @@ func (in *Intake) SendOne(ctx context.Context, scope belfry.Scope, row *belfry.R
 	return in.outcome(g, n)
 }
 
-// sendWithin submits a single row of somebody who may touch what the scope says, and gives its number in the chunk.
+// sendWithin submits a single row within a scope and returns its number in the chunk.
 func (in *Intake) sendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (g *gathering, n int, err error) {
-	if err := in.letIn(ctx, scope.Customer, 1); err != nil {
+	if err := in.waitForRoom(ctx, scope.Customer, 1); err != nil {
 		return nil, 0, err
 	}
 	if scope.Limited() {
@@ -77,7 +77,7 @@ func (in *Intake) sendWithin(ctx context.Context, scope belfry.Scope, row *belfr
 	return g, n, err
 }
 
-// submitLimited submits a row of somebody who is limited. No others join it.
+// submitLimited submits a row of a limited sender in a chunk of its own.
 func (in *Intake) submitLimited(scope belfry.Scope, row *belfry.Row) (*gathering, int, error) {
 	g := in.gatherWithin(scope, []*belfry.Row{row})
 	g.command = &engine.Command{Customer: scope.Customer, Views: scope.Views, Rows: 1, Decide: func(t *engine.Tx) error {
@@ -87,7 +87,7 @@ func (in *Intake) submitLimited(scope belfry.Scope, row *belfry.Row) (*gathering
 	return g, g.row, in.engine.Submit(g.command)
 }
 
-// outcome waits until a row is decided, and tells what became of it.
+// outcome waits until a row is decided and returns the result.
 func (in *Intake) outcome(g *gathering, n int) (code int, answer []byte, err error) {
 	if n == 1 { // one acts for all
 		in.finishGathering(g)
@@ -116,8 +116,8 @@ func (in *Intake) finishGathering(g *gathering) {
 	in.count(g.command.Customer, g.chunk, g.command.Err)
 }
 
-// letIn waits until there is room for rows.
-func (in *Intake) letIn(ctx context.Context, c belfry.CustomerID, rows int) error {
+// waitForRoom waits until there is room for rows.
+func (in *Intake) waitForRoom(ctx context.Context, c belfry.CustomerID, rows int) error {
 	err := in.pace.enter(c, in.engine.Limits().Rate, in.engine.Clock())
 	if err == nil {
 		err = in.room(ctx, c, false, rows, false)
@@ -128,7 +128,7 @@ func (in *Intake) letIn(ctx context.Context, c belfry.CustomerID, rows int) erro
 	return err
 }
 
-// gather puts a row into the chunk that its customer's next round will decide, and gives its number there.
+// gather adds a row to the chunk that its customer's next round will decide, and returns its number there.
 func (in *Intake) gather(c belfry.CustomerID, row *belfry.Row) (*gathering, int, error) {
 	in.singles.mu.Lock()
 	defer in.singles.mu.Unlock()
@@ -190,7 +190,7 @@ func (g *gathering) place(row *belfry.Row) *belfry.RowError {
 		return bad
 	}
 	if !row.NoResponse {
-		return g.take(g.chunk, g.fields, 1)
+		return g.readRow(g.chunk, g.fields, 1)
 	}
 	for _, v := range row.Indicators {
 		if strings.TrimSpace(v.Text) != "" {
@@ -262,7 +262,7 @@ func (g *gathering) set(at int, text string) {
 	g.fields[at] = g.bytes[from : len(g.bytes)-1 : len(g.bytes)-1]
 }
 
-// column sees to it that the chunk has a column for an indicator.
+// column adds a column for an indicator unless the chunk has one.
 func (g *gathering) column(n int) *belfry.RowError {
 	if n > g.most {
 		return belfry.Rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "there is no indicator i%d; they go from i1 to i%d", n, g.most)
@@ -287,7 +287,7 @@ func (l *layout) indicator(n int) int {
 	return slices.IndexFunc(l.indicators, func(c indicatorColumn) bool { return c.n == n })
 }
 
-// decide applies what has gathered and notes what each request is to be told.
+// decide applies the collected rows and records the answer of each request.
 func (g *gathering) decide(t decision) {
 	t.TakeTurns()
 	g.chunk.layout = g.layout

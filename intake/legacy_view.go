@@ -12,14 +12,14 @@ import (
 
 // CreateView makes or changes a view inside a resource. The cells are those of the package view, by column.
 func (in *Intake) CreateView(ctx context.Context, who engine.Sender, cells map[string]string) (code int, answer []byte, err error) {
-	if err := in.letIn(ctx, who.Customer, 1); err != nil {
+	if err := in.waitForRoom(ctx, who.Customer, 1); err != nil {
 		return 0, nil, err
 	}
 	pt, err := in.packageType("view")
 	if err != nil {
 		return 0, nil, err
 	}
-	b, c := &packageBody{pt: pt, who: who, placed: true}, &chunk{rows: 1}
+	b, c := &packageBody{pt: pt, who: who, mustPlace: true}, &chunk{rows: 1}
 	if bad := b.single(c, cells); bad != nil {
 		c.rejected.add(1, 1, bad)
 	}

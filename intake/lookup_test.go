@@ -12,7 +12,7 @@ func BenchmarkLookup(b *testing.B) {
 		b.Run(fmt.Sprintf("objects=%d", size), func(b *testing.B) {
 			x := newBench(b)
 			x.Grow(b, size)
-			l, err := readLayout([][]byte{[]byte("type"), []byte("resname"), []byte("object")}, x.Config.Limits())
+			l, err := readLayout([][]byte{[]byte("type"), []byte("resname"), []byte("object")}, x.Config.Limits(), true)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,9 +11,9 @@ import (
 	"belfry/meta"
 )
 
-// takeValues refuses data rows whose values would take too much memory as the last ones of their objects. As long as there
+// reserveValues refuses data rows whose values would take too much memory as the last ones of their objects. As long as there
 // is plenty of room no row is looked at.
-func (t decision) takeValues(c *chunk, late *rejections) {
+func (t decision) reserveValues(c *chunk, late *rejections) {
 	if t.PlentyForValues(c.data.mostMemory()) {
 		return
 	}
@@ -83,8 +83,8 @@ const (
 	inferredClass     = 64
 )
 
-// takeInferred is takeTexts for the class of a row's object, when that is inferred and the row adds to it. It may be new.
-func (t decision) takeInferred(l *layout, fields [][]byte, def *catalog.Class, isNew bool) *belfry.RowError {
+// reserveInferred is takeTexts for the class of a row's object, when that is inferred and the row adds to it. It may be new.
+func (t decision) reserveInferred(l *layout, fields [][]byte, def *catalog.Class, isNew bool) *belfry.RowError {
 	if !def.Inferred {
 		return nil
 	}

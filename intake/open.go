@@ -12,12 +12,12 @@ type openRows struct {
 	fields [][]byte // of the row at hand
 }
 
-// reuse gives the room of rows that have been decided, without the rows.
+// reuse returns the room of rows that have been decided, without the rows.
 func (o *openRows) reuse() openRows {
 	return openRows{rows: o.rows[:0], text: o.text[:0], ends: o.ends[:0], fields: o.fields[:0]}
 }
 
-// openRow is where a row came from and where it lies.
+// openRow is where a row came from and where its cells are.
 type openRow struct {
 	row, line int32
 	slot      int32 // its place in data or logs; -1 for rows that have none
@@ -46,7 +46,7 @@ func (o *openRows) add(row, line int, kind rowKind, slot int, fields [][]byte) {
 	o.rows = append(o.rows, r)
 }
 
-// cells gives the fields of a row, until it is asked for another.
+// cells returns the fields of a row, until it is asked for another.
 func (o *openRows) cells(r *openRow) [][]byte {
 	o.fields = o.fields[:0]
 	from := uint32(0)
@@ -58,7 +58,7 @@ func (o *openRows) cells(r *openRow) [][]byte {
 	return o.fields
 }
 
-// decideSome lets f decide each row, and gives those that it refuses to late. When f says that it has not finished a row, that
+// decideSome calls f for each row and adds those that it refuses to late. When f has not finished a row, that
 // row is the first one the next time.
 func (o *openRows) decideSome(late *rejections, f func(r *openRow, fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	for ; o.next < len(o.rows); o.next++ {
@@ -88,5 +88,5 @@ func (o *openRows) shift(rows, lines int) {
 // left is how many have not been decided.
 func (o *openRows) left() int { return len(o.rows) - o.next }
 
-// undecided tells whether rows are left for another turn.
+// undecided reports whether rows are left for another turn.
 func (o *openRows) undecided() bool { return o.left() > 0 }

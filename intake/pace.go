@@ -18,9 +18,9 @@ type pace struct {
 	rows  map[belfry.CustomerID]*rate.Limiter
 }
 
-// enter tells whether the customer may send now; perSecond is its rate, 0 for any number.
+// enter reports whether the customer may send now; perSecond is its rate, 0 for any number.
 func (p *pace) enter(c belfry.CustomerID, perSecond int, now time.Time) error {
-	return tooFast(perSecond, p.take(c, 0, perSecond, now))
+	return tooFast(perSecond, p.reserve(c, 0, perSecond, now))
 }
 
 // tooFast refuses who would have to wait.
@@ -33,8 +33,8 @@ func tooFast(perSecond int, wait time.Duration) error {
 	return err
 }
 
-// take books rows to a customer, or says how long it must wait before it may have any.
-func (p *pace) take(c belfry.CustomerID, rows, perSecond int, now time.Time) (wait time.Duration) {
+// reserve counts rows against the rate of a customer, or returns how long the customer must wait.
+func (p *pace) reserve(c belfry.CustomerID, rows, perSecond int, now time.Time) (wait time.Duration) {
 	if perSecond <= 0 {
 		return 0
 	}
@@ -58,8 +58,8 @@ func (p *pace) take(c belfry.CustomerID, rows, perSecond int, now time.Time) (wa
 	return 0
 }
 
-// giveBack takes rows off what a customer owes.
-func (p *pace) giveBack(c belfry.CustomerID, rows int) {
+// refund takes rows off what a customer owes.
+func (p *pace) refund(c belfry.CustomerID, rows int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if l := p.rows[c]; l != nil {
@@ -68,7 +68,7 @@ func (p *pace) giveBack(c belfry.CustomerID, rows int) {
 }
 
 // book takes rows from a limiter, however many: the rows of a body are booked whole and become a debt. A limiter reserves no
-// more than its burst at once, so that is raised until the next take.
+// more than its burst at once, so that is raised until the next reserve.
 func book(l *rate.Limiter, rows int, now time.Time) {
 	if rows > l.Burst() {
 		l.SetBurstAt(now, rows)

@@ -24,7 +24,7 @@ func TestPace(t *testing.T) {
 		if err != nil && belfry.CodeOf(err) != belfry.RateLimited {
 			t.Errorf("code %s", belfry.CodeOf(err))
 		}
-		if wait := p.take(c, rows, rate, now); (wait == 0) != want {
+		if wait := p.reserve(c, rows, rate, now); (wait == 0) != want {
 			t.Errorf("customer %d after %s has to wait %s", c, after, wait)
 		}
 	}
@@ -36,20 +36,20 @@ func TestPace(t *testing.T) {
 	f(1, 3*time.Second, 100, 1, false)
 	f(1, 4*time.Second, 100, 50, true)
 	var e *belfry.Error
-	p.take(3, 1000, 100, start)
+	p.reserve(3, 1000, 100, start)
 	if err := p.enter(3, 100, start); !errors.As(err, &e) || e.Retry != 9 {
 		t.Errorf("Retry-After %v", err)
 	}
-	if p.take(3, 1, 100, start.Add(9*time.Second-1)) == 0 || p.take(3, 1, 100, start.Add(9*time.Second)) != 0 {
+	if p.reserve(3, 1, 100, start.Add(9*time.Second-1)) == 0 || p.reserve(3, 1, 100, start.Add(9*time.Second)) != 0 {
 		t.Error("not after 9 s")
 	}
 	// A clock that is set back does not make the wait longer.
-	p.take(4, 1000, 100, start)
+	p.reserve(4, 1000, 100, start)
 	back := start.Add(-time.Hour)
-	if wait := p.take(4, 1, 100, back); wait <= 0 || wait > 9*time.Second {
+	if wait := p.reserve(4, 1, 100, back); wait <= 0 || wait > 9*time.Second {
 		t.Errorf("wait %s after the clock was set back", wait)
 	}
-	if p.take(4, 1, 100, back.Add(9*time.Second)) != 0 {
+	if p.reserve(4, 1, 100, back.Add(9*time.Second)) != 0 {
 		t.Error("not 9 s after the clock was set back")
 	}
 }

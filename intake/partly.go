@@ -32,7 +32,7 @@ func (e *partlyError) Unwrap() []error { return []error{e.shown, e.cause} }
 // of a removal may have been carried out in part, which is not counted.
 func partly(ctx context.Context, err error, r *belfry.Report, removes bool) error {
 	e, ok := errors.AsType[*belfry.Error](err)
-	if err == nil || !ok && ctx.Err() != nil { // nobody waits for the answer
+	if err == nil || !ok && ctx.Err() != nil { // the client has gone
 		return err
 	}
 	told := ""
@@ -74,13 +74,13 @@ func dealtWith(r *belfry.Report, removes bool) string {
 
 // dealt is what became of the first rows of a chunk, up to the first that is left for another turn. Some rows after that one may have been refused
 // or discarded already, or have made a view; whoever sends them again comes to the same.
-func (c *chunk) dealt() tally {
-	all := c.tally()
+func (c *chunk) dealt() outcome {
+	all := c.outcome()
 	if !c.more {
 		return all
 	}
 	left := c.firstLeft()
-	first := tally{stored: all.stored}
+	first := outcome{stored: all.stored}
 	for i := range c.open.rows[:c.open.next] {
 		if r := &c.open.rows[i]; r.row > left && r.kind == viewRow && !r.refused { // the others are stored with data and logs, in their order
 			first.stored--
@@ -124,8 +124,8 @@ func before(origins []origin, row int32) int {
 	return n
 }
 
-// addTo adds the rows to a report that is not told as such, as its request has failed.
-func (t tally) addTo(r *belfry.Report) {
+// addTo adds the rows to the report of a request that has failed.
+func (t outcome) addTo(r *belfry.Report) {
 	r.Rows += t.stored + t.rejected + t.discarded
 	r.Accepted += t.stored
 	r.Rejected += t.rejected

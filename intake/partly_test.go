@@ -30,7 +30,7 @@ func (j *ending) Append(payloads ...[]byte) (belfry.Position, error) {
 	return j.Memory.Append(payloads...)
 }
 
-// then gives all of text, and fails.
+// then returns all of text, and fails.
 func then(text string, err error) io.Reader {
 	return io.MultiReader(strings.NewReader(text), readerFunc(func([]byte) (int, error) { return 0, err }))
 }

@@ -42,7 +42,7 @@ type packageBody struct {
 	inspect *inspections        // nil unless what the package makes is looked at before the sequencer has it
 
 	name, view, resname, class int
-	placed                     bool // a new view must say where it stands, unless its icons are arranged by themselves
+	mustPlace                  bool // a new view needs a position, unless its parent arranges its icons
 }
 
 func (in *Intake) newPackageBody(ctx context.Context, pt *catalog.PackageType, who engine.Sender, r io.Reader) (*packageBody, error) {
@@ -91,14 +91,14 @@ func (b *packageBody) read(p portion) (*chunk, error) {
 			return bad
 		}
 		if b.inspect != nil {
-			b.inspect.look(b, fields)
+			b.inspect.inspectRow(b, fields)
 		}
 		c.open.add(b.row, line, viewRow, -1, fields)
 		return nil
 	})
 }
 
-// check tells whether the cells of a row are answers to the questions, whatever there is already.
+// check reports whether the cells of a row are answers to the questions, whatever there is already.
 func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	for i, q := range b.columns {
 		v := string(cell(fields, i))
@@ -163,7 +163,7 @@ type provisioning struct {
 	report *belfry.Report
 	fields [][]byte // of the row at hand
 
-	pictures map[string]bool // that a limited user sees already; nil until somebody asks
+	pictures map[string]bool // that a limited user sees already; nil until needed
 }
 
 // text is a cell of the row; empty when the header or the row does not have it.

@@ -57,7 +57,7 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 
 // answers are the row's answers over those given before: an absent column keeps its answer, an empty cell sets the
 // default, except that an empty place is no place. Answers that equal the default are not kept: the package has them.
-// Where the item stands, what it is called and what class it has are not answers.
+// The parent, the name and the class of an item are not answers.
 func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belfry.RowError) {
 	if before == nil {
 		before = &belfry.Details{}
@@ -114,7 +114,7 @@ func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[st
 	return answers, nil
 }
 
-// openAnswers gives answers of an item with its secrets decrypted. A secret that cannot be decrypted stays as it is. Answers without
+// openAnswers returns answers of an item with its secrets decrypted. A secret that cannot be decrypted stays as it is. Answers without
 // secrets are not copied.
 func (in *Intake) openAnswers(c belfry.CustomerID, item string, answers map[string]string) map[string]string {
 	open, copied := answers, false
@@ -132,7 +132,7 @@ func (in *Intake) openAnswers(c belfry.CustomerID, item string, answers map[stri
 	return open
 }
 
-// readable refuses to change an item of which a secret stays that cannot be decrypted: nobody could judge the answers.
+// readable refuses to change an item of which a secret stays that cannot be decrypted: the answers could not be checked.
 func (p *provisioning) readable(answers, open map[string]string) *belfry.RowError {
 	for column, text := range answers {
 		if text != open[column] {
@@ -170,7 +170,7 @@ func (p *provisioning) seal(answers, open, before map[string]string) (map[string
 	return sealed, nil
 }
 
-// judge lets the collector of a resource look at all answers together.
+// judge has the collector of a resource check all answers together.
 func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
 	if p.b.inspect != nil {
 		return p.b.inspect.verdict(p.text(p.b.name), answers)
@@ -185,7 +185,7 @@ func (p *provisioning) judge(answers map[string]string) *belfry.RowError {
 	return nil
 }
 
-// complete gives answers with the defaults of all questions that have none.
+// complete returns answers with the defaults of all questions that have none.
 func (b *packageBody) complete(answers map[string]string) map[string]string {
 	all := make(map[string]string, len(b.pt.Questions))
 	for i := range b.pt.Questions {
@@ -195,7 +195,7 @@ func (b *packageBody) complete(answers map[string]string) map[string]string {
 	return all
 }
 
-// notAnswer tells which columns are part of the item itself.
+// notAnswer reports whether a column is part of the item itself.
 func notAnswer(pt *catalog.PackageType, column string) bool {
 	switch column {
 	case "name", "view":

@@ -51,7 +51,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 	return nil
 }
 
-// checkTargets sees to it that what a new link or shortcut names exists. What an element has named before is not looked
+// checkTargets requires that the items a new link or shortcut names exist. What an element has named before is not looked
 // at again: it may have been removed since, and an export must be taken back as it is.
 func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 	var before map[string]string
@@ -78,8 +78,8 @@ func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 	return nil
 }
 
-// checkEnd sees to it that the name of an end of a link stands for one item. Of several objects, that of the resource in which the link
-// stands is meant: there it is drawn.
+// checkEnd requires that the name of an end of a link identifies one item. Of several objects, the one in the resource of the link
+// is meant, because the link is drawn there.
 func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.RowError {
 	if p.Place(name) != nil {
 		return nil

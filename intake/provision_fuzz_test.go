@@ -20,7 +20,7 @@ func (j *memoryJournal) Append(payloads ...[]byte) (first belfry.Position, err e
 	return first, nil
 }
 
-// FuzzProvision gives packages arbitrary bodies: every row is accounted for, every record can be read back, and what
+// FuzzProvision returns packages arbitrary bodies: every row is accounted for, every record can be read back, and what
 // stands there afterwards is exported in a form that changes nothing when it is taken back.
 func FuzzProvision(f *testing.F) {
 	cat, err := enginetest.LoadCatalog()

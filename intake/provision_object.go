@@ -88,7 +88,7 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 		return bad
 	}
 	if p.Class(class) == nil {
-		if bad := p.takeInferred(&layout{}, nil, cl.Def, true); bad != nil {
+		if bad := p.reserveInferred(&layout{}, nil, cl.Def, true); bad != nil {
 			return bad
 		}
 		cl = p.Define(cl.Def)

@@ -53,7 +53,7 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 	if bad := p.CheckDepth("view", parent); bad != nil {
 		return bad
 	}
-	if bad := p.checkPlaced(parent, answers); bad != nil {
+	if bad := p.checkPosition(parent, answers); bad != nil {
 		return bad
 	}
 	if class == "" {
@@ -71,9 +71,9 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 	return nil
 }
 
-// checkPlaced sees to it that a view by way of /cv has a place, unless the view around it arranges its icons by itself.
-func (p *provisioning) checkPlaced(parent *meta.Node, answers map[string]string) *belfry.RowError {
-	if !p.b.placed || p.Details(parent).Answers["autoarrange"] == "linear" {
+// checkPosition requires a position for a view from /cv, unless its parent arranges its icons.
+func (p *provisioning) checkPosition(parent *meta.Node, answers map[string]string) *belfry.RowError {
+	if !p.b.mustPlace || p.Details(parent).Answers["autoarrange"] == "linear" {
 		return nil
 	}
 	for _, column := range []string{"posx", "posy"} {

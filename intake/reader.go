@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/netip"
 	"slices"
@@ -27,19 +28,22 @@ type reader struct {
 	rooms   *sync.Pool
 	opens   *sync.Pool
 
-	now              belfry.Time
-	earliest, latest map[string]belfry.Time // by collection: what retention and the clock allow
-	last             *meta.Node             // the resource of the row before
-	details          *belfry.Details        // of the object that find has found
+	only       string // the type of all rows, which then need no column for it; empty: each row has its own
+	data, logs timeBounds
+	last       *meta.Node      // the resource of the row before
+	details    *belfry.Details // of the object that find has found
 }
 
-func (in *Intake) newReader(who belfry.Scope, body io.Reader, f belfry.Format) (*reader, error) {
+func (in *Intake) newReader(who belfry.Scope, body io.Reader, o Options) (*reader, error) {
 	lim := in.engine.Limits()
 	r := &reader{tree: in.tree, who: who, rooms: &in.rooms, opens: &in.opens}
-	if err := r.open(body, f, lim); err != nil {
+	if c := o.Collection; c != nil {
+		r.only = map[string]string{belfry.ObjectData: "data", belfry.ObjectLog: "log"}[c.Name]
+	}
+	if err := r.open(body, o.Format, lim); err != nil {
 		return nil, err
 	}
-	r.setBounds(in.engine.Now(), belfry.At(in.engine.Trusted()), lim)
+	r.data, r.logs = in.bounds(belfry.ObjectData, lim), in.bounds(belfry.ObjectLog, lim)
 	return r, nil
 }
 
@@ -54,28 +58,12 @@ func (r *reader) open(body io.Reader, f belfry.Format, lim engine.Limits) error 
 	if err != nil {
 		return err
 	}
-	r.layout, err = readLayout(header, lim)
+	r.layout, err = readLayout(header, lim, r.only == "")
 	r.rowBody = b.rowBody
 	return err
 }
 
 func (r *reader) apply(t decision, c *chunk) { t.send(c, c.layout) }
-
-// setBounds sets which timestamps are taken. While the clock is in doubt, what is kept is counted from the time that can
-// be trusted: senders whose clocks are right must not be refused because ours is ahead.
-func (r *reader) setBounds(now, trusted belfry.Time, lim engine.Limits) {
-	r.now = now
-	r.earliest, r.latest = map[string]belfry.Time{}, map[string]belfry.Time{}
-	for _, c := range []string{belfry.ObjectData, belfry.ObjectLog} {
-		if keep := lim.Retention(c); keep > 0 {
-			r.earliest[c] = min(now, trusted) - belfry.Time(keep.Microseconds())
-		}
-		if lim.Oldest != nil { // a longer retention does not bring back what a shorter one has dropped
-			r.earliest[c] = max(r.earliest[c], lim.Oldest(c))
-		}
-		r.latest[c] = now + belfry.Time(belfry.Ahead.Microseconds())
-	}
-}
 
 func (r *reader) read(p portion) (*chunk, error) {
 	c := &chunk{}
@@ -85,37 +73,37 @@ func (r *reader) read(p portion) (*chunk, error) {
 	if !p.whole() { // of a body read whole, the room may be huge
 		c.open = *r.opens.Get().(*openRows)
 	}
-	err := r.rowBody.read(c, p, r.take)
+	err := r.rowBody.read(c, p, r.readRow)
 	c.layout = r.layout
 	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: to copy it, or to keep its room, would be dear
 		return c, err
 	}
 	*room = c.data
-	c.data = room.takeOut()
+	c.data = room.moveOut()
 	r.rooms.Put(room)
 	return c, err
 }
 
-// take puts one row where it belongs in the chunk, or says what is wrong with it.
-func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
+// readRow adds one row to the chunk, or says what is wrong with it.
+func (r *reader) readRow(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	if r.objects != nil && r.layout != r.objects.layout { // an object has named a new column
 		r.layout = r.objects.layout
 		c.data.widen(r.layout.indicators)
 	}
 	clearBlanks(fields, r.layout.loose)
 	kind := cell(fields, r.layout.kind)
-	if bad := r.takeKind(c, string(kind), fields, line); bad != unknownKind {
+	if bad := r.readKind(c, string(kind), fields, line); bad != unknownKind {
 		return bad
 	}
 	plain := strings.ToLower(strings.TrimSpace(string(kind)))
-	if plain == "" {
+	if plain == "" && r.only == "" {
 		return belfry.Rejectf("type", belfry.MissingValue, "type is empty; it must be data, log or createview")
 	}
-	if plain != string(kind) {
-		fields[r.layout.kind] = []byte(plain)
-		if bad := r.takeKind(c, plain, fields, line); bad != unknownKind {
-			return bad
-		}
+	if bad := r.readKind(c, cmp.Or(plain, r.only), fields, line); bad != unknownKind {
+		return bad
+	}
+	if r.only != "" {
+		return belfry.Rejectf("type", belfry.BadValue, "type is %q in a body of %s rows; leave it empty, or send the row without collection", belfry.Clip(kind), r.only)
 	}
 	return belfry.Rejectf("type", belfry.UnknownType, "type must be data, log or createview, got %q", belfry.Clip(kind))
 }
@@ -123,12 +111,15 @@ func (r *reader) take(c *chunk, fields [][]byte, line int) *belfry.RowError {
 // unknownKind is for a row whose type is not one of ours.
 var unknownKind = new(belfry.RowError)
 
-func (r *reader) takeKind(c *chunk, kind string, fields [][]byte, line int) *belfry.RowError {
+func (r *reader) readKind(c *chunk, kind string, fields [][]byte, line int) *belfry.RowError {
+	if r.only != "" && kind != r.only {
+		return unknownKind
+	}
 	switch kind {
 	case "data":
-		return r.takeData(c, fields, line)
+		return r.readData(c, fields, line)
 	case "log":
-		return r.takeLog(c, fields, line)
+		return r.readLog(c, fields, line)
 	case "createview":
 		if bad := r.unused(fields, "createview", r.layout.notOfViews); bad != nil {
 			return bad
@@ -152,11 +143,11 @@ func (r *reader) unused(fields [][]byte, kind string, columns []int) *belfry.Row
 	return nil
 }
 
-func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError {
+func (r *reader) readData(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	if bad := r.unused(fields, "data", r.layout.notOfData); bad != nil {
 		return bad
 	}
-	at, bad := r.timestamp(fields, belfry.ObjectData)
+	at, bad := r.data.read(cell(fields, r.layout.timestamp))
 	if bad != nil {
 		return bad
 	}
@@ -183,11 +174,11 @@ func (r *reader) takeData(c *chunk, fields [][]byte, line int) *belfry.RowError 
 	return nil
 }
 
-func (r *reader) takeLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
+func (r *reader) readLog(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	if bad := r.unused(fields, "log", r.layout.notOfLogs); bad != nil {
 		return bad
 	}
-	at, bad := r.timestamp(fields, belfry.ObjectLog)
+	at, bad := r.logs.read(cell(fields, r.layout.timestamp))
 	if bad != nil {
 		return bad
 	}
@@ -257,7 +248,7 @@ func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Cla
 	return n, def, sure
 }
 
-// inside tells whether an item is in the scope of the sender.
+// inside reports whether an item is in the scope of the sender.
 func (r *reader) inside(e *meta.Tenant, n *meta.Node) bool {
 	if !r.who.Limited() {
 		return true
@@ -266,7 +257,7 @@ func (r *reader) inside(e *meta.Tenant, n *meta.Node) bool {
 	return w.Has(n)
 }
 
-// differs tells whether the row has details that are not known yet.
+// differs reports whether the row has details that are not known yet.
 func (l *layout) differs(fields [][]byte, d *belfry.Details) bool {
 	if d == nil {
 		d = &belfry.Details{}
@@ -335,24 +326,6 @@ func checkText(column string, v []byte) *belfry.RowError {
 	return belfry.Rejectf(column, belfry.BadValue, "%s must be at most %d characters, got %q", column, maxText, belfry.Clip(v))
 }
 
-func (r *reader) timestamp(fields [][]byte, collection string) (belfry.Time, *belfry.RowError) {
-	text := cell(fields, r.layout.timestamp)
-	if len(text) == 0 {
-		return 0, nil
-	}
-	at, ok := rowfmt.ParseTimestamp(text)
-	switch {
-	case !ok || at == 0:
-		return 0, belfry.Rejectf("timestamp", belfry.BadValue, "timestamp must be RFC 3339, or seconds or milliseconds since 1970, got %q", belfry.Clip(text))
-	case at > r.latest[collection]:
-		return 0, belfry.Rejectf("timestamp", belfry.TooEarly, "timestamp %s is more than 5 minutes ahead of the server's clock, which says %s; one of the two is wrong", at, r.now)
-	case at < r.earliest[collection]:
-		return 0, belfry.Rejectf("timestamp", belfry.TooLate, "timestamp %s is older than %s is kept; the oldest taken now is %s",
-			at, collection, r.earliest[collection])
-	}
-	return at, nil
-}
-
 // setValues reads the indicators of a row as its class says. known is false when the class does not say yet what an
 // indicator is, which is for the sequencer to settle.
 func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.Class) (known bool, bad *belfry.RowError) {
@@ -371,8 +344,7 @@ func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.C
 			if def.Inferred {
 				return false, nil
 			}
-			return false, belfry.Rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects",
-				def.Name, col.n)
+			return false, noIndicator(col.n, def)
 		}
 		if bad := d.columns[i].set(slot, raw, ind, def); bad != nil {
 			return false, bad
@@ -380,7 +352,7 @@ func setValues(d *dataRows, slot int, l *layout, fields [][]byte, def *catalog.C
 		values++
 	}
 	if values == 0 {
-		return false, belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+		return false, noValues()
 	}
 	return true, nil
 }
@@ -390,15 +362,31 @@ func (c *valueColumn) set(slot int, raw []byte, ind *catalog.Indicator, def *cat
 		c.setText(slot, string(raw))
 		return nil
 	}
+	v, bad := readNumber(c.n, raw, def)
+	if bad == nil {
+		c.setNumber(slot, v)
+	}
+	return bad
+}
+
+// readNumber parses the value of a numeric indicator.
+func readNumber(n int, raw []byte, def *catalog.Class) (float64, *belfry.RowError) {
 	v, ok := rowfmt.ParseNumber(raw)
 	if !ok {
-		return belfry.Rejectf(belfry.IndicatorColumn(c.n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", c.n, def.Name, belfry.Clip(raw))
+		return 0, belfry.Rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", n, def.Name, belfry.Clip(raw))
 	}
 	if rowfmt.Rounded(raw, v) {
-		return beyondWhole(belfry.IndicatorColumn(c.n), raw, v)
+		return 0, beyondWhole(belfry.IndicatorColumn(n), raw, v)
 	}
-	c.setNumber(slot, v)
-	return nil
+	return v, nil
+}
+
+func noIndicator(n int, def *catalog.Class) *belfry.RowError {
+	return belfry.Rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, n)
+}
+
+func noValues() *belfry.RowError {
+	return belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
 }
 
 // beyondWhole is for a whole number that would be rounded.
@@ -415,7 +403,7 @@ func (r *rejections) merge(other rejections) {
 	r.list = r.list[:min(len(r.list), r.room())]
 }
 
-// undecided tells whether a value says nothing about the type of its indicator.
+// undecided reports whether a value says nothing about the type of its indicator.
 func undecided(raw []byte) bool {
 	s := bytes.ToLower(bytes.TrimSpace(raw))
 	s = bytes.TrimLeft(s, "+-")

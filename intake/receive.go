@@ -7,11 +7,11 @@ import (
 	"belfry/engine"
 )
 
-// receiveSpares is how many rows messages leave room for: devices cannot be told to wait as those who send requests can, and
+// receiveSpares is how many rows messages leave room for: devices cannot be made to wait as HTTP clients can, and
 // a receiver that is flooded must not keep out the request that changes it.
 const receiveSpares = 50_000
 
-// Receive stores rows that a collector has made about its resource, and tells how many were kept: the others were
+// Receive stores rows that a collector has made about its resource and returns how many were kept. The others were
 // discarded because of how the resource is managed. The batch belongs to the sequencer from then on.
 func (in *Intake) Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error) {
 	rows := b.Len()

@@ -94,7 +94,7 @@ type removal struct {
 	partly              bool       // there are more than this turn can remove
 }
 
-// row gives how many of the items that the row means are gone now. It may have to be called again in another turn.
+// row returns how many of the items that the row means are gone now. It may have to be called again in another turn.
 func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 	list, bad := r.meant()
 	if bad != nil {
@@ -227,7 +227,7 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 	var list []*meta.Node
 	var walk func(*meta.Node)
 	walk = func(v *meta.Node) {
-		v.Elements(func(n *meta.Node) { list = r.take(list, n) })
+		v.Elements(func(n *meta.Node) { list = r.appendOwn(list, n) })
 		v.Children(func(n *meta.Node) bool {
 			if r.enough(len(list)) {
 				return false
@@ -235,7 +235,7 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 			if r.Gone(n) {
 				return true
 			}
-			list = r.take(list, n)
+			list = r.appendOwn(list, n)
 			if r.recursive && r.descends(n) {
 				walk(n)
 			}
@@ -249,15 +249,15 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 	return list, nil
 }
 
-// enough tells that the rest of a list can wait for another turn, or that there is none. Views are all looked at, because none is removed when one of them is not empty.
+// enough reports whether the rest of a list can wait for another turn, or there is none. Views are all looked at, because none is removed when one of them is not empty.
 func (r *removal) enough(listed int) bool {
 	r.looked++
 	r.partly = r.partly || r.oneTurn() && r.looked > removeLooked || !r.oneTurn() && listed > r.left && r.pt.Kind != catalog.ViewPackage
 	return r.partly
 }
 
-// take adds an item of the package to the list.
-func (r *removal) take(list []*meta.Node, n *meta.Node) []*meta.Node {
+// appendOwn adds an item of the package to the list.
+func (r *removal) appendOwn(list []*meta.Node, n *meta.Node) []*meta.Node {
 	mine := false
 	switch r.pt.Kind {
 	case catalog.ObjectPackage:
@@ -275,7 +275,7 @@ func (r *removal) take(list []*meta.Node, n *meta.Node) []*meta.Node {
 	return list
 }
 
-// descends tells whether "every" reaches into n: the views of a view, and for objects the resources too.
+// descends reports whether "every" reaches into n: the views of a view, and for objects the resources too.
 func (r *removal) descends(n *meta.Node) bool {
 	return n.Kind == belfry.KindView || n.Kind == belfry.KindResource && (r.pt.Kind == catalog.ObjectPackage || r.pt.Kind == catalog.ElementPackage)
 }

@@ -32,7 +32,7 @@ func newRemovals(t decision, o Options) *removals {
 	return r
 }
 
-// oneTurn tells that there is no other turn.
+// oneTurn reports that everything must be done in this turn.
 func (r *removals) oneTurn() bool { return r.whole || r.trial }
 
 // tooManyAtOnce is for what one turn cannot do.
@@ -41,7 +41,7 @@ func tooManyAtOnce() *belfry.RowError {
 		"send it without any of these, or remove fewer at a time", removeWhole, removeLooked)
 }
 
-// removeAll removes items with all that stands in them, as far as this turn goes.
+// removeAll removes items with their content, up to the limit of this turn.
 func (r *removals) removeAll(list []*meta.Node) (finished bool, bad *belfry.RowError) {
 	if r.trial {
 		r.try(list)
@@ -60,7 +60,7 @@ func (r *removals) removeAll(list []*meta.Node) (finished bool, bad *belfry.RowE
 	return finished || len(list) == 0, nil
 }
 
-// try makes items count as gone, and what stands in them, as long as that is not much.
+// try treats items and their content as removed, up to a limit.
 func (r *removals) try(list []*meta.Node) {
 	for _, n := range list {
 		left := r.weighItem(n, r.left)

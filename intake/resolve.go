@@ -38,7 +38,7 @@ func (t decision) send(c *chunk, l *layout) {
 	t.leave(c, &late)
 	t.admit(c, c.data.nodes, c.data.origins)
 	t.admit(c, c.logs.nodes, c.logs.origins)
-	t.takeValues(c, &late)
+	t.reserveValues(c, &late)
 	rows, lines := c.ready()
 	if done := t.inputs(c, rows); done < rows {
 		rows, lines = done, min(lines, before(c.logs.origins, c.data.origins[done].row))
@@ -57,10 +57,10 @@ func (t decision) store(c *chunk, b *belfry.Batch) {
 	}
 }
 
-// inputs lets the first data rows happen to their objects, and gives the number of rows for which that was done in this turn.
+// inputs applies the first data rows to their objects and returns how many rows were applied in this turn.
 func (t decision) inputs(c *chunk, rows int) int {
 	values := &t.in.values
-	values.look(&c.data)
+	values.reset(&c.data)
 	for i, n := range c.data.nodes[:rows] {
 		if n == nil {
 			continue
@@ -122,7 +122,7 @@ func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *b
 	if row.kind == viewRow {
 		return t.createView(c, l, fields)
 	}
-	n, bad := t.find(c, l, fields)
+	n, bad := t.find(c, l, row.kind, fields)
 	if bad != nil {
 		return bad
 	}
@@ -161,7 +161,7 @@ func reason(text []byte) string {
 	return strings.ToValidUTF8(string(text[:min(len(text), most)]), "")
 }
 
-// infer lets the first value of each indicator of an inferred class decide what the indicator is. The values have been
+// infer adds indicators to an inferred class; the first value of each decides its type. The values have been
 // checked.
 func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog.Class {
 	if !def.Inferred {
@@ -180,8 +180,8 @@ func (t decision) infer(l *layout, fields [][]byte, def *catalog.Class) *catalog
 	return grown
 }
 
-// find gives the object of a row, creating it when the row says how. A row it finds no fault with has none.
-func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfry.RowError) {
+// find returns the object of a row, creating it when the row says how. A row it finds no fault with has none.
+func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*meta.Node, *belfry.RowError) {
 	name, resname := string(cell(fields, l.object)), string(cell(fields, l.resname))
 	if name == "" {
 		return nil, belfry.Rejectf("object", belfry.MissingValue, "object is empty; the row must name its object")
@@ -204,23 +204,23 @@ func (t decision) find(c *chunk, l *layout, fields [][]byte) (*meta.Node, *belfr
 		n = t.Object(resource, name)
 	}
 	if n == nil {
-		return t.createObject(c, l, fields, resource, name)
+		return t.createObject(c, l, kind, fields, resource, name)
 	}
 	if class := string(cell(fields, l.class)); class != "" && class != n.Class.Name {
 		return nil, classMismatch(n, class)
 	}
 	def := t.Definition(n)
-	if bad := t.checkValues(l, fields, def); bad != nil {
+	if bad := t.checkValues(l, kind, fields, def); bad != nil {
 		return n, bad
 	}
-	return n, t.takeInferred(l, fields, def, false)
+	return n, t.reserveInferred(l, fields, def, false)
 }
 
 func ambiguous(column string, all []*meta.Node) *belfry.RowError {
 	return belfry.Rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
 }
 
-func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
+func (t decision) createObject(c *chunk, l *layout, kind rowKind, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {
 	class, view := string(cell(fields, l.class)), string(cell(fields, l.view))
 	if class == "" || view == "" {
 		return nil, belfry.Rejectf("class", belfry.UnknownObject, "object %q does not exist in %q; give class and view to create it", belfry.Clip(name), resource.Name)
@@ -236,7 +236,7 @@ func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *m
 	if bad != nil {
 		return nil, bad
 	}
-	if bad := t.checkValues(l, fields, cl.Def); bad != nil {
+	if bad := t.checkValues(l, kind, fields, cl.Def); bad != nil {
 		return nil, bad
 	}
 	var d belfry.Details
@@ -248,7 +248,7 @@ func (t decision) createObject(c *chunk, l *layout, fields [][]byte, resource *m
 	if bad := t.ReserveDetails("object", nil, details); bad != nil {
 		return nil, bad
 	}
-	if bad := t.takeInferred(l, fields, cl.Def, t.Class(class) == nil); bad != nil {
+	if bad := t.reserveInferred(l, fields, cl.Def, t.Class(class) == nil); bad != nil {
 		return nil, bad
 	}
 	if bad := t.RoomForItem("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+engine.ValuesSize(l.lastValues(fields))); bad != nil {
@@ -281,10 +281,10 @@ func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
 	return &meta.Class{Name: name, Def: catalog.InferClass(name)}, nil
 }
 
-// checkValues tells whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
+// checkValues reports whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
 // are empty from then on.
-func (t decision) checkValues(l *layout, fields [][]byte, def *catalog.Class) *belfry.RowError {
-	if string(cell(fields, l.kind)) != "data" {
+func (t decision) checkValues(l *layout, kind rowKind, fields [][]byte, def *catalog.Class) *belfry.RowError {
+	if kind != dataRow {
 		return nil
 	}
 	values := 0
@@ -299,21 +299,24 @@ func (t decision) checkValues(l *layout, fields [][]byte, def *catalog.Class) *b
 			continue
 		}
 		values++
-		v, number := rowfmt.ParseNumber(raw)
 		switch {
 		case ind == nil && !def.Inferred:
-			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "class %q has no indicator i%d; leave the column empty for its objects", def.Name, col.n)
+			return noIndicator(col.n, def)
 		case ind == nil && undecided(raw):
 			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
 				col.n, def.Name, belfry.Clip(raw))
-		case ind != nil && !ind.Text && !number:
-			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q takes a number, got %q", col.n, def.Name, belfry.Clip(raw))
-		case number && (ind == nil || !ind.Text) && rowfmt.Rounded(raw, v):
-			return beyondWhole(l.names[col.at], raw, v)
+		case ind == nil:
+			if v, number := rowfmt.ParseNumber(raw); number && rowfmt.Rounded(raw, v) {
+				return beyondWhole(l.names[col.at], raw, v)
+			}
+		case !ind.Text:
+			if _, bad := readNumber(col.n, raw, def); bad != nil {
+				return bad
+			}
 		}
 	}
 	if values == 0 {
-		return belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
+		return noValues()
 	}
 	return nil
 }
@@ -405,7 +408,7 @@ func (t decision) sameView(c *chunk, have, parent *meta.Node, class string) *bel
 	return nil
 }
 
-// admit lets go of rows of objects whose data nobody wants now, and counts them.
+// admit discards and counts rows of objects that are unmanaged without storage.
 func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 	for i, n := range nodes {
 		if n != nil && !t.Mode(n).StoresData() {
@@ -415,7 +418,7 @@ func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
 	}
 }
 
-// discard counts a row that nobody wants now.
+// discard counts a discarded row.
 func (c *chunk) discard(row int) {
 	c.report.Discarded++
 	c.let = append(c.let, int32(row))

@@ -32,7 +32,7 @@ func (b *bench) enclose(t *testing.T) engine.Sender {
 func TestLimitedSend(t *testing.T) {
 	b := newBench(t)
 	who := b.enclose(t)
-	read, err := b.newReader(who.Scope, strings.NewReader("type,resname,object,i1,log\ndata,web01,cpu,2,\nlog,web01,cpu,,a line\ndata,web02,net,2,\ndata,,net,3,\n"), belfry.CSV)
+	read, err := b.newReader(who.Scope, strings.NewReader("type,resname,object,i1,log\ndata,web01,cpu,2,\nlog,web01,cpu,,a line\ndata,web02,net,2,\ndata,,net,3,\n"), Options{Format: belfry.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestLimitedSend(t *testing.T) {
 		t.Errorf("%+v rejected, %d accepted", c.rejected.list, c.report.Accepted)
 	}
 	// What is outside is not found in the first place, with a resource or without.
-	read, err = b.newReader(who.Scope, strings.NewReader("type,resname,object,i1\ndata,db01,cpu,2\ndata,,disk,2\n"), belfry.CSV)
+	read, err = b.newReader(who.Scope, strings.NewReader("type,resname,object,i1\ndata,db01,cpu,2\ndata,,disk,2\n"), Options{Format: belfry.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,24 +7,31 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/engine"
 )
 
-// Options are the wishes that come with a bulk body.
+// Options are the parameters of a bulk request.
 type Options struct {
-	Format    belfry.Format // of a body of Send
-	DryRun    bool
-	Atomic    bool
-	Recursive bool // of a removal: with what stands inside
+	Format     belfry.Format       // of a body of Send
+	Collection *catalog.Collection // of its rows; nil for rows that say with type what they are
+	DryRun     bool
+	Atomic     bool
+	Recursive  bool // of a removal: with the content
 	// Repeat makes the request safe to repeat; zero when the client sent no Idempotency-Key.
 	Repeat engine.Repeat
 
 	alone bool // each chunk must have its round to itself
 }
 
-// Send takes a body of data, log and createview rows and answers with the report of what became of each.
+// Send takes a body of data, log and createview rows, or of rows of a collection, and answers with the report of what became of each.
 func (in *Intake) Send(ctx context.Context, who engine.Sender, r io.Reader, o Options) (code int, answer []byte, err error) {
-	return in.bulk(ctx, who, o, func() (body, error) { return in.newReader(who.Scope, r, o.Format) })
+	return in.bulk(ctx, who, o, func() (body, error) {
+		if c := o.Collection; c != nil && c.Name != belfry.ObjectData && c.Name != belfry.ObjectLog {
+			return in.newCollectionBody(c, who.Scope, r, o.Format)
+		}
+		return in.newReader(who.Scope, r, o)
+	})
 }
 
 // bulk answers a request whose body is rows, whatever they are about.
@@ -83,7 +90,7 @@ func (in *Intake) applyStream(ctx context.Context, who engine.Sender, b body, o 
 			if err := in.room(ctx, who.Customer, removes, c.rows, last.command != nil); err != nil {
 				return err
 			}
-			return next.giveWay(ctx, in)
+			return next.reserveItems(ctx, in)
 		})
 		if err != nil {
 			_ = last.finish(ctx, in, report)
@@ -119,8 +126,8 @@ func (in *Intake) applyStream(ctx context.Context, who engine.Sender, b body, o 
 	}
 }
 
-// mostRejected is after how many rejected rows the rest of a body is not read if few were accepted. A small packed body can
-// have a hundred million of them, which would keep a processor busy for a minute.
+// mostRejected is the number of rejected rows after which the rest of a body is not read, if few were accepted. A small
+// compressed body can have a hundred million of them, a minute of processor time.
 const mostRejected = 1_000_000
 
 // mostlyWrong is the error for a body that is not worth being read to its end.
@@ -135,7 +142,7 @@ func mostlyWrong(r *belfry.Report) error {
 	return belfry.Errorf(belfry.BodyTooLarge, "of the first %d rows of the body %d were accepted and %d rejected%s; the rest was not read; mend it and send it again", r.Rows, r.Accepted, r.Rejected, first)
 }
 
-// room waits until there is room for rows, and books them to the customer. When it has sent too many, what is under way
+// room waits until there is room for rows and counts them against the customer's rate. Above the rate, a body under way
 // waits and everything else is refused.
 func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, rows int, underWay bool) error {
 	stored := rows
@@ -145,7 +152,7 @@ func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, r
 	if err := mustEnd(ctx); err != nil {
 		return err
 	}
-	if underWay && ctx.Err() != nil { // what was read before is stored; nobody waits for the rest
+	if underWay && ctx.Err() != nil { // what was read before is stored; the client has gone
 		return context.Cause(ctx)
 	}
 	if err := in.engine.WaitForRoom(ctx, c, stored); err != nil {
@@ -154,11 +161,11 @@ func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, r
 	return in.paced(ctx, c, rows, underWay)
 }
 
-// paced books rows to the customer.
+// paced counts rows against the customer's rate.
 func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
 	for {
 		rate := in.engine.Limits().Rate
-		wait := in.pace.take(c, rows, rate, in.engine.Clock())
+		wait := in.pace.reserve(c, rows, rate, in.engine.Clock())
 		if wait <= 0 || !underWay {
 			return tooFast(rate, wait)
 		}
@@ -173,33 +180,33 @@ func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, unde
 	}
 }
 
-// pending is a chunk that the sequencer has.
+// pending is a chunk that was submitted to the sequencer.
 type pending struct {
-	who     engine.Sender
-	chunk   *chunk
-	command *engine.Command
-	removes bool
-	booked  int // items that the turn may create, see giveWay
-	made    int // items that the turns before it have
-	settled tally
-	first   tally // of the rows up to the first that was left for another turn, see chunk.dealt
+	who      engine.Sender
+	chunk    *chunk
+	command  *engine.Command
+	removes  bool
+	reserved int // items that the turn may create, see reserveItems
+	made     int // items that the turns before it have
+	settled  outcome
+	first    outcome // of the rows up to the first that was left for another turn, see chunk.dealt
 }
 
-// giveWay waits until a turn may create what its rows need.
-func (p *pending) giveWay(ctx context.Context, in *Intake) (err error) {
+// reserveItems waits until a turn may create what its rows need.
+func (p *pending) reserveItems(ctx context.Context, in *Intake) (err error) {
 	if !p.removes {
-		p.booked, err = in.giveWay(ctx, p.who.Customer, min(p.chunk.open.left(), engine.TurnOpen))
+		p.reserved, err = in.reserveItems(ctx, p.who.Customer, min(p.chunk.open.left(), engine.TurnOpen))
 	}
 	return err
 }
 
-// decided settles what was booked for the turn.
+// decided settles what was reserved for the turn.
 func (p *pending) decided(in *Intake) {
 	made := p.chunk.report.Created.Sum()
-	in.created(p.who.Customer, p.booked, made-p.made)
-	p.booked, p.made = 0, made
+	in.created(p.who.Customer, p.reserved, made-p.made)
+	p.reserved, p.made = 0, made
 	if p.command.Err == nil {
-		p.settled, p.first = p.chunk.tally(), p.chunk.dealt()
+		p.settled, p.first = p.chunk.outcome(), p.chunk.dealt()
 	}
 }
 
@@ -218,7 +225,7 @@ func (p *pending) finish(ctx context.Context, in *Intake, r *belfry.Report) erro
 			if err := in.engine.WaitForRoom(ctx, p.who.Customer, engine.TurnEvents); err != nil {
 				return err
 			}
-			return p.giveWay(ctx, in)
+			return p.reserveItems(ctx, in)
 		})
 		if p.command.Err == nil {
 			p.command.Err = in.engine.Do(p.command.Again())
@@ -237,7 +244,7 @@ func (p *pending) finish(ctx context.Context, in *Intake, r *belfry.Report) erro
 	return nil
 }
 
-// unfinished tells why a body was not applied to its end.
+// unfinished says why a body was not applied to its end.
 func unfinished(ctx context.Context, err error) lostReason {
 	if ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
 		return lostStorage
@@ -271,16 +278,16 @@ func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o O
 		return 0, nil, err
 	}
 	_, removes := b.(*removalBody)
-	booked := 0
+	reserved := 0
 	err = who.Pause(ctx, func(ctx context.Context) error {
 		err := in.room(ctx, who.Customer, removes, c.rows, false)
 		if err == nil && !removes && !o.DryRun {
-			booked, err = in.giveWay(ctx, who.Customer, c.open.left())
+			reserved, err = in.reserveItems(ctx, who.Customer, c.open.left())
 		}
 		return err
 	})
 	if err != nil {
-		in.created(who.Customer, booked, 0)
+		in.created(who.Customer, reserved, 0)
 		in.lost(who.Customer, c.rows, lostReasonOf(err))
 		return 0, nil, err
 	}
@@ -307,7 +314,7 @@ func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o O
 		return nil
 	}}
 	err = in.engine.Do(cmd)
-	in.created(who.Customer, booked, c.report.Created.Sum())
+	in.created(who.Customer, reserved, c.report.Created.Sum())
 	if errors.Is(err, engine.ErrTakenBack) {
 		in.counters.taken(c)
 		return code, answer, in.engine.Remember(who, o.Repeat, code, answer)

@@ -25,7 +25,7 @@ type shortfall struct {
 	waited time.Duration
 }
 
-// leastWait is from how much time on, all requests together, it is told that senders were held up.
+// leastWait is the total waiting time from which an event reports that senders were slowed down.
 const leastWait = time.Second
 
 var lostWords = [lostReasons]string{
@@ -60,7 +60,7 @@ func (f *shortfalls) add(c belfry.CustomerID, more shortfall) {
 	f.of[c] = s
 }
 
-// drain gives what was counted, and starts from zero.
+// drain returns what was counted, and starts from zero.
 func (f *shortfalls) drain() map[belfry.CustomerID]shortfall {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +85,7 @@ func (in *Intake) TurnedAway(c belfry.CustomerID, err error) {
 	}
 }
 
-// TellShortfalls writes events about what customers did not get since it was last called. What cannot be written is told the next time.
+// TellShortfalls writes events about what was not stored for each customer since the last call. What cannot be written is reported the next time.
 func (in *Intake) TellShortfalls() error {
 	var failed error
 	for c, f := range in.shortfalls.drain() {

@@ -30,14 +30,14 @@ func (s *sources) note(row int, l *layout, fields [][]byte, d *belfry.Details) {
 	s.host = put(s.host, cell(fields, l.host), d.Host)
 }
 
-// takeOut gives the lists in slices of just their size, and leaves s empty.
-func (s *sources) takeOut() sources {
+// moveOut returns the lists in slices of just their size, and leaves s empty.
+func (s *sources) moveOut() sources {
 	out := sources{slices.Clone(s.ip), slices.Clone(s.host)}
 	*s = sources{}
 	return out
 }
 
-// cut gives what the first rows say, and leaves the rest.
+// cut returns what the first rows say, and leaves the rest.
 func (s *sources) cut(rows int) sources {
 	half := func(list *[]string) []string {
 		n := min(rows, len(*list))

@@ -22,7 +22,7 @@ func mustEnd(ctx context.Context) error {
 	return nil
 }
 
-// Stopped gives the error of a body that ended because the service stops: whatever was waited for when the context ended says something else.
+// Stopped returns the error of a body that ended because the service stops: whatever was waited for when the context ended says something else.
 func Stopped(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

@@ -17,8 +17,8 @@ type rowValues struct {
 	some    *status.Rules
 }
 
-// look makes v give the values of d.
-func (v *rowValues) look(d *dataRows) {
+// reset makes v return the values of d.
+func (v *rowValues) reset(d *dataRows) {
 	clear(v.columns[:])
 	for i := range d.columns {
 		v.columns[d.columns[i].n] = &d.columns[i]
@@ -26,7 +26,7 @@ func (v *rowValues) look(d *dataRows) {
 	v.rows, v.of, v.some = len(d.nodes), nil, nil
 }
 
-// Number gives an indicator that is a number.
+// Number returns an indicator that is a number.
 func (v *rowValues) Number(n int) (float64, bool) {
 	c := v.columns[n]
 	if c == nil || math.IsNaN(c.numbers[v.row]) {
@@ -35,7 +35,7 @@ func (v *rowValues) Number(n int) (float64, bool) {
 	return c.numbers[v.row], true
 }
 
-// Text gives an indicator that is a text.
+// Text returns an indicator that is a text.
 func (v *rowValues) Text(n int) (string, bool) {
 	c := v.columns[n]
 	if c == nil || c.texts == nil || c.texts[v.row] == "" {
@@ -65,7 +65,7 @@ func (v *rowValues) Possible(r *status.Rules) *status.Rules {
 	return v.some
 }
 
-// meets tells whether any row may meet a threshold.
+// meets reports whether any row may meet a threshold.
 func (v *rowValues) meets(r *catalog.Rule) bool {
 	c := v.columns[r.N]
 	switch {

@@ -12,7 +12,7 @@ func tooMuch() error {
 		"that is atomic, a dry run, or has an Idempotency-Key; send it in parts, or without", engine.WholeEvents)
 }
 
-// mayOverrun tells whether the rows of a body may change views and resources more often than a record may. Such a body has its
+// mayOverrun reports whether the rows of a body may change views and resources more often than a record may. Such a body has its
 // round to itself, so that it can be refused without harm to others.
 func (in *Intake) mayOverrun(customer belfry.CustomerID, c *chunk) bool {
 	const above = 2 * engine.MaxDepth // views of a resource in views of the customer

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func script(t *testing.T, shell string) string {
+func completion(t *testing.T, shell string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	if code := run([]string{"completion", shell}, &out, &errs); code != 0 {
@@ -29,7 +29,7 @@ func script(t *testing.T, shell string) string {
 func TestPeerCompletionSyntax(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			path := script(t, shell)
+			path := completion(t, shell)
 			bin, err := exec.LookPath(shell)
 			if err != nil {
 				t.Fatalf("%v; make setup installs it", err)
@@ -45,7 +45,7 @@ func TestPeerCompletionSyntax(t *testing.T) {
 		t.Fatal(err)
 	}
 	for shell, long := range map[string]string{"bash": "--", "zsh": "--", "fish": "-l "} {
-		text, err := os.ReadFile(script(t, shell))
+		text, err := os.ReadFile(completion(t, shell))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestPeerBash(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v; make setup installs it", err)
 	}
-	path := script(t, "bash")
+	path := completion(t, "bash")
 	bin := filepath.Join(t.TempDir(), "belfry")
 	if err := os.WriteFile(bin, []byte("#!/bin/sh\n[ \"$*\" = 'export --list --retry 0s' ] && printf 'custom\\nnetwork-ping\\nview\\n'\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestPeerBash(t *testing.T) {
 
 // TestPeerFish completes in a real fish.
 func TestPeerFish(t *testing.T) {
-	cmd := exec.Command("fish", "--no-config", "-c", `source $argv[1]; complete -C "belfry se"`, script(t, "fish"))
+	cmd := exec.Command("fish", "--no-config", "-c", `source $argv[1]; complete -C "belfry se"`, completion(t, "fish"))
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "send\t") || !strings.Contains(string(out), "\nserve\t") {

@@ -19,12 +19,12 @@ import (
 	"github.com/alecthomas/kong"
 
 	"belfry"
-	"belfry/collect"
+	"belfry/collect/script"
 )
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == scriptWorkerName { // before anything else: a worker needs nothing of the rest
-		if err := collect.ScriptWorker(os.Stdin, os.Stdout); err != nil {
+		if err := script.Worker(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -40,7 +40,8 @@ func (f cutFlags) check() error {
 type sendCmd struct {
 	rowFlags
 	cutFlags
-	File string `arg:"" help:"File of rows in CSV, plain or packed with gzip or zstd; - is standard input."`
+	Collection string `help:"Collection of the rows, whose columns are its fields, such as voip; without it each row says with type what it is." placeholder:"NAME"`
+	File       string `arg:"" help:"File of rows in CSV, plain or packed with gzip or zstd; - is standard input."`
 }
 
 // Run sends a file of rows.
@@ -48,7 +49,11 @@ func (c *sendCmd) Run(s streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return c.send(s, upload{method: http.MethodPost, path: client.SendPath, file: c.File, rows: c.Rows})
+	e := upload{method: http.MethodPost, path: client.SendPath, file: c.File, rows: c.Rows}
+	if c.Collection != "" {
+		e.query = url.Values{"collection": {c.Collection}}
+	}
+	return c.send(s, e)
 }
 
 type removeCmd struct {

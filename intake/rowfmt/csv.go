@@ -20,7 +20,7 @@ import (
 //   - a carriage return counts as part of the line end before a line feed or as the last byte of the body, elsewhere
 //     it is data; line ends inside quotes are kept as they came;
 //   - blanks around a field belong to it, so a quote after a blank is a bare one;
-//   - NUL and other control characters are data; who gives a field its meaning refuses them.
+//   - NUL and other control characters are data; the code that interprets a field refuses them.
 //
 // The time spent is linear in the body, also for hostile bodies: a quote that fails to close makes lines be read
 // twice, but no line can lie inside two such quotes, as one of them would have closed the other.
@@ -46,12 +46,12 @@ func NewCSV(r io.Reader, maxRow int) *CSV {
 	return c
 }
 
-// Next gives the next record and the physical line on which it starts, counted from 1. The fields point into the
+// Next returns the next record and the physical line on which it starts, counted from 1. The fields point into the
 // reader's buffer and are valid until the following call.
 //
 // After a Fault the following call goes on with the row after it. io.EOF ends the body. Any other error means that
 // the body broke off or is no CSV at all; rows that had arrived whole have been given before, and a row that was still
-// missing its line end is not given, since nothing tells whether it was whole.
+// missing its line end is dropped, since it may be incomplete.
 func (c *CSV) Next() (fields [][]byte, line int, err error) {
 	if !c.begun {
 		c.begin()
@@ -100,7 +100,7 @@ const (
 	quotes = '"' * ones
 )
 
-// split cuts a row without quotes into fields, eight bytes at a time, and tells on the way whether it has quotes (then
+// split cuts a row without quotes into fields, eight bytes at a time, and reports whether it has quotes (then
 // the fields mean nothing) and whether it is pure ASCII.
 func (c *CSV) split(row []byte) (quoted, ascii bool) {
 	fields := c.fields[:0]
@@ -169,7 +169,7 @@ func (c *CSV) quotedRow(end, next int) error {
 	}
 }
 
-// plainField adds the field without quotes at pos and gives the place behind it.
+// plainField adds the field without quotes at pos and returns the position after it.
 func (c *CSV) plainField(pos, end int) (stop int, err error) {
 	text := c.buf[c.start+pos : c.start+end]
 	if i := bytes.IndexByte(text, ','); i >= 0 {
@@ -182,7 +182,7 @@ func (c *CSV) plainField(pos, end int) (stop int, err error) {
 	return pos + len(text), nil
 }
 
-// quotedField adds the field that opens with a quote at pos and gives the place behind it, which may be some lines
+// quotedField adds the field that opens with a quote at pos and returns the position after it, which may be some lines
 // further on.
 func (c *CSV) quotedField(pos int, opened place) (stop int, at place, err error) {
 	closing, escaped, err := c.closingQuote(pos + 1)
@@ -282,7 +282,7 @@ func isBlank(row []byte) bool {
 	return true
 }
 
-// LooksSemicolon tells whether a header was written with semicolons, as spreadsheets do where the comma is the decimal
+// LooksSemicolon reports whether a header was written with semicolons, as spreadsheets do where the comma is the decimal
 // sign.
 func LooksSemicolon(header [][]byte) bool {
 	return len(header) == 1 && bytes.IndexByte(header[0], ';') >= 0

@@ -28,7 +28,7 @@ const (
 	bareQuote
 )
 
-// TooLong tells whether the row is longer than the reader allows. The rest of its line has not been read yet then.
+// TooLong reports whether the row is longer than the reader allows. The rest of its line has not been read yet then.
 func (e CSVFault) TooLong() bool { return e.problem == tooLong }
 
 func (e CSVFault) Error() string {

@@ -18,7 +18,7 @@ import (
 
 const testMaxRow = 1 << 20
 
-// readAll gives every row as "line: field|field", every row error as "line! message", and at the end, unless the body
+// readAll returns every row as "line: field|field", every row error as "line! message", and at the end, unless the body
 // ended well, "error". A field shows as in Go, without its outer quotes.
 func readAll(r io.Reader, maxRow int) []string {
 	c := NewCSV(r, maxRow)
@@ -268,7 +268,7 @@ func TestCSVLargeRows(t *testing.T) {
 	}
 }
 
-// pieces gives 4 KiB at most, as a network connection does.
+// pieces returns 4 KiB at most, as a network connection does.
 type pieces struct{ r io.Reader }
 
 func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), 4<<10)]) }

@@ -10,7 +10,7 @@ import (
 	"belfry"
 )
 
-// JSON gives the objects of a JSON array, or of a body with one object a line, as rows of CSV would be: fields
+// JSON returns the objects of a JSON array, or of a body with one object a line, as rows of CSV would be: fields
 // under columns. These grow as objects name columns that none before them had. It never holds more of the body than one
 // row and a read buffer.
 //
@@ -67,7 +67,7 @@ func (j *JSON) Next() (fields [][]byte, line int, err error) {
 	return nil, j.line, j.broken
 }
 
-// nextLine gives the object on the next line that is not blank. A last line without a line end counts when the body has
+// nextLine returns the object on the next line that is not blank. A last line without a line end counts when the body has
 // ended well: an object that was cut off would not be whole.
 func (j *JSON) nextLine() (fields [][]byte, line int, err error) {
 	if j.skip && !j.skipLine() {
@@ -93,7 +93,7 @@ func (j *JSON) nextLine() (fields [][]byte, line int, err error) {
 	}
 }
 
-// nextElement gives the next element of the array.
+// nextElement returns the next element of the array.
 func (j *JSON) nextElement() (fields [][]byte, line int, err error) {
 	if err := j.toElement(); err != nil {
 		return nil, j.line, err
@@ -126,7 +126,7 @@ func (j *JSON) advance(n int) {
 	j.start += n
 }
 
-// toElement goes to the first byte of the next element. io.EOF tells that the array and the body have ended.
+// toElement goes to the first byte of the next element. io.EOF means that the array and the body have ended.
 func (j *JSON) toElement() error {
 	switch j.state {
 	case beforeArray:
@@ -175,7 +175,7 @@ func (j *JSON) openArray() error {
 
 const jsonExample = `[{"type":"data","object":"cpu","i1":12.5}]`
 
-// closeArray reads what stands behind the array, which may be blanks only.
+// closeArray reads what follows the array, which may only be blanks.
 func (j *JSON) closeArray() error {
 	j.advance(1)
 	j.state = afterArray
@@ -185,7 +185,7 @@ func (j *JSON) closeArray() error {
 	return j.unexpected(`nothing behind the "]" that closes the array`)
 }
 
-// peek skips blanks and gives the byte behind them.
+// peek skips blanks and returns the byte after them.
 func (j *JSON) peek() (byte, error) {
 	for {
 		b := j.buf[j.start:j.end]
@@ -217,7 +217,7 @@ func (j *JSON) unexpected(want string) error {
 	return belfry.Errorf(belfry.BadJSON, "line %d, column %d: expected %s, found %s", j.line, j.passed+1, want, shown(j.buf[j.start:j.end]))
 }
 
-// shown gives the character at the start of b for a message.
+// shown returns the character at the start of b for a message.
 func shown(b []byte) string {
 	if len(b) == 0 {
 		return "the end"

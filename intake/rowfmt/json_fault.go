@@ -13,7 +13,7 @@ type jsonFault struct {
 	column  []byte
 	at      int // place in the row, counted in bytes
 	want    string
-	found   []byte // what stands there, and maybe more
+	found   []byte // the text there, and maybe more
 	number  int    // the limit
 	columns Columns
 }
@@ -121,7 +121,7 @@ func kindOf(b []byte) string {
 	return "no JSON (it begins with " + shown(b) + ")"
 }
 
-// shownEscape gives an escape as it was written, without what would disturb a message.
+// shownEscape returns an escape as it was written, without what would disturb a message.
 func shownEscape(b []byte) string {
 	for i, c := range b {
 		if c < '!' || c > '~' {

@@ -61,7 +61,7 @@ func (p *objectParser) parseAll(b []byte) ([][]byte, error) {
 	return p.row(), nil
 }
 
-// row gives the fields of the object that was parsed, valid until the next one is.
+// row returns the fields of the object that was parsed, valid until the next one is.
 func (p *objectParser) row() [][]byte { return p.fields[:p.used] }
 
 // parse reads the object at the start of b and says how long it is. The fault it finds is a jsonFault.
@@ -91,7 +91,7 @@ func (p *objectParser) parse(b []byte) (n int, err error) {
 	}
 }
 
-// member reads a column name and its value at b[at:] and gives the place behind them.
+// member reads a column name and its value at b[at:] and returns the position after them.
 func (p *objectParser) member(b []byte, at int) (int, error) {
 	if at == len(b) || b[at] != '"' {
 		return at, unexpected(b, at, "the name of a column in quotes")
@@ -120,7 +120,7 @@ func (p *objectParser) member(b []byte, at int) (int, error) {
 	return at, nil
 }
 
-// column finds the place of a column and makes sure that the object has not named it before.
+// column finds the place of a column and checks that the object has not named it before.
 func (p *objectParser) column(key []byte) (int, error) {
 	k := p.find(key)
 	if k == nil {
@@ -136,7 +136,7 @@ func (p *objectParser) column(key []byte) (int, error) {
 	return k.column, nil
 }
 
-// find gives what the next key of an object stands for; nil when there is no such column.
+// find returns what the next key of an object stands for; nil when there is no such column.
 func (p *objectParser) find(key []byte) *knownKey {
 	if p.keys < len(p.last) && p.last[p.keys].text == string(key) {
 		return p.last[p.keys]
@@ -178,7 +178,7 @@ func (p *objectParser) learn(key []byte) *knownKey {
 	return k
 }
 
-// value reads a value at b[at:] and gives the place behind it.
+// value reads a value at b[at:] and returns the position after it.
 func (p *objectParser) value(b []byte, at int) (value []byte, end int, bad *jsonFault) {
 	if at == len(b) {
 		return nil, at, &jsonFault{problem: badSyntax, at: at, want: "a value"}
@@ -240,7 +240,7 @@ func digitsEnd(b []byte, at int) int {
 	return at
 }
 
-// skipBlanks gives the first place from at on that is no blank.
+// skipBlanks returns the first place from at on that is no blank.
 func skipBlanks(b []byte, at int) int {
 	for at < len(b) && (b[at] == ' ' || b[at] == '\n' || b[at] == '\r' || b[at] == '\t') {
 		at++

@@ -10,7 +10,7 @@ import (
 
 const backslashes = '\\' * ones
 
-// string reads the string that opens at b[at] and gives the place behind it. A string without escapes is a part of b.
+// string reads the string that opens at b[at] and returns the position after it. A string without escapes is a part of b.
 func (p *objectParser) string(b []byte, at int) (text []byte, end int, bad *jsonFault) {
 	from, high := at+1, uint64(0)
 	i := from
@@ -71,7 +71,7 @@ func (p *objectParser) escapedString(b []byte, from, i int) (text []byte, end in
 	}
 }
 
-// escape undoes the escape at b[at] and gives the place behind it.
+// escape undoes the escape at b[at] and returns the position after it.
 func (p *objectParser) escape(b []byte, at int) (end int, bad *jsonFault) {
 	if at+1 == len(b) || b[at+1] != 'u' {
 		const short, means = `"\/bfnrt`, "\"\\/\b\f\n\r\t"

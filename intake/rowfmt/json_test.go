@@ -38,7 +38,7 @@ func newTestReader(r io.Reader, f belfry.Format, lim limits) *JSON {
 	return NewJSON(r, f, testColumns{lim.indicators}, lim.row, lim.columns)
 }
 
-// readObjects gives every row as "line: column=value|…", in the order in which the body first names the columns, every
+// readObjects returns every row as "line: column=value|…", in the order in which the body first names the columns, every
 // refused row as "line! code column: message", and at the end, unless the body ended well, "error: …".
 func readObjects(r io.Reader, f belfry.Format, lim limits) []string {
 	j := newTestReader(r, f, lim)

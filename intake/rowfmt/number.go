@@ -39,7 +39,7 @@ func ParseNumber(b []byte) (float64, bool) {
 // lastWhole is 2^53: up to there a float64 holds every whole number.
 const lastWhole = 1 << 53
 
-// Rounded tells whether b, which is the number f, is a whole number that is written in full and may not be held as it is: an
+// Rounded reports whether b, which is the number f, is a whole number that is written in full and may not be held as it is: an
 // identifier or a counter, of which other digits would be stored than were sent. One with a point or an exponent is a measured
 // value, and may be rounded.
 func Rounded(b []byte, f float64) bool {
@@ -93,7 +93,7 @@ func scanDecimal(b []byte) (mantissa uint64, exp int, exact, ok bool) {
 	return mantissa, exp + e, exact && small, ok
 }
 
-// scanExponent reads what stands behind the digits of a decimal; small tells that e is its value.
+// scanExponent reads the exponent of a decimal; small means that e is its value.
 func scanExponent(b []byte) (e int, small, ok bool) {
 	if b[0] != 'e' && b[0] != 'E' {
 		return 0, false, false
@@ -129,7 +129,7 @@ func TrimBlanks(b []byte) []byte {
 }
 
 // The bounds of a timestamp given as a number: below the first it counts seconds, else milliseconds, up to the end of
-// the year 9999. What lies beyond is a clock that counts microseconds or nanoseconds, and better refused than guessed.
+// the year 9999. Anything later is a clock that counts microseconds or nanoseconds, and is refused.
 const (
 	firstMillis = 100_000_000_000
 	endOfMillis = 253_402_300_800_000

@@ -1,6 +1,6 @@
 import { accessible, expect, logIn, Service, test } from "./service";
 
-test("the demo has an estate that lives", async ({ page }) => {
+test("the demo has resources whose data keep changing", async ({ page }) => {
   const demo = await Service.start("--demo");
   try {
     await logIn(page, demo, "/ui/map?view=Tramont");

@@ -175,6 +175,23 @@ test("a note that somebody else has changed meanwhile is not lost", async ({ pag
   expect(wide).toBeLessThanOrEqual(0);
 });
 
+test("two notes at the same moment: whoever replaced one unseen is shown it", async ({ page, service }) => {
+  await room(service, "hasty", [10, 20]);
+  await logIn(page, service, object("hasty"));
+  await expect(page.getByRole("heading", { name: "disk", level: 1 })).toBeVisible();
+  await page.keyboard.press("n"); // the key of the list works here, too
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Note" }).fill("mine");
+  // The other note comes with the save, so the form cannot show it before.
+  await page.route("**/api/ackmanagenote/**", async (route) => {
+    await service.json("POST", "/api/ackmanagenote/objects", { items: ["disk"], resname: "hasty", note: "theirs" });
+    await route.continue();
+  });
+  await dialog.getByRole("button", { name: "Note", exact: true }).click();
+  await expect(dialog).toContainText(/note set, replacing a note that you had not seen, by test \d+ at .*: “theirs”/);
+  await accessible(page);
+});
+
 test("a form keeps what was typed when its item is removed", async ({ page, service }) => {
   await room(service, "leaving", [10, 20]);
   await logIn(page, service, object("leaving"));
@@ -363,7 +380,7 @@ test("the words of thresholds do not cover each other", async ({ page, service }
 test("what is not there is said so", async ({ page, service }) => {
   await room(service, "known", [1]);
   await logIn(page, service, object("known", "dist"));
-  await expect(page.getByRole("alert")).toContainText('nearest is "disk"');
+  await expect(page.getByText("There is no object of this name")).toBeVisible();
   await expect(page.getByRole("link", { name: "its events" })).toBeVisible();
   await accessible(page);
   await page.goto(`${service.url}/ui/item`);

@@ -1,4 +1,4 @@
-// Somebody who is limited to a part of the estate: the rest does not exist, on no page and in no answer.
+// Somebody who is limited to a part of the customer: the rest does not exist, on no page and in no answer.
 import { accessible, expect, logIn, Service, test } from "./service";
 
 test("a user limited to a view sees that view and nothing else", async ({ page }) => {

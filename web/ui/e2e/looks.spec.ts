@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Page, TestInfo } from "@playwright/test";
-import { estate, hostile, items } from "./estate";
 import { fits } from "./fits";
+import { fillWithSamples, hostile, items } from "./sampledata";
 import { accessible, expect, logIn, Service, test } from "./service";
 
 interface Look {
@@ -137,7 +137,7 @@ let filled: Service;
 
 test.beforeAll(async () => {
   filled = await Service.start();
-  await estate(filled);
+  await fillWithSamples(filled);
 });
 
 test.afterAll(async () => {
@@ -195,7 +195,7 @@ for (const look of pages) {
   });
 }
 
-test("the estate has every status", { tag: "@quick" }, async () => {
+test("the sample data have every status", { tag: "@quick" }, async () => {
   for (const [status, i] of [
     ["0", items.ok],
     ["1", items.warning],

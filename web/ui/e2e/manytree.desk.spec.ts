@@ -1,4 +1,4 @@
-// An estate of 100,000 objects on one page, one of which is critical. Times are printed; what is asserted holds on every machine.
+// 100,000 objects on one page, one of which is critical. Times are printed; what is asserted holds on every machine.
 import type { Page } from "@playwright/test";
 import { mapClass } from "./drawn";
 import { alone, shown, stopwatch, Traffic } from "./frames";

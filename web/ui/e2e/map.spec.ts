@@ -251,7 +251,7 @@ test("names that begin alike are told apart from farther away", async ({ page, s
   await logIn(page, service, map("Alike"));
   await page.getByRole("button", { name: /zoom to 100 %/ }).click();
   for (let i = 0; i < 3; i++) await page.getByRole("button", { name: "Zoom out" }).click();
-  await expect(page.locator(".map-board")).toHaveAttribute("data-far", "1");
+  await expect(page.locator(".map-board")).toHaveAttribute("data-zoomed-out", "1");
   for (const name of names) {
     const link = page.getByRole("link", { name, exact: true }); // all of it is there to be read aloud
     await expect(link).toBeVisible();
@@ -296,7 +296,7 @@ test("a viewer may look and not edit", async ({ page, service }) => {
   expect(answer.status()).toBe(403);
 });
 
-test("the tree map shows the estate by status", async ({ page, service }) => {
+test("the tree map shows all objects by status", async ({ page, service }) => {
   await value(service, "left", 95);
   await logIn(page, service, "/ui/treemap");
   const country = page.getByRole("button", { name: /^Country: / });

@@ -65,6 +65,34 @@ test("what is dragged is saved, in tens, and is still there", async ({ page, ser
   );
 });
 
+test("icons that a colleague moves meanwhile are not overwritten without asking", async ({ page, service }) => {
+  const view = await board(page, service);
+  const [a, b] = [`${view} a`, `${view} b`];
+  await drag(page, icon(page, a), 60, 60);
+  await drag(page, icon(page, b), 60, 60);
+  await service.csv("/api/provisioning/custom", "name,posx,posy", `${a},300,300`, `${b},300,400`);
+  const asked = page.getByRole("alert").filter({ hasText: "Somebody else has changed this view" });
+  await expect(asked).toContainText(`${a}: now top 300, left 300; yours top 80, left 80`);
+  await expect(asked.getByRole("listitem")).toHaveCount(2);
+  await expect(page.getByRole("button", { name: /^Save \d/ })).toBeDisabled();
+  await accessible(page);
+  await asked.getByRole("button", { name: `Take theirs: ${a}` }).click();
+  await asked.getByRole("button", { name: `Keep mine: ${b}` }).click();
+  await expect(asked).toHaveCount(0);
+  await save(page);
+  expect(await child(service, view, a)).toMatchObject({ posx: 300, posy: 300 });
+  expect(await child(service, view, b)).toMatchObject({ posx: 80, posy: 180 });
+
+  // Save itself looks once more, for what the page has not heard of.
+  await drag(page, icon(page, b), 60, 60);
+  await page.route("**/api/tree*", (route) => route.abort());
+  await service.csv("/api/provisioning/custom", "name,posx,posy", `${b},10,400`);
+  await page.unroute("**/api/tree*");
+  await page.getByRole("button", { name: /^Save \d/ }).click();
+  await expect(asked).toBeVisible();
+  expect(await child(service, view, b)).toMatchObject({ posx: 10, posy: 400 });
+});
+
 test("the corner changes the size", async ({ page, service }) => {
   const view = await board(page, service);
   await icon(page, `${view} a`).click();

@@ -1,7 +1,7 @@
 // Policies as a form and as text: both say the same, what is wrong is told where it is, and what only one of them knows is kept.
 import type { Page } from "@playwright/test";
-import { hostile } from "./estate";
 import { fits } from "./fits";
+import { hostile } from "./sampledata";
 import { accessible, expect, logIn, type Service, test } from "./service";
 
 /** disks makes a class of its own for a test, with a resource and an object in it. */

@@ -41,7 +41,7 @@ test("from a fresh service to a value on a chart", async ({ page }) => {
   console.log(`logged in, key made and data on a chart in ${Math.round(performance.now() - began)} ms`);
 });
 
-test("the card is for an empty estate, sees the first value, and can be put away", async ({ page }) => {
+test("the card is for a customer without resources, sees the first value, and can be put away", async ({ page }) => {
   await logIn(page, fresh, "/ui/status");
   const card = page.getByRole("region", { name: "First steps" });
   await expect(card).toContainText("Nothing is monitored yet");

@@ -5,8 +5,8 @@ import { accessible, expect, logIn, Service, test } from "./service";
 const bad = "<script>alert(1)</script>";
 const rtl = "خادم الويب";
 
-/** estate makes a resource of its own for a test, with objects whose status the values decide. */
-async function estate(service: Service, name: string, objects: Record<string, number>): Promise<void> {
+/** makeResource makes a resource of its own for a test, with objects whose status the values decide. */
+async function makeResource(service: Service, name: string, objects: Record<string, number>): Promise<void> {
   await service.json("PUT", "/api/classes/gauge", {
     indicators: [
       {
@@ -97,7 +97,7 @@ test("says how to begin when there is nothing", async ({ page }) => {
 });
 
 test("says how to see more when nothing matches", async ({ page, service }) => {
-  await estate(service, "lambda", { one: 10 });
+  await makeResource(service, "lambda", { one: 10 });
   await logIn(page, service, "/ui/status?text=nothing+is+called+so&status=3");
   await expect(page.getByText("Nothing matches the filter")).toBeVisible();
   await page.getByRole("button", { name: "Show all objects" }).click();
@@ -106,7 +106,7 @@ test("says how to see more when nothing matches", async ({ page, service }) => {
 });
 
 test("filters and sorts, and keeps both in the address", { tag: "@quick" }, async ({ page, service }) => {
-  await estate(service, "alpha", { one: 97, two: 85, three: 10 });
+  await makeResource(service, "alpha", { one: 97, two: 85, three: 10 });
   await logIn(page, service, "/ui/status?view=alpha");
   await expect.poll(() => names(page)).toEqual(["one", "two", "three"]); // the worst first
   await accessible(page);
@@ -144,7 +144,7 @@ test("filters and sorts, and keeps both in the address", { tag: "@quick" }, asyn
 test("a fault is one line and one number", { tag: "@quick" }, async ({ page }) => {
   const service = await Service.start();
   try {
-    await estate(service, "omega", { one: 97, two: 10 });
+    await makeResource(service, "omega", { one: 97, two: 10 });
     await service.csv("/api/provisioning/view", "name,view", "omega view,MAIN");
     await service.csv("/api/provisioning/custom", "name,view", "omega,omega view");
     await logIn(page, service, "/ui/status");
@@ -178,7 +178,7 @@ test("a fault is one line and one number", { tag: "@quick" }, async ({ page }) =
 
 test("sorts by a click on a column", async ({ page, service, isMobile }) => {
   test.skip(!!isMobile, "cards have no columns");
-  await estate(service, "beta", { one: 97, two: 85, three: 10 });
+  await makeResource(service, "beta", { one: 97, two: 85, three: 10 });
   await logIn(page, service, "/ui/status?view=beta&kind=object");
   await page.getByRole("button", { name: "Name", exact: true }).click();
   await expect.poll(() => names(page)).toEqual(["one", "three", "two"]);
@@ -190,7 +190,7 @@ test("sorts by a click on a column", async ({ page, service, isMobile }) => {
 
 test("sorts on a phone", async ({ page, service, isMobile }) => {
   test.skip(!isMobile, "a desk has columns to click on");
-  await estate(service, "nu", { one: 97, two: 85, three: 10 });
+  await makeResource(service, "nu", { one: 97, two: 85, three: 10 });
   await logIn(page, service, "/ui/status?view=nu&kind=object");
   await expect.poll(() => names(page)).toEqual(["one", "two", "three"]);
   await page.getByRole("button", { name: "Filter", exact: true }).click();
@@ -202,7 +202,7 @@ test("sorts on a phone", async ({ page, service, isMobile }) => {
 });
 
 test("shows a change when it happens, in its new place", async ({ page, service }) => {
-  await estate(service, "gamma", { one: 10, two: 10, three: 85 });
+  await makeResource(service, "gamma", { one: 10, two: 10, three: 85 });
   await logIn(page, service, "/ui/status?view=gamma&kind=object");
   await expect.poll(() => names(page)).toEqual(["three", "one", "two"]);
   await send(service, "gamma", { two: 99 });
@@ -222,7 +222,7 @@ function actions(page: Page): string[] {
 }
 
 test("the numbers beside the statuses follow a filter's rows", { tag: "@quick" }, async ({ page, service }) => {
-  await estate(service, "num01", { a: 10, b: 85 });
+  await makeResource(service, "num01", { a: 10, b: 85 });
   await logIn(page, service, "/ui/status?text=num01&sort=name+asc");
   const critical = page.locator(".status-toggle").filter({ hasText: "Critical" });
   await expect(critical).toContainText("0");
@@ -232,7 +232,7 @@ test("the numbers beside the statuses follow a filter's rows", { tag: "@quick" }
 });
 
 test("what changes before the list hears of changes is shown", async ({ page, service }) => {
-  await estate(service, "opening", { fan: 10 });
+  await makeResource(service, "opening", { fan: 10 });
   const open = await holdStream(page);
   await logIn(page, service, "/ui/status?view=opening&kind=object&sort=name+asc");
   await expect(line(page, "fan").getByRole("gridcell", { name: "OK" })).toBeVisible();
@@ -243,7 +243,7 @@ test("what changes before the list hears of changes is shown", async ({ page, se
 });
 
 test("acknowledges several at once and tells what became of each", { tag: "@quick" }, async ({ page, service }) => {
-  await estate(service, "delta", { one: 97, two: 85, three: 97 });
+  await makeResource(service, "delta", { one: 97, two: 85, three: 97 });
   await logIn(page, service, "/ui/status?view=delta&kind=object");
   const asked = actions(page);
   await line(page, "one").getByRole("checkbox").click();
@@ -274,7 +274,7 @@ test("acknowledges several at once and tells what became of each", { tag: "@quic
 });
 
 test("rows of many resources and kinds are one call, there and back", { tag: "@quick" }, async ({ page, service }) => {
-  for (const n of [1, 2, 3]) await estate(service, `plenty ${n}`, { same: 97 });
+  for (const n of [1, 2, 3]) await makeResource(service, `plenty ${n}`, { same: 97 });
   await logIn(page, service, "/ui/status?text=plenty&kind=object,resource");
   await expect.poll(() => names(page)).toHaveLength(6);
   await page.getByRole("button", { name: "Select all 6" }).click();
@@ -306,7 +306,7 @@ test("rows of many resources and kinds are one call, there and back", { tag: "@q
 });
 
 test("unmanages in every way, and manages again", { tag: "@quick" }, async ({ page, service }) => {
-  await estate(service, "epsilon", { one: 97 });
+  await makeResource(service, "epsilon", { one: 97 });
   await logIn(page, service, "/ui/status?view=epsilon&kind=all");
   const f = async (name: string, way: string, want: Partial<Row>) => {
     const dialog = await choose(page, name, "u");
@@ -349,7 +349,7 @@ test("unmanages in every way, and manages again", { tag: "@quick" }, async ({ pa
 });
 
 test("plans a window and tells when it will be open", async ({ page, service }) => {
-  await estate(service, "zeta", { one: 10 });
+  await makeResource(service, "zeta", { one: 10 });
   await logIn(page, service, "/ui/status?view=zeta");
   const dialog = await choose(page, "one", "u");
   const outcome = dialog.getByRole("list", { name: "What became of each item" }).getByRole("listitem");
@@ -375,7 +375,7 @@ test("plans a window and tells when it will be open", async ({ page, service }) 
 });
 
 test("shows when a window that comes again will be open", async ({ page, service }) => {
-  await estate(service, "mu", { one: 10 });
+  await makeResource(service, "mu", { one: 10 });
   await logIn(page, service, "/ui/status?view=mu");
   const dialog = await choose(page, "one", "u");
   await dialog.getByLabel("From", { exact: true }).fill("2098-07-05T22:00");
@@ -391,7 +391,7 @@ test("shows when a window that comes again will be open", async ({ page, service
 });
 
 test("writes a note and removes it", async ({ page, service }) => {
-  await estate(service, "eta", { one: 10 });
+  await makeResource(service, "eta", { one: 10 });
   await logIn(page, service, "/ui/status?view=eta&kind=object");
   let dialog = await choose(page, "one", "n");
   await dialog.getByLabel("Note").fill("key at the desk");
@@ -408,8 +408,8 @@ test("writes a note and removes it", async ({ page, service }) => {
 });
 
 test("selects everything that matches, in several resources", async ({ page, service }) => {
-  await estate(service, "theta 1", { "same name": 97, other: 10 });
-  await estate(service, "theta 2", { "same name": 97, other: 10 });
+  await makeResource(service, "theta 1", { "same name": 97, other: 10 });
+  await makeResource(service, "theta 2", { "same name": 97, other: 10 });
   await logIn(page, service, "/ui/status?text=theta&kind=object&status=3");
   await page.getByRole("button", { name: "Select all 2" }).click();
   await expect(page.getByRole("status").getByText("2 selected")).toBeVisible();
@@ -424,7 +424,7 @@ test("selects everything that matches, in several resources", async ({ page, ser
 });
 
 test("works by keyboard alone", { tag: "@quick" }, async ({ page, service }) => {
-  await estate(service, "iota", { one: 97, two: 97, three: 97 });
+  await makeResource(service, "iota", { one: 97, two: 97, three: 97 });
   await logIn(page, service, "/ui/status?view=iota&kind=object");
   await expect.poll(() => names(page)).toEqual(["one", "three", "two"]);
   const press = async (key: string, at: number) => {
@@ -449,7 +449,7 @@ test("works by keyboard alone", { tag: "@quick" }, async ({ page, service }) => 
 });
 
 test("a viewer looks and does not touch", { tag: "@quick" }, async ({ page, service }) => {
-  await estate(service, "kappa", { one: 97 });
+  await makeResource(service, "kappa", { one: 97 });
   const secret = service.cli(
     "user",
     "create",
@@ -475,7 +475,7 @@ test("a viewer looks and does not touch", { tag: "@quick" }, async ({ page, serv
 
 test("what is not seen in a name is shown, and turns nothing around", { tag: "@quick" }, async ({ page, service }) => {
   const [turned, hidden] = ["invoice\u202egpj.exe", "web\u200b01"];
-  await estate(service, "tau", { [turned]: 97, [hidden]: 97, web01: 97 });
+  await makeResource(service, "tau", { [turned]: 97, [hidden]: 97, web01: 97 });
   await logIn(page, service, "/ui/status?view=tau&sort=name+asc");
   await expect.poll(() => names(page)).toEqual(["invoice⟨U+202E⟩gpj.exe", "web01", "web⟨U+200B⟩01"]);
   const dialog = await choose(page, "invoice⟨U+202E⟩gpj.exe", "a");
@@ -488,7 +488,7 @@ test("what is not seen in a name is shown, and turns nothing around", { tag: "@q
 });
 
 test("ages are counted by the clock of the service", async ({ fresh: page, service }) => {
-  await estate(service, "upsilon", { one: 97 });
+  await makeResource(service, "upsilon", { one: 97 });
   for (const hours of [5, -10]) {
     await page.addInitScript((ms) => {
       const real = Date.now;
@@ -506,7 +506,7 @@ test("ages are counted by the clock of the service", async ({ fresh: page, servi
 });
 
 test("prints as a table, black on white, with its time and filter", { tag: "@quick" }, async ({ page, service }) => {
-  await estate(service, "phi", { one: 97, two: 85, three: 10 });
+  await makeResource(service, "phi", { one: 97, two: 85, three: 10 });
   await logIn(page, service, "/ui/status?view=phi&status=3,1");
   await expect.poll(() => names(page)).toEqual(["one", "two"]);
   await page.evaluate(() => document.documentElement.setAttribute("data-mantine-color-scheme", "dark"));
@@ -533,7 +533,7 @@ test("prints as a table, black on white, with its time and filter", { tag: "@qui
 
 test("shows names as text, whatever they are", async ({ page, service }) => {
   const long = "x".repeat(255);
-  for (const name of [bad, rtl, "🔔 a|b", long]) await estate(service, name, { [name]: 97 });
+  for (const name of [bad, rtl, "🔔 a|b", long]) await makeResource(service, name, { [name]: 97 });
   await logIn(page, service, "/ui/status?kind=object&status=3");
   for (const name of [bad, rtl, "🔔 a|b", long]) {
     await page.getByLabel("Filter by text").fill(name.slice(0, 40));
@@ -550,7 +550,7 @@ test("shows names as text, whatever they are", async ({ page, service }) => {
 });
 
 test("the end of an acknowledgment takes one click", async ({ page, service }) => {
-  await estate(service, "ending", { down: 99 });
+  await makeResource(service, "ending", { down: 99 });
   await logIn(page, service, "/ui/item?kind=object&resource=ending&name=down");
   await page.getByRole("button", { name: "Acknowledge", exact: true }).click();
   const dialog = page.getByRole("dialog");

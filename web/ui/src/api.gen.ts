@@ -23,7 +23,7 @@ export interface ActedError {
 
 export interface ActedFault {
   /** Programs branch on this: it keeps its meaning. */
-  code: "bad_csv" | "bad_json" | "bad_header" | "bad_query" | "bad_parameter" | "time_span_required" | "all_rows_rejected" | "atomic_rejected" | "invalid_key" | "invalid_login" | "insufficient_level" | "cross_site" | "unknown_path" | "unknown_package" | "unknown_kind" | "unknown_item" | "method_not_allowed" | "idempotency_mismatch" | "not_in_error" | "ambiguous_name" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal" | "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
+  code: "bad_csv" | "bad_json" | "bad_header" | "bad_query" | "bad_parameter" | "time_span_required" | "all_rows_rejected" | "atomic_rejected" | "invalid_key" | "invalid_login" | "insufficient_level" | "cross_site" | "unknown_path" | "unknown_package" | "unknown_kind" | "unknown_collection" | "read_only_collection" | "unknown_item" | "method_not_allowed" | "idempotency_mismatch" | "not_in_error" | "ambiguous_name" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal" | "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
   /** For people. */
   message: string;
 }
@@ -179,7 +179,7 @@ export interface Error {
 
 export interface ErrorDetail {
   /** Programs branch on this: it keeps its meaning. */
-  code: "bad_csv" | "bad_json" | "bad_header" | "bad_query" | "bad_parameter" | "time_span_required" | "all_rows_rejected" | "atomic_rejected" | "invalid_key" | "invalid_login" | "insufficient_level" | "cross_site" | "unknown_path" | "unknown_package" | "unknown_kind" | "unknown_item" | "method_not_allowed" | "idempotency_mismatch" | "not_in_error" | "ambiguous_name" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal" | "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
+  code: "bad_csv" | "bad_json" | "bad_header" | "bad_query" | "bad_parameter" | "time_span_required" | "all_rows_rejected" | "atomic_rejected" | "invalid_key" | "invalid_login" | "insufficient_level" | "cross_site" | "unknown_path" | "unknown_package" | "unknown_kind" | "unknown_collection" | "read_only_collection" | "unknown_item" | "method_not_allowed" | "idempotency_mismatch" | "not_in_error" | "ambiguous_name" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal" | "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
   /** For people. */
   message: string;
   /** Id of the request, as in the header; of a 500 alone. */

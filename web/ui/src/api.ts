@@ -541,7 +541,7 @@ export const customers = {
         more: a.more,
       })),
     ),
-  /** With the first administrator of the customer, whose password is shown this once. */
+  /** With the first administrator of the customer, whose password is shown only once. */
   create: (name: string) => call<Customer & { user: string; password?: string }>("/api/customers", { json: { name } }),
   change: (name: string, to: gen.CustomerChange) =>
     call<Customer>(named("/api/customers", name), { method: "PUT", json: to }),

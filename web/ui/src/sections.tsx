@@ -23,7 +23,7 @@ export interface Section {
 export const sections: Section[] = [
   { path: "/status", label: "Status", about: "Everything, the worst first", icon: IconListDetails, key: "s" },
   { path: "/map", label: "Map", about: "Views as they are drawn", icon: IconMap2, key: "m" },
-  { path: "/treemap", label: "Tree map", about: "The whole estate on one page", icon: IconChartTreemap, key: "t" },
+  { path: "/treemap", label: "Tree map", about: "All objects on one page", icon: IconChartTreemap, key: "t" },
   { path: "/events", label: "Events", about: "What happened", icon: IconActivity, key: "e" },
   {
     path: "/maintenance",

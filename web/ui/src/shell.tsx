@@ -1,4 +1,4 @@
-// What is around every page: the menu, the state of the estate in a line, the palette, the person.
+// What is around every page: the menu, how many objects have which status, the palette, the person.
 import {
   ActionIcon,
   Anchor,
@@ -15,7 +15,7 @@ import {
 import { useDisclosure } from "@mantine/hooks";
 import { IconKeyboard, IconLogout, IconMoon, IconSearch, IconSparkles, IconSun, IconUser } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { mayWrite, type Status, session } from "./api";
 import { link } from "./links";
@@ -24,6 +24,7 @@ import { Bell } from "./parts/Bell";
 import { Boundary } from "./parts/Boundary";
 import { Faults } from "./parts/faults";
 import { later, Opening } from "./parts/later";
+import { usePaced } from "./parts/pacer";
 import { StatusIcon, statuses, statusName } from "./parts/StatusIcon";
 import { Strips } from "./parts/Strips";
 import { recount, useSummary } from "./parts/summary";
@@ -119,14 +120,9 @@ function SectionLink({ section, onClick }: { section: Section; onClick: () => vo
 /** Summary counts the objects by status, in every page's sight. */
 function Summary() {
   const counts = useSummary();
-  // Where things change all the time, counting four times a second would be all that the service does.
-  const waits = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const again = () => {
-    waits.current ??= setTimeout(() => {
-      waits.current = undefined;
-      if (!recount()) again();
-    }, 1000);
-  };
+  const again = usePaced(() => {
+    if (!recount()) again();
+  }, 2000);
   useLive({
     status: again,
     event: (events) => {

@@ -10,18 +10,27 @@ const common: [string[], string][] = [
 
 const list: [string[], string][] = [
   [["j"], "Status list: next row"],
-  [["k"], "Status list: row before"],
+  [["k"], "Status list: previous row"],
   [["x"], "Status list: select the row"],
   [["Enter"], "Status list: open the item"],
-  [["a"], "Status list: acknowledge what is selected, or the row"],
-  [["Shift", "A"], "Status list: take its acknowledgment back"],
-  [["u"], "Status list: unmanage it"],
-  [["m"], "Status list: manage it"],
-  [["n"], "Status list: write a note"],
+];
+
+/** In the status list these are for the selection, or the current row if nothing is selected. */
+const actions: [string[], string][] = [
+  [["a"], "Status list, page of an item: acknowledge"],
+  [["Shift", "A"], "Status list, page of an item: unacknowledge"],
+  [["u"], "Status list, page of an item: unmanage"],
+  [["m"], "Status list, page of an item: manage"],
+  [["n"], "Status list, page of an item: write a note"],
 ];
 
 export default function Shortcuts({ onClose }: { onClose: () => void }) {
-  const all = [...common, ...sections.map((s): [string[], string] => [["g", s.key], `Go to ${s.label}`]), ...list];
+  const all = [
+    ...common,
+    ...sections.map((s): [string[], string] => [["g", s.key], `Go to ${s.label}`]),
+    ...list,
+    ...actions,
+  ];
   return (
     <Modal opened onClose={onClose} title="Shortcuts">
       <Table>

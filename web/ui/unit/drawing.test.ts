@@ -9,8 +9,8 @@ import { spoken, wayInto } from "../src/pages/map/Icon";
 import { arrange, keyOf, neighbour, type Scene, type Spot, snap, worse } from "../src/pages/map/scene";
 import { indexOf, patch } from "../src/pages/map/tree";
 import { inOrder, placed } from "../src/pages/treemap/draw";
-import { build, type Count, find, type Place, shares } from "../src/pages/treemap/estate";
 import { layout, titleHeight } from "../src/pages/treemap/layout";
+import { build, type Count, find, type Place, shares } from "../src/pages/treemap/places";
 import { type Rect, squarify } from "../src/pages/treemap/squarify";
 
 const view = (more: Partial<TreeItem> = {}): TreeItem => ({ name: "V", kind: "view", parentview: "MAIN", ...more });
@@ -332,7 +332,7 @@ test("rectangles are nearly squares", () => {
   assert.deepEqual(squarify([0], { x: 0, y: 0, width: 10, height: 10 }).map(area), [0]);
 });
 
-test("an estate is summed up from below", () => {
+test("the places of a tree map are summed up from below", () => {
   const places: Place[] = [
     { name: "MAIN", kind: "view", view: "MAIN" },
     { name: "A", kind: "view", view: "A", parentview: "MAIN" },
@@ -360,7 +360,7 @@ test("an estate is summed up from below", () => {
     boxes.map((b) => b.group.name),
     ["A", "r1", "r2"],
   );
-  // Nobody's objects are lost when an estate is seen in part.
+  // Nobody's objects are lost when the tree is seen in part.
   assert.equal(build([], counts).total, 8);
 });
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ends } from "../src/parts/actions/ends";
-import { told } from "../src/parts/actions/Outcomes";
+import { described } from "../src/parts/actions/Outcomes";
 import { zoneNamed, zones, zonesWith } from "../src/parts/actions/zones";
-import { local } from "../src/parts/Time";
+import { local, localTimes } from "../src/parts/Time";
 
 test("a zone is found by a part of it, in any case and with blanks", () => {
   for (const text of ["new york", "New_York", "NEW YORK", " america/new york "])
@@ -34,7 +34,14 @@ test("what the service says of a time is told by the clock of the browser", () =
   const item = { kind: "object" as const, name: "a", status: "3" as const };
   const error = `ackuntil: ${at} is over, it is ${now} now; give a later time`;
   assert.equal(
-    told({ item, error } as Parameters<typeof told>[0]),
+    described({ item, error } as Parameters<typeof described>[0]),
     `ackuntil: ${local(at)} is over, it is ${local(now)} now; give a later time`,
   );
+});
+
+test("times in the text of an event are written by the clock of the browser, other numbers stay", () => {
+  const at = "2026-03-01T08:00:00.123456Z";
+  assert.equal(localTimes(`down, until ${at}`), `down, until ${local(at)}`);
+  assert.equal(localTimes(`no data since ${at}, 4711`), `no data since ${local(at)}, 4711`);
+  for (const text of ["version 2026-03-01", "2026-03-01T08:00", "10.0.0.1"]) assert.equal(localTimes(text), text);
 });

@@ -1,27 +1,32 @@
-// The page of one item: an object with its values over time, or a view or resource with what stands in it.
+// The page of one item: an object with its values over time, or a view or resource with what is in it.
 import { Anchor } from "@mantine/core";
-import { useThrottledCallback } from "@mantine/hooks";
-import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  type InfiniteData,
+  type QueryClient,
+  type UseQueryResult,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { ApiError, type EventRow, type Explanation, explain, type Kind, type StatusRow, sql } from "../api";
+import { type Answer, ApiError, type Explanation, explain, type Kind, type StatusRow, sql } from "../api";
 import { link } from "../links";
 import { useLive } from "../live";
-import { ActionButtons } from "../parts/Actions";
+import { PageActions } from "../parts/Actions";
 import { itemCondition } from "../parts/actions/item";
+import { changed } from "../parts/change";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
+import { usePacer } from "../parts/pacer";
 import { ItemWindows } from "../parts/windows/ItemWindows";
 import { useReadEvery } from "../session";
 import { Branch } from "./item/Branch";
+import { allParts, type ItemName, ownChanges, type Part, partsAfterChanges, partsAfterEvents } from "./item/changes";
 import { Header, Way } from "./item/Header";
 import { ObjectParts } from "./item/ObjectParts";
 import { Card } from "./item/Why";
 
-export interface Named {
-  kind: Kind;
-  name: string;
-  resource?: string;
-}
+/** So many milliseconds pass between two requests that changes cause. */
+const readPace = 2000;
 
 const kinds: Kind[] = ["object", "resource", "view"];
 
@@ -45,7 +50,7 @@ export default function ItemPage() {
   return <OneItem key={`${kind} ${resource} ${name}`} item={{ kind, name, resource }} />;
 }
 
-function OneItem({ item }: { item: Named }) {
+function OneItem({ item }: { item: ItemName }) {
   const client = useQueryClient();
   const at = [item.kind, item.name, item.resource ?? ""];
   const row = useQuery({
@@ -60,26 +65,35 @@ function OneItem({ item }: { item: Named }) {
     // Of an item that is gone only its row is asked for, which says whether it is back.
     refetchInterval: row.data?.rows.length === 0 ? false : 10_000,
   });
-  // A view may change many times a second; nobody reads that fast.
-  const again = useThrottledCallback(() => {
-    for (const key of ["item", "explain", "content", "itemevents"]) void client.invalidateQueries({ queryKey: [key] });
-  }, 1500);
+  const again = () => {
+    for (const part of allParts) void client.invalidateQueries({ queryKey: [part] });
+  };
+  const pacer = usePacer(readPace);
+  const readSoon = (parts: Part[]) => {
+    for (const part of parts) {
+      const pages = part === "content" ? pagesOf(client, item) : 1;
+      pacer.request(part, () => client.invalidateQueries({ queryKey: [part] }), pages);
+    }
+  };
   useLive({
     status: (changes) => {
-      if (changes.some((c) => concerns(c, item))) again();
+      const own = ownChanges(changes, item);
+      if (own.length)
+        client.setQueryData<Answer<StatusRow>>(
+          ["item", ...at],
+          (old) => old && { ...old, rows: own.reduce((rows, c) => rows.map((r) => changed(r, c)), old.rows) },
+        );
+      readSoon(partsAfterChanges(changes, item));
     },
-    event: (events) => {
-      // A change of the configuration may be one of what stands here, and is about no item.
-      if (events.some((e) => e.type === "configuration" || told(e, item))) again();
-    },
-    resync: again,
+    event: (events) => readSoon(partsAfterEvents(events, item)),
+    resync: () => readSoon(allParts),
   });
 
   const every = useReadEvery(60_000);
-  const latest = useRef(again);
-  latest.current = again;
+  const latest = useRef(readSoon);
+  latest.current = readSoon;
   useEffect(() => {
-    const repeat = setInterval(() => latest.current(), every);
+    const repeat = setInterval(() => latest.current(allParts), every);
     return () => clearInterval(repeat);
   }, [every]);
 
@@ -95,7 +109,7 @@ function OneItem({ item }: { item: Named }) {
     <Page
       title={item.name}
       before={found && <Way row={found} />}
-      tools={shown && <ActionButtons items={[shown]} onDone={again} />}
+      tools={shown && <PageActions items={[shown]} onDone={again} />}
     >
       {found ? (
         <Parts item={item} row={found} why={why} again={again} />
@@ -106,8 +120,14 @@ function OneItem({ item }: { item: Named }) {
   );
 }
 
+/** pagesOf is how many pages of the content are shown, which are read one by one. */
+function pagesOf(client: QueryClient, i: ItemName): number {
+  const data = client.getQueryData<InfiniteData<unknown>>(["content", i.kind, i.resource, i.name]);
+  return Math.max(1, data?.pages.length ?? 1);
+}
+
 interface PartsProps {
-  item: Named;
+  item: ItemName;
   row: StatusRow;
   why: UseQueryResult<Explanation>;
   again: () => void;
@@ -128,20 +148,8 @@ function Parts({ item, row, why, again }: PartsProps) {
   );
 }
 
-/** concerns tells changes of the item, and of what stands directly in it. */
-function concerns(c: StatusRow, i: Named): boolean {
-  return (
-    (c.name === i.name && c.kind === i.kind) || (i.kind !== "object" && (c.view === i.name || c.parentview === i.name))
-  );
-}
-
-/** told tells events of the item, and of what it stands in: management is inherited. */
-function told(e: EventRow, i: Named): boolean {
-  return [e.object, e.resource, e.view].some((n) => n !== undefined && (n === i.name || n === i.resource));
-}
-
 interface NotFoundProps {
-  item: Named;
+  item: ItemName;
   error: unknown;
   retry: () => void;
   removed: boolean; // it was there when the page was opened

@@ -9,9 +9,9 @@ import { useMay } from "../session";
 import { PackageHead, PackageList } from "./provisioning/Choice";
 import { Export } from "./provisioning/Export";
 import { Known } from "./provisioning/Field";
+import { RowsTask } from "./provisioning/RowsTask";
 import type { Way } from "./provisioning/Source";
 import type { Sheet } from "./provisioning/sheet";
-import { Work } from "./provisioning/Work";
 
 type Task = "send" | "remove" | "export";
 
@@ -43,7 +43,7 @@ function Chosen({
   setParams: ReturnType<typeof useSearchParams>[1];
 }) {
   const may = useMay();
-  const [handed, setHanded] = useState<{ task: Task; sheet: Sheet } | null>(null);
+  const [initialSheet, setInitialSheet] = useState<{ task: Task; sheet: Sheet } | null>(null);
   const [round, setRound] = useState(0);
   const pkg = list.find((p) => p.name === name);
   const set = (changes: Record<string, string>) =>
@@ -69,7 +69,7 @@ function Chosen({
   const way = (["file", "paste", "form"] as Way[]).find((w) => w === params.get("way")) ?? "file";
   const columns = task === "remove" ? removalColumns(pkg) : pkg.columns;
   const hand = (to: Task, sheet: Sheet) => {
-    setHanded({ task: to, sheet });
+    setInitialSheet({ task: to, sheet });
     setRound((n) => n + 1);
     set({ do: to, way: "file" });
   };
@@ -81,7 +81,7 @@ function Chosen({
           aria-label="What to do"
           value={task}
           onChange={(v) => {
-            setHanded(null);
+            setInitialSheet(null);
             set({ do: v });
           }}
           data={tasks}
@@ -96,15 +96,15 @@ function Chosen({
       {task === "export" ? (
         <Export pkg={pkg} onEdit={(s) => hand("send", s)} onRemove={(s) => hand("remove", s)} />
       ) : (
-        <Work
+        <RowsTask
           key={`${task} ${round}`}
           task={task}
           pkg={pkg}
           columns={columns}
           way={way}
           onWay={(w) => set({ way: w })}
-          handed={handed?.task === task ? handed.sheet : null}
-          onLeave={() => setHanded(null)}
+          initialSheet={initialSheet?.task === task ? initialSheet.sheet : null}
+          onLeave={() => setInitialSheet(null)}
         />
       )}
     </Stack>

@@ -56,7 +56,7 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
 
   const act = (operation: Operation) => {
     const row = feed.row(cursor);
-    const items = selection.items.size ? asTheyAre(selection, feed) : row ? [row] : [];
+    const items = selection.items.size ? selectedNow(selection, feed) : row ? [row] : [];
     if (may.write && items.some((i) => fits(operation, i))) setOpen({ operation, items });
   };
   useListKeys({
@@ -94,8 +94,8 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
   );
 }
 
-/** asTheyAre gives the selected items as they are now, as far as they are in sight; others as they were when selected. */
-const asTheyAre = (selection: Selection, feed: Feed): ActionItem[] =>
+/** selectedNow gives the selected items as they are now, as far as they are in sight; others as they were when selected. */
+const selectedNow = (selection: Selection, feed: Feed): ActionItem[] =>
   [...selection.items].map(([key, row]) => feed.row(feed.placeOf(key) ?? -1) ?? row);
 
 /** useCursor is the row that keys are about. It stays with its item when rows move. */
@@ -139,7 +139,7 @@ function Bar({
   const phone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
   const { version } = feed;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the version stands for the rows of the feed
-  const items = useMemo(() => asTheyAre(selection, feed), [selection.items, version]);
+  const items = useMemo(() => selectedNow(selection, feed), [selection.items, version]);
   const total = feed.total ?? 0;
   return (
     <Box pos="relative" className="off-paper">

@@ -1,4 +1,4 @@
-// The tree map: the whole estate on one page, every object a part of the area, by status. A click goes into a part of it.
+// The tree map: all items on one page, every object a part of the area, by status. A click goes into a part of it.
 import "./treemap/treemap.css";
 import { Anchor, Breadcrumbs, Button, Group as Row, SegmentedControl, Text } from "@mantine/core";
 import { IconChartTreemap, IconMap2, IconZoomOut } from "@tabler/icons-react";
@@ -8,17 +8,17 @@ import { Link, useLocation, useSearchParams } from "wouter";
 import { link } from "../links";
 import { useLive } from "../live";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
+import { usePaced } from "../parts/pacer";
 import { StatusIcon, statuses, statusName } from "../parts/StatusIcon";
 import { useReadEvery } from "../session";
-import { usePaced } from "./map/tree";
 import { useSize } from "./map/zoom";
 import { Chart, said } from "./treemap/Chart";
 import { CountTable } from "./treemap/CountTable";
-import { build, find, type Group, groupKey, readCounts, readPlaces } from "./treemap/estate";
 import { layout } from "./treemap/layout";
+import { build, find, type Group, groupKey, readCounts, readPlaces } from "./treemap/places";
 
-/** useEstate reads the sums, and reads them again after changes, but at most every few seconds. */
-function useEstate() {
+/** usePlaces reads the sums, and reads them again after changes, but at most every few seconds. */
+function usePlaces() {
   const client = useQueryClient();
   const every = useReadEvery(300_000);
   const places = useQuery({
@@ -57,7 +57,7 @@ function useEstate() {
 export default function TreeMapPage() {
   const [params, setParams] = useSearchParams();
   const [, go] = useLocation();
-  const { root, more, error, again } = useEstate();
+  const { root, more, error, again } = usePlaces();
   const asked = params.get("at") ?? groupKey("view", "MAIN");
   const group = useMemo(() => root && (find(root, asked) ?? root), [root, asked]);
   const shape = params.get("as") === "table" ? "table" : "drawing";
@@ -124,7 +124,7 @@ export default function TreeMapPage() {
       )}
       {more && (
         <Text size="sm" c="dimmed">
-          The estate has more places than can be counted here; the rest is left out.
+          There are more places than can be counted here; the rest is left out.
         </Text>
       )}
     </Page>

@@ -13,6 +13,7 @@ import {
 import { type ComponentType, useState } from "react";
 import { useMay } from "../session";
 import type { ActionItem } from "./actions/item";
+import { useOperationKeys } from "./actions/keys";
 import { fits, type Operation, operationName, operations } from "./actions/operations";
 import { Boundary } from "./Boundary";
 import { later, Opening } from "./later";
@@ -41,26 +42,44 @@ export function ActionDialog(props: {
   );
 }
 
-/** ActionButtons are the operations that fit the items, as buttons (or, compact, as a menu). onDone is called after each. */
-export function ActionButtons({
-  items,
-  compact,
-  onDone,
-}: {
+interface ActionsProps {
   items: ActionItem[];
-  compact?: boolean;
   onDone?: () => void;
-}) {
+}
+
+/** useOperation opens the dialog of an operation that fits the items. */
+function useOperation({ items, onDone }: ActionsProps) {
   const may = useMay();
   // The items are those of the moment the dialog opens: what changes behind it does not change what is asked.
   const [open, setOpen] = useState<{ operation: Operation; items: ActionItem[] }>();
-  if (!may.write || !items.length) return null;
-  const start = (operation: Operation) => setOpen({ operation, items });
-  const can = operations.filter((o) => items.some((i) => fits(o, i)));
+  const can = may.write ? operations.filter((o) => items.some((i) => fits(o, i))) : [];
+  const start = (operation: Operation) => {
+    if (can.includes(operation)) setOpen({ operation, items });
+  };
+  const dialog = open && <ActionDialog {...open} onClose={() => setOpen(undefined)} onDone={onDone} />;
+  return { can, start, dialog };
+}
+
+/** ActionButtons are the operations that fit the items, as buttons (or, compact, as a menu). onDone is called after each. */
+export function ActionButtons({ compact, ...p }: ActionsProps & { compact?: boolean }) {
+  const { can, start, dialog } = useOperation(p);
   return (
     <>
-      {compact ? <Compact can={can} items={items} onStart={start} /> : <Buttons can={can} onStart={start} />}
-      {open && <ActionDialog {...open} onClose={() => setOpen(undefined)} onDone={onDone} />}
+      {can.length > 0 &&
+        (compact ? <Compact can={can} items={p.items} onStart={start} /> : <Buttons can={can} onStart={start} />)}
+      {dialog}
+    </>
+  );
+}
+
+/** PageActions are the operations of the item that a page is about, with their keys. */
+export function PageActions(p: ActionsProps) {
+  const { can, start, dialog } = useOperation(p);
+  useOperationKeys(start);
+  return (
+    <>
+      {can.length > 0 && <Buttons can={can} onStart={start} />}
+      {dialog}
     </>
   );
 }

@@ -5,8 +5,8 @@ import { type ComponentType, useSyncExternalStore } from "react";
 let Shown: ComponentType | undefined;
 const waiting = new Set<() => void>();
 
-/** tell shows a message for a moment. One that cannot be shown, because its library does not come, is no reason to fail. */
-export async function tell(message: NotificationData): Promise<void> {
+/** notify shows a message for a moment. One that cannot be shown, because its library does not come, is no reason to fail. */
+export async function notify(message: NotificationData): Promise<void> {
   const library = await import("./notices/library").catch(() => undefined);
   if (!library) return;
   Shown = library.Shown;

@@ -1,4 +1,4 @@
-// A key, made in place. It is shown this once: the service keeps only its digest.
+// A key, made in place. It is shown only once: the service keeps only its digest.
 import { Button, Code, CopyButton, Group, Stack, Text, TextInput } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
@@ -31,7 +31,7 @@ export function MakeKey({ made, onMade }: { made: string; onMade: (key: string) 
           <Copy value={made} label="Copy the key" />
         </Group>
         <Text size="sm" c="dimmed">
-          It is shown this once. Keep it where your programs find it; a lost one is revoked and rebuilt under
+          It is shown only once. Keep it where your programs find it; a lost one is revoked and rebuilt under
           Parameters.
         </Text>
       </Stack>

@@ -44,7 +44,7 @@ export default function Steps({
           <Next to={link.parameters("classes")} label="Say what is good and bad" onLeave={onLeave}>
             thresholds in a class turn values into a status
           </Next>
-          <Next to={link.provisioning()} label="Bring your estate in" onLeave={onLeave}>
+          <Next to={link.provisioning()} label="Add your resources" onLeave={onLeave}>
             resources, views and objects from a file
           </Next>
           <Next to={link.map()} label="Draw a map" onLeave={onLeave}>

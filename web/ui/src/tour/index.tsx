@@ -1,5 +1,5 @@
-// The first steps, from a key to a value on a chart. Shown to an administrator whose estate is empty, until the estate is no
-// longer empty or the card is put away; afterwards it is in the person menu.
+// The first steps, from a key to a value on a chart. Shown to an administrator of a customer without resources, until it
+// has some or the card is put away; afterwards it is in the person menu.
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { sql } from "../api";

@@ -6,7 +6,7 @@ import { Link } from "wouter";
 import type { EventRow, Kind } from "../../api";
 import { link } from "../../links";
 import { StatusIcon, statusName } from "../../parts/StatusIcon";
-import { Time } from "../../parts/Time";
+import { localTimes, Time } from "../../parts/Time";
 
 interface About {
   kind: Kind;
@@ -65,7 +65,7 @@ export function EventLine({ e }: { e: EventRow }) {
         )}
       </span>
       <span className="event-info name two-lines" title={e.info}>
-        {e.info}
+        {localTimes(e.info ?? "")}
       </span>
       <Text span size="xs" c="dimmed" className="event-type">
         {e.type}

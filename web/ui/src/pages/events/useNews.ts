@@ -11,7 +11,7 @@ const most = 500;
 const rest = 800; // between two questions
 
 /** newest is the greatest id: ids only grow, whatever times events carry. */
-function newest(rows: EventRow[]): string {
+export function newest(rows: EventRow[]): string {
   let last = "0000000000000000";
   for (const e of rows) if (e.id > last) last = e.id;
   return last;

@@ -1,13 +1,15 @@
-// What stands directly in a view or resource: views, resources and objects with their status, the worst first, page by page.
+// What is directly in a view or resource: views, resources and objects with their status, the worst first, page by page.
 import "./item.css";
 import { Anchor, Button, Group, Skeleton, Text } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { type StatusRow, sql, tree } from "../../api";
+import { type Answer, type StatusRow, sql, tree } from "../../api";
 import { link } from "../../links";
+import { useLive } from "../../live";
+import { changedRows } from "../../parts/change";
 import { Failure } from "../../parts/Page";
 import { StatusIcon } from "../../parts/StatusIcon";
-import { Age } from "../../parts/Time";
+import { Age, localTimes } from "../../parts/Time";
 import { useReadEvery } from "../../session";
 import { contentQuery, pageSize } from "./contentQuery";
 import { Card } from "./Why";
@@ -18,10 +20,12 @@ type Item = Pick<
 >;
 
 export function Content({ row }: { row: StatusRow }) {
-  const key = ["content", row.kind, row.resource, row.name];
+  const client = useQueryClient();
+  const item = [row.kind, row.resource, row.name];
+  const key = ["content", ...item];
   const every = useReadEvery(60_000);
   const counts = useQuery({
-    queryKey: [...key, "counts"],
+    queryKey: ["contentcounts", ...item],
     queryFn: ({ signal }) =>
       tree({ view: row.name, resource: row.kind === "view" ? row.resource : undefined, limit: 1 }, signal),
     refetchInterval: every,
@@ -32,6 +36,13 @@ export function Content({ row }: { row: StatusRow }) {
     initialPageParam: 0,
     refetchInterval: every,
     getNextPageParam: (last, all) => (last.more ? all.length * pageSize : undefined),
+  });
+  useLive({
+    status: (changes) =>
+      client.setQueryData<InfiniteData<Answer<Item>>>(
+        key,
+        (old) => old && { ...old, pages: old.pages.map((p) => ({ ...p, rows: changedRows(p.rows, changes) })) },
+      ),
   });
   const error = pages.error ?? counts.error;
   const items = pages.data?.pages.flatMap((p) => p.rows) ?? [];
@@ -79,7 +90,10 @@ function Row({ item }: { item: Item }) {
         {item.kind}
       </Text>
       <Text size="sm" className="name content-info" c="dimmed">
-        {[item.info ?? (item.kind === "object" ? item.class : undefined), item.note && `Note: ${item.note}`]
+        {[
+          item.info ? localTimes(item.info) : item.kind === "object" ? item.class : undefined,
+          item.note && `Note: ${item.note}`,
+        ]
           .filter(Boolean)
           .join(" · ")}
       </Text>

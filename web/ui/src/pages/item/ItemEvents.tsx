@@ -1,15 +1,18 @@
 // What happened to an item, the newest first.
 import { Button, Group, Skeleton, Text } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import { type EventRow, quote, type StatusRow } from "../../api";
 import { link } from "../../links";
+import { useLive } from "../../live";
 import { AsSql } from "../../parts/AsSql";
 import { Failure } from "../../parts/Page";
 import { type Asked, queryOf, rowsOf, usePaged } from "../../parts/paged";
 import { condition, type RangeState } from "../../parts/Range";
 import { EventLine } from "../events/EventLine";
 import { eventFields } from "../events/filter";
+import { newest } from "../events/useNews";
+import { isEventOf, isProblemOf } from "./changes";
 import { Card } from "./Why";
 
 /** aboutItem finds the events of an item; of a resource and of a view also those of what stands directly in it. */
@@ -38,7 +41,12 @@ export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: R
   if (range && !ever) where.push(condition(range.range));
   const asked: Asked = { select: eventFields, from: "events", where };
   const pages = usePaged<EventRow>(["itemevents"], asked, { size: problems ? 10 : 25 });
-  const rows = rowsOf(pages.data);
+  const live = !range || ever || range.range.span !== undefined;
+  const rows = useNewEvents(
+    rowsOf(pages.data),
+    (e) => live && (problems ? isProblemOf : isEventOf)(e, row),
+    pages.refetch,
+  );
   if (problems && pages.data && rows.length === 0) return null;
   return (
     <Card
@@ -87,4 +95,29 @@ export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: R
       )}
     </Card>
   );
+}
+
+/** After so many new events the list is read again, as it would be without the stream. */
+const mostNew = 100;
+
+/** useNewEvents puts events of the stream before those that were read. */
+function useNewEvents(rows: EventRow[], fits: (e: EventRow) => boolean, reread: () => unknown): EventRow[] {
+  const [fresh, setFresh] = useState<EventRow[]>([]);
+  const known = new Set(rows.map((e) => e.id));
+  useLive({
+    event: (events) => {
+      const more = events.filter(fits);
+      if (more.length) setFresh((old) => [...more.reverse(), ...old]);
+    },
+  });
+  const unread = fresh.filter((e) => fits(e) && !known.has(e.id));
+  const full = unread.length >= mostNew;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that there are so many
+  useEffect(() => {
+    if (full) void reread();
+  }, [full]);
+  // Ids only grow: what is older than what was read is on another page, or does not fit after all.
+  const last = newest(rows);
+  useEffect(() => setFresh((old) => (old.some((e) => e.id <= last) ? old.filter((e) => e.id > last) : old)), [last]);
+  return [...unread, ...rows];
 }

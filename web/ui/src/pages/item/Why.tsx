@@ -20,7 +20,7 @@ export function Why({ why }: { why: Explanation }) {
       {why.hidden && !why.own.shown && (
         <Text size="sm" component="div">
           Without that: <StatusText status={why.own.status} />
-          {why.own.info && <span className="name"> {why.own.info}</span>}
+          {why.own.info && <span className="name"> {localTimes(why.own.info)}</span>}
         </Text>
       )}
       {why.indicators?.some((i) => i.thresholds.length > 0) && <Thresholds values={why.indicators} />}
@@ -105,7 +105,7 @@ function Chain({ steps }: { steps: ExplainedStep[] }) {
               </Text>
               {s.info && (
                 <Text span size="sm" className="name">
-                  : {s.info}
+                  : {localTimes(s.info)}
                 </Text>
               )}
               {s.asbad && s.asbad.length > 0 && <AsBad items={s.asbad} more={s.asbadmore ?? 0} />}

@@ -50,7 +50,7 @@ export function Board(p: BoardProps) {
   const drawing = { width: Math.max(resting.width, picture.width), height: Math.max(resting.height, picture.height) };
   const zoom = useZoom(box, size, drawing);
   const scale = zoom.zoom * unit;
-  const far = scale < 0.8 ? 2 : scale < 1.5 ? 1 : 0;
+  const zoomedOut = scale < 0.8 ? 2 : scale < 1.5 ? 1 : 0;
   const part = usePart(box, size, scale);
   const linear = p.view.autoarrange === "linear";
   const fixed = (i: TreeItem) => !placeable(i) || (linear && (i.kind !== "element" || i.package === "shortcut"));
@@ -116,7 +116,7 @@ export function Board(p: BoardProps) {
           className="map-board"
           data-editing={p.editing || undefined}
           data-panning={panning || undefined}
-          data-far={far}
+          data-zoomed-out={zoomedOut}
           style={
             {
               "--s": scale,
@@ -151,7 +151,7 @@ export function Board(p: BoardProps) {
             </div>
           )}
           {/* Not before it is known how large: thousands of items would be laid out twice. */}
-          {size && <Content scene={scene} {...p} fixed={fixed} part={part} far={far} />}
+          {size && <Content scene={scene} {...p} fixed={fixed} part={part} zoomedOut={zoomedOut} />}
         </div>
       </section>
       <ZoomTools {...zoom} />
@@ -177,13 +177,13 @@ function Content({
   ground,
   fixed,
   part,
-  far,
-}: BoardProps & { scene: Scene; fixed: (i: TreeItem) => boolean; part: Part; far: number }) {
+  zoomedOut,
+}: BoardProps & { scene: Scene; fixed: (i: TreeItem) => boolean; part: Part; zoomedOut: number }) {
   // What is out of sight is drawn only as far as it must be reached by keyboard.
   const detail = (s: Spot) => {
     if (s.left > part.right || s.top > part.bottom) return 0;
     if (s.left + s.width + 30 < part.left || s.top + s.height + 30 < part.top) return 0;
-    return far === 2 ? 1 : far === 1 ? 2 : 3;
+    return zoomedOut === 2 ? 1 : zoomedOut === 1 ? 2 : 3;
   };
   return (
     <>

@@ -36,15 +36,18 @@ export function EditTools({
   drafting,
   onForm,
   onSave,
+  undecided,
   onEnd,
 }: {
   view: TreeItem;
   drafting: Drafting;
   onForm: (f: Form) => void;
   onSave: () => void;
+  /** Somebody else has changed the same, and it is not decided what counts. */
+  undecided: boolean;
   onEnd: () => void;
 }) {
-  // Labels and the like stand in views of the customer and in resources, not in views inside a resource.
+  // Labels and the like can be in views of the customer and in resources, not in views inside a resource.
   const inside = view.kind === "view" && !!view.resource;
   return (
     <Group gap="xs" role="toolbar" aria-label="Editing">
@@ -83,7 +86,7 @@ export function EditTools({
           This view
         </Button>
       )}
-      <Button onClick={onSave} loading={drafting.busy} disabled={drafting.count === 0}>
+      <Button onClick={onSave} loading={drafting.busy} disabled={drafting.count === 0 || undecided}>
         {drafting.count === 0 ? "Save" : `Save ${drafting.count} ${drafting.count === 1 ? "change" : "changes"}`}
       </Button>
       <Button variant="default" onClick={onEnd}>
@@ -93,7 +96,7 @@ export function EditTools({
   );
 }
 
-/** Rejected says what the service would not take, in its own words. */
+/** Rejected shows what the service refused, in its own words. */
 export function Rejected({ drafting }: { drafting: Drafting }) {
   if (!drafting.wrong.length) return null;
   return (
@@ -167,10 +170,10 @@ export function EditPanel({
 
 function Where({ item, fixed }: { item: TreeItem; fixed: boolean }) {
   let text = `Top ${item.posx}, left ${item.posy}, ${item.width ?? 30} × ${item.height ?? 30}`;
-  if (item.kind === "object") text = "Objects stand where there is room; they have no place of their own.";
+  if (item.kind === "object") text = "Objects are put where there is room; they have no position of their own.";
   else if (item.package === "link") text = `From ${item.answers?.from} to ${item.answers?.to}`;
   else if (fixed) text = "This view arranges its icons by itself.";
-  else if (item.posx === undefined) text = "It has no place yet: drag it, or use the arrow keys.";
+  else if (item.posx === undefined) text = "It has no position yet: drag it, or use the arrow keys.";
   return (
     <>
       <Text size="sm" className="name" data-where>

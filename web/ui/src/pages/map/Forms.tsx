@@ -17,7 +17,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { quote, sql, type TreeItem } from "../../api";
 import { isColour } from "./colour";
-import { add, change } from "./draft";
+import { add, change, changeView } from "./draft";
 import type { Form } from "./EditTools";
 import { Gallery } from "./Gallery";
 import { keyOf } from "./scene";
@@ -47,7 +47,7 @@ export function Forms(p: Props) {
   return <ElementForm {...p} form={form} />;
 }
 
-/** freshName is unique as far as chance can tell: names of elements are unique in the whole estate. */
+/** freshName is unique as far as chance can tell: names of elements are unique within the customer. */
 function freshName(what: string, view: string): string {
   const random = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   return `${what} ${random.toString(36)} in ${view}`.slice(0, 200).trimEnd();
@@ -123,7 +123,7 @@ function ElementForm({
           {!item && what !== "view" && (
             <TextInput
               label="Name"
-              description="For scripts and exports; unique in the whole estate"
+              description="For scripts and exports; unique within the customer"
               required
               maxLength={255}
               value={name}
@@ -306,7 +306,7 @@ function Settings({ view, drafting, onClose }: Props) {
       ...(arranged !== (view.autoarrange ?? "none") && { autoarrange: arranged as TreeItem["autoarrange"] }),
       ...(bg !== (view.bg ?? "") && { bg }),
     };
-    if (Object.keys(changes).length) drafting.edit((d) => ({ ...d, view: { ...d.view, ...changes } }));
+    if (Object.keys(changes).length) drafting.edit((d) => changeView(d, view, changes));
     onClose();
   };
   return (

@@ -10,8 +10,10 @@ import { Empty, Failure, Page, Waiting } from "../../parts/Page";
 import { StatusText } from "../../parts/StatusIcon";
 import { useMay } from "../../session";
 import { Board } from "./Board";
+import { Conflicts } from "./Conflicts";
 import { Crumbs } from "./Crumbs";
 import { ink, isColour } from "./colour";
+import { conflicts } from "./conflicts";
 import { apply, change, remove } from "./draft";
 import { EditPanel, EditTools, type Form, Rejected } from "./EditTools";
 import { brokenSaying } from "./Elements";
@@ -32,7 +34,7 @@ export function MapOf({ name, resource }: { name: string; resource?: string }) {
         {read.error ? <Failure error={read.error} retry={() => read.refetch()} /> : <Waiting />}
       </Page>
     );
-  return <Loaded tree={read.data} again={read.again} failed={read.error} />;
+  return <Loaded tree={read.data} again={read.again} reread={read.reread} failed={read.error} />;
 }
 
 /** useShape tells whether to draw or to list: a small screen lists unless asked otherwise. */
@@ -52,7 +54,14 @@ function useShape(): ["drawing" | "list", (s: string) => void] {
   return [shape, choose];
 }
 
-function Loaded({ tree, again, failed }: { tree: Tree; again: () => Promise<unknown>; failed: unknown }) {
+interface LoadedProps {
+  tree: Tree;
+  again: () => Promise<unknown>;
+  reread: () => Promise<Tree>;
+  failed: unknown;
+}
+
+function Loaded({ tree, again, reread, failed }: LoadedProps) {
   const may = useMay();
   const [shape, setShape] = useShape();
   const [editing, setEditing] = useState(false);
@@ -63,6 +72,7 @@ function Loaded({ tree, again, failed }: { tree: Tree; again: () => Promise<unkn
   const names = tree.children.filter(isShortcut).map((i) => i.answers?.target ?? "");
   const targets = useTargets(names);
   const { view, children } = useMemo(() => apply(tree, drafting.draft), [tree, drafting.draft]);
+  const conflicting = useMemo(() => conflicts(tree, drafting.draft), [tree, drafting.draft]);
   const items = useMemo(() => dress(children, targets), [children, targets]);
   const item = chosen ? items.find((i) => keyOf(i) === chosen) : undefined;
   useEditKeys(editing && !form, drafting, () => choose(""));
@@ -79,7 +89,8 @@ function Loaded({ tree, again, failed }: { tree: Tree; again: () => Promise<unkn
       view={view}
       drafting={drafting}
       onForm={setForm}
-      onSave={() => drafting.save(tree, again)}
+      onSave={() => drafting.save(reread)}
+      undecided={conflicting.length > 0}
       onEnd={stop}
     />
   ) : (
@@ -114,6 +125,7 @@ function Loaded({ tree, again, failed }: { tree: Tree; again: () => Promise<unkn
     <Page title={title} before={<Crumbs view={view} />} tools={tools}>
       <About tree={tree} view={view} failed={failed} onRetry={again} editing={editing} />
       <Rejected drafting={drafting} />
+      <Conflicts all={conflicting} drafting={drafting} />
       {drawing ? (
         <Drawing {...{ view, items, targets, chosen, choose, editing, drafting }}>{panel}</Drawing>
       ) : (

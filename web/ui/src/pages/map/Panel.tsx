@@ -7,7 +7,7 @@ import type { Kind, TreeItem } from "../../api";
 import { ActionButtons } from "../../parts/Actions";
 import type { ActionItem } from "../../parts/actions/item";
 import { StatusText } from "../../parts/StatusIcon";
-import { Age, Time } from "../../parts/Time";
+import { Age, localTimes, Time } from "../../parts/Time";
 import { Counts, pageOf, wayInto } from "./Icon";
 import { isShortcut, kindName } from "./scene";
 import type { Target } from "./tree";
@@ -76,7 +76,7 @@ export function Panel({
       )}
       {item.info && (
         <Text size="sm" className="name">
-          {item.info}
+          {localTimes(item.info)}
         </Text>
       )}
       <Facts item={item} />

@@ -1,4 +1,4 @@
-// What somebody has changed in a view and not saved yet. It lies over what the service says, so that statuses go on living
+// What somebody has changed in a view and not saved yet. It is applied to what the service says, so that statuses stay live
 // while a view is edited. Drafts are never changed in place: undo is a list of them.
 import type { Tree, TreeItem } from "../../api";
 import { keyOf } from "./scene";
@@ -11,15 +11,20 @@ export interface Change {
   answers?: Record<string, string>;
 }
 
+/** Base is what a draft can change of an item. */
+export type Base = Pick<TreeItem, "posx" | "posy" | "width" | "height" | "autoarrange" | "bg" | "answers">;
+
 export interface Draft {
   changes: Record<string, Change>;
+  /** What is changed as it was when it was first changed, by key. */
+  base: Record<string, Base>;
   added: TreeItem[];
   /** What is to be removed, by key. */
   removed: Record<string, TreeItem>;
   view: Pick<TreeItem, "autoarrange" | "bg">;
 }
 
-export const untouched: Draft = { changes: {}, added: [], removed: {}, view: {} };
+export const untouched: Draft = { changes: {}, base: {}, added: [], removed: {}, view: {} };
 
 export const countOf = (d: Draft) =>
   Object.keys(d.changes).length + d.added.length + Object.keys(d.removed).length + Object.keys(d.view).length;
@@ -40,13 +45,29 @@ function merge(i: TreeItem, c?: Change): TreeItem {
   return { ...i, ...place, answers: answers ? { ...i.answers, ...answers } : i.answers };
 }
 
+export const baseOf = ({ posx, posy, width, height, autoarrange, bg, answers }: TreeItem): Base => ({
+  ...{ posx, posy, width, height },
+  ...{ autoarrange, bg, answers },
+});
+
+/** based notes what an item is before its first change. */
+function based(d: Draft, item: TreeItem): Draft["base"] {
+  const key = keyOf(item);
+  return d.base[key] ? d.base : { ...d.base, [key]: baseOf(item) };
+}
+
+export function changeView(d: Draft, view: TreeItem, c: Draft["view"]): Draft {
+  return { ...d, base: based(d, view), view: { ...d.view, ...c } };
+}
+
 export function change(d: Draft, item: TreeItem, c: Change): Draft {
   const key = keyOf(item);
   const at = d.added.findIndex((i) => keyOf(i) === key);
   if (at >= 0) return { ...d, added: d.added.with(at, merge(d.added[at] as TreeItem, c)) };
   const before = d.changes[key];
   const answers = before?.answers || c.answers ? { ...before?.answers, ...c.answers } : undefined;
-  return { ...d, changes: { ...d.changes, [key]: { ...before, ...c, ...(answers && { answers }) } } };
+  const changes = { ...d.changes, [key]: { ...before, ...c, ...(answers && { answers }) } };
+  return { ...d, changes, base: based(d, item) };
 }
 
 export function add(d: Draft, item: TreeItem): Draft {
@@ -66,6 +87,7 @@ export function settle(d: Draft, keys: Set<string>, ownKey: string): Draft {
     Object.fromEntries(Object.entries(all).filter(([k]) => !keys.has(k))) as Record<string, V>;
   return {
     changes: without(d.changes),
+    base: without(d.base),
     added: d.added.filter((i) => !keys.has(keyOf(i))),
     removed: without(d.removed),
     view: keys.has(ownKey) ? {} : d.view,
@@ -105,7 +127,7 @@ function now(i: TreeItem, column: string): string {
     case "class":
       return String(i[column] ?? "");
     case "view":
-      return ""; // an empty cell leaves an item where it stands
+      return ""; // an empty cell leaves an item where it is
     default:
       return i.answers?.[column] ?? "";
   }
@@ -136,7 +158,7 @@ function wishes(t: Tree, d: Draft): Wish[] {
   return out;
 }
 
-/** strays are the names of items that a draft changes and that do not stand in the view any more. */
+/** strays are the names of items that a draft changes and that are not in the view any more. */
 export function strays(t: Tree, d: Draft): string[] {
   const here = new Set(t.children.map(keyOf));
   const gone = Object.keys(d.changes).filter((key) => !here.has(key) && !d.removed[key]);

@@ -1,8 +1,9 @@
 // The content of one view as it is now: read once, then kept up to date by what the stream tells.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef } from "react";
+import { useMemo } from "react";
 import { quote, type Status, type StatusRow, sql, type Tree, type TreeItem, tree } from "../../api";
 import { heardWhile, type StatusChange, useLive } from "../../live";
+import { usePaced } from "../../parts/pacer";
 import { useReadEvery } from "../../session";
 import { isShortcut, keyOf } from "./scene";
 
@@ -20,7 +21,7 @@ async function load(view: string, resource: string | undefined, signal: AbortSig
 
 const treeKey = (view: string, resource?: string) => ["tree", view, resource ?? ""];
 
-/** useTree reads a view and listens. `again` reads it again. */
+/** useTree reads a view and follows its changes. `again` reads it again; `reread` also returns it, or fails. */
 export function useTree(view: string, resource?: string) {
   const client = useQueryClient();
   const key = treeKey(view, resource);
@@ -52,29 +53,16 @@ export function useTree(view: string, resource?: string) {
     },
     resync: again,
   });
-  return { ...read, again };
+  const reread = async () => {
+    const { data } = await read.refetch({ throwOnError: true });
+    if (!data) throw new Error("The view could not be read.");
+    return data;
+  };
+  return { ...read, again, reread };
 }
 
 /** pace is how many milliseconds lie between two readings of a view: the more it holds, the more. */
 const pace = (t?: Tree) => Math.max(2000, 2 * (t?.children.length ?? 0));
-
-/** usePaced calls a function at most once in so many milliseconds, the last call always. */
-export function usePaced(f: () => void, pace: number): () => void {
-  const latest = useRef(f);
-  latest.current = f;
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const last = useRef(0);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return () => {
-    if (timer.current !== undefined) return;
-    const wait = Math.max(0, last.current + pace - Date.now());
-    timer.current = setTimeout(() => {
-      timer.current = undefined;
-      last.current = Date.now();
-      latest.current();
-    }, wait);
-  };
-}
 
 /** Index says which children of a view a change of something concerns: the thing itself and the shortcuts to it. */
 type Index = Map<string, number[]>;

@@ -1,5 +1,7 @@
 import { useMemo, useRef, useState } from "react";
 import type { Tree } from "../../api";
+import { messageOf } from "../../parts/Page";
+import { conflicts } from "./conflicts";
 import { batches, countOf, type Draft, settle, strays, untouched } from "./draft";
 import { save, type Wrong } from "./save";
 import { keyOf } from "./scene";
@@ -44,19 +46,24 @@ export function useDraft() {
         setWrong([]);
       },
       forgive: () => setWrong([]),
-      /** save sends everything and tells whether all of it was taken. */
-      save: async (t: Tree, again: () => Promise<unknown>): Promise<boolean> => {
+      /** save sends everything, unless somebody else has changed the same, and reports whether all of it was saved. */
+      save: async (reread: () => Promise<Tree>): Promise<boolean> => {
         setBusy(true);
         setWrong([]);
         try {
-          const message = "It does not stand in this view any more, so its change was not saved; undo the change.";
+          const t = await reread();
+          if (conflicts(t, latest.current.now).length) return false;
+          const message = "It is no longer in this view, so its change was not saved; undo the change.";
           const left = strays(t, latest.current.now).map((what) => ({ what, message }));
           const outcome = await save(batches(t, latest.current.now));
-          if (outcome.saved.size) await again();
+          if (outcome.saved.size) await reread().catch(() => undefined); // it is saved all the same
           const wrong = [...left, ...outcome.wrong];
           set((s) => (wrong.length ? keep(s, outcome.saved, keyOf(t.view)) : fresh));
           setWrong(wrong);
           return wrong.length === 0;
+        } catch (e) {
+          setWrong([{ what: "", message: messageOf(e) }]);
+          return false;
         } finally {
           setBusy(false);
         }

@@ -5,8 +5,8 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { session } from "../../api";
 import { Failure, Page } from "../../parts/Page";
 import { usePerson } from "../../session";
+import { notify } from "./notify";
 import { Sessions } from "./Sessions";
-import { tell } from "./tell";
 
 export default function AccountPage() {
   return (
@@ -82,7 +82,7 @@ function Password() {
       setNext("");
       setAgain("");
       void client.invalidateQueries({ queryKey: ["sessions"] });
-      tell("Your password is changed. Your other sessions have ended.");
+      notify("Your password is changed. Your other sessions have ended.");
     } catch (e) {
       setError(e);
     } finally {

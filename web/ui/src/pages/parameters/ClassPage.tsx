@@ -12,9 +12,9 @@ import { ClassForm } from "./ClassForm";
 import { ClassView } from "./ClassView";
 import { Confirm } from "./Confirm";
 import { type Draft, definition, draftOf, type Faults, faultOf, faults, nameFault, newIndicator } from "./classDraft";
+import { notify } from "./notify";
 import { sourceName } from "./sources";
 import { FormAndText, useText } from "./Text";
-import { tell } from "./tell";
 
 const list = link.parameters("classes");
 
@@ -112,7 +112,7 @@ function Editor({ name, was }: { name: string; was?: Class }) {
       setDirty(false);
       client.setQueryData(["class", called], now);
       void client.invalidateQueries({ queryKey: ["classes"] });
-      tell(saved(called, result, now.objects ?? 0));
+      notify(saved(called, result, now.objects ?? 0));
       if (!name) go(link.class(called), { replace: true });
     } catch (e) {
       setError(e);
@@ -190,10 +190,10 @@ function Remove({ name, objects, onClose }: { name: string; objects: number; onC
     void client.invalidateQueries({ queryKey: ["classes"] });
     try {
       client.setQueryData(["class", name], await classes.get(name));
-      tell(`The definition of ${name} that was there before counts again.`);
+      notify(`The definition of ${name} that was there before counts again.`);
     } catch {
       client.removeQueries({ queryKey: ["class", name] });
-      tell(`Class ${name} is removed.`);
+      notify(`Class ${name} is removed.`);
       go(list, { replace: true });
     }
   };

@@ -8,7 +8,7 @@ import { Empty, Failure, Page, Waiting } from "../../parts/Page";
 import { Time } from "../../parts/Time";
 import { usePerson } from "../../session";
 import { type Column, Find, Rows, useFound } from "./Rows";
-import { Secret } from "./Secret";
+import { OncePassword, SecretModal } from "./SecretModal";
 
 export default function CustomersPage() {
   const client = useQueryClient();
@@ -146,18 +146,13 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
     }
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <SecretModal
       title={made ? "The password of its administrator" : "Create a customer"}
-      closeOnClickOutside={!made}
-      closeOnEscape={!made}
-      withCloseButton={!made}
-      size="lg"
-      closeButtonProps={{ "aria-label": "Close" }}
+      shown={!!made}
+      onClose={onClose}
     >
       {made ? (
-        <Secret {...made} onClose={onClose} />
+        <OncePassword {...made} onClose={onClose} />
       ) : (
         <form onSubmit={create}>
           <Stack>
@@ -182,7 +177,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
           </Stack>
         </form>
       )}
-    </Modal>
+    </SecretModal>
   );
 }
 

@@ -7,7 +7,7 @@ import { useState } from "react";
 import { confirmFault, type Health } from "../../api";
 import { Age, Time } from "../../parts/Time";
 import { Confirm } from "./Confirm";
-import { tell } from "./tell";
+import { notify } from "./notify";
 
 type Fault = Health["faults"][number];
 
@@ -74,7 +74,7 @@ function Asking({ fault, onClose }: { fault: Fault; onClose: () => void }) {
   if (!q) return null;
   const go = async () => {
     await confirmFault(fault.id);
-    tell(q.done);
+    notify(q.done);
     await client.invalidateQueries({ queryKey: ["health"] });
   };
   return (

@@ -1,13 +1,13 @@
 // The dialog that makes a key, and shows it this once.
-import { Button, Group, Modal, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { keys, type Level, type MadeKey } from "../../api";
-import { Notice } from "../../parts/Notice";
 import { Failure } from "../../parts/Page";
 import { zone } from "../../parts/Time";
-import { Copied, CopyButton } from "./Copy";
+import { Copied } from "./Copy";
 import { queryLine, sendLines } from "./curl";
 import { NarrowFields, narrowing, unrestricted } from "./NarrowKey";
+import { OnceSecret, SecretModal } from "./SecretModal";
 
 export const levels: { level: Level; label: string; about: string }[] = [
   { level: "read", label: "Read", about: "Asks: queries, statuses, the tree, classes, packages. Changes nothing." },
@@ -34,16 +34,7 @@ const terms = [
 export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [made, setMade] = useState<MadeKey>();
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="xl"
-      title={made ? "Your new key" : "Create a key"}
-      closeOnClickOutside={!made}
-      closeOnEscape={!made}
-      withCloseButton={!made}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <SecretModal title={made ? "Your new key" : "Create a key"} shown={!!made} size="xl" onClose={onClose}>
       {made ? (
         <Shown made={made} onClose={onClose} />
       ) : (
@@ -55,7 +46,7 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: () =>
           }}
         />
       )}
-    </Modal>
+    </SecretModal>
   );
 }
 
@@ -139,19 +130,17 @@ export function Shown({ made, onClose }: { made: MadeKey; onClose: () => void })
   const url = location.origin;
   const narrowed = made.only?.length || made.views?.length; // the lines need all of the customer
   return (
-    <Stack>
-      <Notice title="It is shown this once">
-        <Text size="sm">
-          The service keeps a fingerprint of the key, not the key. Copy it now to where{" "}
-          <b className="name">{made.name}</b> finds it; if it gets lost, revoke it and create another.
-        </Text>
-      </Notice>
-      <Group gap="sm" align="center">
-        <Text component="code" ff="monospace" size="lg" fw={600} data-testid="key" className="name">
-          {made.key}
-        </Text>
-        <CopyButton text={made.key}>Copy the key</CopyButton>
-      </Group>
+    <OnceSecret
+      secret={made.key}
+      what="key"
+      about={
+        <>
+          The service keeps a fingerprint of the key, not the key itself. Copy it now to where{" "}
+          <b className="name">{made.name}</b> finds it; if it is lost, revoke it and create another.
+        </>
+      }
+      onClose={onClose}
+    >
       {made.level !== "read" && !narrowed && (
         <Lines
           title="Make a resource and send it a value"
@@ -167,10 +156,7 @@ export function Shown({ made, onClose }: { made: MadeKey; onClose: () => void })
           If the service made its own certificate, give curl the file with <code>--cacert</code>.
         </Text>
       )}
-      <Group justify="flex-end">
-        <Button onClick={onClose}>I have copied it</Button>
-      </Group>
-    </Stack>
+    </OnceSecret>
   );
 }
 

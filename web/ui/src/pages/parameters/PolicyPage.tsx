@@ -8,12 +8,12 @@ import { link } from "../../links";
 import { useLeaving } from "../../parts/leaving";
 import { Failure, Page, Waiting } from "../../parts/Page";
 import { Confirm } from "./Confirm";
+import { notify } from "./notify";
 import { PolicyForm } from "./PolicyForm";
 import { definition, draftOf, type PolicyDraft } from "./policyDraft";
 import { examples } from "./policyExamples";
 import { faultOf } from "./policyFaults";
 import { FormAndText, useText } from "./Text";
-import { tell } from "./tell";
 
 const list = link.parameters("policies");
 
@@ -79,7 +79,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
       setDirty(false);
       client.setQueryData(["policy", called], policy);
       void client.invalidateQueries({ queryKey: ["policies"] });
-      tell(
+      notify(
         result === "unchanged"
           ? `Policy ${called} is as it was.`
           : `Policy ${called} ${result}. It counts from now on.`,
@@ -157,7 +157,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
             await policies.remove(name);
             client.removeQueries({ queryKey: ["policy", name] });
             void client.invalidateQueries({ queryKey: ["policies"] });
-            tell(`Policy ${name} is removed.`);
+            notify(`Policy ${name} is removed.`);
             go(list, { replace: true });
           }}
         >

@@ -6,7 +6,7 @@ import { type Setting, settings } from "../../api";
 import { Failure, Page, Waiting } from "../../parts/Page";
 import { useMay } from "../../session";
 import { Confirm } from "./Confirm";
-import { tell } from "./tell";
+import { notify } from "./notify";
 
 const prefix = "retention.";
 
@@ -56,7 +56,7 @@ function Settings({ label, list, careful }: { label: string; list: Setting[]; ca
   const put = async (changes: Record<string, string | null>) => {
     client.setQueryData(["settings"], await settings.put(changes));
     setTyped((t) => Object.fromEntries(Object.entries(t).filter(([name]) => !(name in changes))));
-    tell("Saved. It is in force.");
+    notify("Saved. It is in force.");
   };
   const save = () => put(Object.fromEntries(changed.map((s) => [s.name, typed[s.name]?.trim() ?? ""])));
   const attempt = (f: () => Promise<void>) => {

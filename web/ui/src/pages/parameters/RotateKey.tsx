@@ -1,9 +1,10 @@
 // The dialog that gives a key another secret, and shows it this once.
-import { Button, Group, Modal, NativeSelect, Stack, Text } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type Key, keys, type MadeKey } from "../../api";
 import { Failure } from "../../parts/Page";
 import { Shown } from "./NewKey";
+import { SecretModal } from "./SecretModal";
 
 const overlaps = [
   { value: "0s", label: "Not at all" },
@@ -31,16 +32,7 @@ export function RotateKey({ of, onClose, onDone }: { of: Key; onClose: () => voi
     }
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="xl"
-      title={made ? "The new secret" : "Rotate this key?"}
-      closeOnClickOutside={!made}
-      closeOnEscape={!made}
-      withCloseButton={!made}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <SecretModal title={made ? "The new secret" : "Rotate this key?"} shown={!!made} size="xl" onClose={onClose}>
       {made ? (
         <Shown made={made} onClose={onClose} />
       ) : (
@@ -69,6 +61,6 @@ export function RotateKey({ of, onClose, onDone }: { of: Key; onClose: () => voi
           </Stack>
         </form>
       )}
-    </Modal>
+    </SecretModal>
   );
 }

@@ -6,8 +6,8 @@ import { type OwnSession, session } from "../../api";
 import { Failure, Waiting } from "../../parts/Page";
 import { Age, Time } from "../../parts/Time";
 import { Confirm } from "./Confirm";
+import { notify } from "./notify";
 import { type Column, Rows } from "./Rows";
-import { tell } from "./tell";
 
 export function Sessions() {
   const client = useQueryClient();
@@ -112,7 +112,7 @@ function End({ of, onClose, onEnded }: { of: OwnSession; onClose: () => void; on
       return;
     }
     await onEnded();
-    tell("That session is over.");
+    notify("That session is over.");
   };
   return (
     <Confirm title="End this session?" action="End the session" onClose={onClose} onDo={end}>

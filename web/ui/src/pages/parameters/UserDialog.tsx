@@ -1,11 +1,11 @@
-// The dialog that makes or changes a user. A password made at random is shown this once.
-import { Button, Group, Modal, PasswordInput, Radio, Stack, Textarea, TextInput } from "@mantine/core";
+// The dialog that makes or changes a user. A password made at random is shown only once.
+import { Button, Group, PasswordInput, Radio, Stack, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type Role, type User, type UserChange, users } from "../../api";
 import { Failure } from "../../parts/Page";
 import { useMay } from "../../session";
 import { lines } from "./lines";
-import { Secret } from "./Secret";
+import { OncePassword, SecretModal } from "./SecretModal";
 
 const roles: { role: Role; about: string }[] = [
   { role: "viewer", about: "Looks: statuses, maps, charts, events, queries. Changes nothing." },
@@ -26,18 +26,9 @@ export function UserDialog(p: Props) {
   const [made, setMade] = useState<{ name: string; password: string }>();
   const title = made ? "Their password" : p.user ? `Change ${p.user.name}` : "Create a user";
   return (
-    <Modal
-      opened
-      onClose={p.onClose}
-      size="lg"
-      title={<span className="name">{title}</span>}
-      closeOnClickOutside={!made}
-      closeOnEscape={!made}
-      withCloseButton={!made}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      {made ? <Secret {...made} onClose={p.onClose} /> : <Form {...p} onMade={setMade} />}
-    </Modal>
+    <SecretModal title={title} shown={!!made} onClose={p.onClose}>
+      {made ? <OncePassword {...made} onClose={p.onClose} /> : <Form {...p} onMade={setMade} />}
+    </SecretModal>
   );
 }
 

@@ -1,4 +1,4 @@
-// A sheet being applied: how far it is, how fast it goes, and the ways to hold it.
+// A sheet being applied: its progress, how fast it goes, and the ways to hold it.
 import { Alert, Anchor, Button, Group, List, Paper, Progress, Stack, Text } from "@mantine/core";
 import { IconCircleCheck, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useState } from "react";
@@ -9,12 +9,12 @@ import { useLeaving } from "../../parts/leaving";
 import { Failure } from "../../parts/Page";
 import { Counts, Faults } from "./Outcome";
 import type { Duplicate } from "./repeated";
-import type { Progress as Far, Fault, Run } from "./run";
+import type { Fault, Run, Progress as RunProgress } from "./run";
 import type { Sheet } from "./sheet";
 
 export function Applying({
   run,
-  far,
+  progress,
   pkg,
   secrets,
   duplicates,
@@ -22,7 +22,7 @@ export function Applying({
   onAgain,
 }: {
   run: Run;
-  far: Far;
+  progress: RunProgress;
   pkg: Package;
   secrets: Set<string>;
   duplicates: Duplicate[];
@@ -30,12 +30,12 @@ export function Applying({
   onMend: (f: Fault) => void;
   onAgain: () => void;
 }) {
-  const { state, result } = far;
+  const { state, result } = progress;
   const [asked, setAsked] = useState(false);
   useLeaving(state === "running" || state === "paused");
   const ended = state === "done" || state === "cancelled";
-  const rate = far.spent > 0 ? (far.done / far.spent) * 1000 : 0;
-  const left = rate > 0 ? (far.total - far.done) / rate : 0;
+  const rate = progress.spent > 0 ? (progress.done / progress.spent) * 1000 : 0;
+  const left = rate > 0 ? (progress.total - progress.done) / rate : 0;
   const remove = run.options.task === "remove";
   return (
     <Stack gap="md">
@@ -43,22 +43,22 @@ export function Applying({
         <Stack gap="sm">
           <Group justify="space-between">
             <Text component="div" fw={600} role="status" aria-live="polite">
-              {title(far, remove)}
+              {title(progress, remove)}
             </Text>
             <Text size="sm" c="dimmed" className="number">
-              {far.done.toLocaleString()} of {far.total.toLocaleString()} rows
+              {progress.done.toLocaleString()} of {progress.total.toLocaleString()} rows
               {rate > 0 && `, ${Math.round(rate).toLocaleString()} rows/s`}
               {state === "running" && left > 2 && `, ${Math.ceil(left)} s left`}
             </Text>
           </Group>
           <Progress.Root size="lg">
             <Progress.Section
-              value={far.total ? (far.done / far.total) * 100 : 100}
+              value={progress.total ? (progress.done / progress.total) * 100 : 100}
               color={state === "failed" ? "red.8" : undefined}
               aria-label="Rows applied"
             />
           </Progress.Root>
-          {far.waiting && <Text size="sm">{far.waiting}</Text>}
+          {progress.waiting && <Text size="sm">{progress.waiting}</Text>}
           {!ended && (
             <Group gap="xs">
               {state === "running" ? (
@@ -92,7 +92,7 @@ export function Applying({
           )}
         </Stack>
       </Paper>
-      {far.failure !== undefined && <Failure error={far.failure} />}
+      {progress.failure !== undefined && <Failure error={progress.failure} />}
       <Counts result={result} task={run.options.task} dry={false} />
       {ended && run.options.atomic && result.rejected > 0 && (
         <Alert color="red" variant="light" title="Nothing was applied">
@@ -102,7 +102,7 @@ export function Applying({
       {ended && <Faults sheet={run.sheet} result={result} secrets={secrets} duplicates={duplicates} onGo={onMend} />}
       {ended && (
         <Group align="flex-start" justify="space-between">
-          {!remove && result.accepted > 0 ? <Made sheet={run.sheet} far={far} pkg={pkg} /> : <span />}
+          {!remove && result.accepted > 0 ? <Made sheet={run.sheet} progress={progress} pkg={pkg} /> : <span />}
           <Button variant="default" onClick={onAgain}>
             Start with other rows
           </Button>
@@ -112,8 +112,8 @@ export function Applying({
   );
 }
 
-function title(far: Far, remove: boolean) {
-  switch (far.state) {
+function title(progress: RunProgress, remove: boolean) {
+  switch (progress.state) {
     case "running":
       return remove ? "Removing…" : "Applying…";
     case "paused":
@@ -121,7 +121,7 @@ function title(far: Far, remove: boolean) {
     case "failed":
       return "Held up";
     case "cancelled":
-      return `Stopped after ${far.done.toLocaleString()} rows`;
+      return `Stopped after ${progress.done.toLocaleString()} rows`;
     default:
       return (
         <Group gap={6}>
@@ -132,10 +132,10 @@ function title(far: Far, remove: boolean) {
 }
 
 /** Made leads to what the rows were about. */
-function Made({ sheet, far, pkg }: { sheet: Sheet; far: Far; pkg: Package }) {
-  const wrong = new Set(far.result.faults.map((f) => f.at));
+function Made({ sheet, progress, pkg }: { sheet: Sheet; progress: RunProgress; pkg: Package }) {
+  const wrong = new Set(progress.result.faults.map((f) => f.at));
   const rows: number[] = [];
-  for (let i = 0; i < far.done && rows.length < 10; i++) if (!wrong.has(i) && !sheet.leftOut(i)) rows.push(i);
+  for (let i = 0; i < progress.done && rows.length < 10; i++) if (!wrong.has(i) && !sheet.leftOut(i)) rows.push(i);
   return (
     <Stack gap={4}>
       <Text size="sm" fw={600}>
@@ -149,7 +149,7 @@ function Made({ sheet, far, pkg }: { sheet: Sheet; far: Far; pkg: Package }) {
             </Anchor>
           </List.Item>
         ))}
-        {far.result.accepted > rows.length && (
+        {progress.result.accepted > rows.length && (
           <List.Item>
             <Anchor component={Link} href={link.status()} size="sm">
               All in the status list

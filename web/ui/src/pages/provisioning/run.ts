@@ -169,14 +169,14 @@ export class Run {
     readonly sheet: Sheet,
     readonly options: Options,
     private readonly size: number,
-    private readonly tell: (p: Progress) => void,
+    private readonly report: (p: Progress) => void,
   ) {
     this.progress = { state: "running", done: 0, total: sheet.count, spent: 0, result: nothing };
   }
 
   private set(p: Partial<Progress>) {
     this.progress = { ...this.progress, ...p };
-    this.tell(this.progress);
+    this.report(this.progress);
   }
 
   /** go starts, and goes on after a pause or a failure; the piece that failed goes out under the key it had. */

@@ -55,12 +55,12 @@ export function Filters({ filter, onFilter, feed }: Props & { feed?: Feed }) {
 
 function Search({ filter, onFilter }: Props) {
   const [text, setText] = useState(filter.text);
-  const tell = useDebouncedCallback((t: string) => onFilter({ text: t }), 200);
+  const applyText = useDebouncedCallback((t: string) => onFilter({ text: t }), 200);
   // The address may change by other means than typing here.
   useEffect(() => setText((now) => (now.trim() === filter.text.trim() ? now : filter.text)), [filter.text]);
   const set = (t: string) => {
     setText(t);
-    tell(t);
+    applyText(t);
   };
   return (
     <TextInput

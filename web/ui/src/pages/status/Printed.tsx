@@ -4,7 +4,7 @@ import { IconPrinter } from "@tabler/icons-react";
 import { useState } from "react";
 import { usePrinting } from "../../parts/printing";
 import { StatusIcon, statusName } from "../../parts/StatusIcon";
-import { ago, local } from "../../parts/Time";
+import { ago, local, localTimes } from "../../parts/Time";
 import type { Feed, Row } from "./feed";
 import { type Filter, inWords } from "./filter";
 
@@ -70,7 +70,9 @@ export function Printed({ feed, filter }: { feed: Feed; filter: Filter }) {
             <td className="number">{r.since && ago(r.since)}</td>
             <td className="number">{r.since && local(r.since)}</td>
             <td className="name">
-              {[r.info, r.ack && `Acknowledged: ${r.ack}`, r.note && `Note: ${r.note}`].filter(Boolean).join(" · ")}
+              {[r.info && localTimes(r.info), r.ack && `Acknowledged: ${r.ack}`, r.note && `Note: ${r.note}`]
+                .filter(Boolean)
+                .join(" · ")}
             </td>
           </tr>
         ))}

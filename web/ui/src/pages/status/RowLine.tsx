@@ -15,7 +15,7 @@ import type { Kind } from "../../api";
 import { link } from "../../links";
 import { ActionButtons } from "../../parts/Actions";
 import { StatusIcon, statusName } from "../../parts/StatusIcon";
-import { Age, local } from "../../parts/Time";
+import { Age, local, localTimes } from "../../parts/Time";
 import type { Row } from "./feed";
 import { Part } from "./grid";
 
@@ -110,7 +110,7 @@ function Content({ row, mayAct, current, onDone }: Pick<Props, "mayAct" | "curre
       </Part>
       <Part role="gridcell" className="place cut quiet">
         <Place row={row} />
-        {row.info && <span className="aside"> · {row.info}</span>}
+        {row.info && <span className="aside"> · {localTimes(row.info)}</span>}
       </Part>
       <Part role="gridcell" className="class cut quiet" title={row.class}>
         {row.class}
@@ -119,7 +119,7 @@ function Content({ row, mayAct, current, onDone }: Pick<Props, "mayAct" | "curre
         <Age at={row.since} />
       </Part>
       <Part role="gridcell" className="info cut" title={row.info}>
-        {row.info}
+        {row.info && localTimes(row.info)}
       </Part>
       <Part role="gridcell" className="data cut quiet">
         {row.lastdata && <Age at={row.lastdata} />}

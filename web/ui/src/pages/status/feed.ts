@@ -7,6 +7,7 @@ import { type Answer, type Kind, type Status, type StatusRow, sql } from "../../
 import { noteOld } from "../../client";
 import type { StatusChange } from "../../live";
 import { itemKey } from "../../parts/actions/operations";
+import { changed } from "../../parts/change";
 import { noteSummary } from "../../parts/summary";
 import { type Filter, order, plain, where } from "./filter";
 
@@ -217,17 +218,17 @@ export class Feed {
 
   /** patch changes the rows that are here, and says whether there was one. */
   private patch(changes: StatusChange[]): boolean {
-    let changed = false;
+    let found = false;
     for (const c of changes) {
       const at = this.places.get(itemKey(c));
       const page = at === undefined ? undefined : this.pages.get(Math.floor(at / pageSize));
       const row = page?.[(at ?? 0) % pageSize];
       if (!page || !row || at === undefined) continue;
-      page[at % pageSize] = merged(row, c);
+      page[at % pageSize] = changed(row, c);
       this.recount(row, c.status);
-      changed = true;
+      found = true;
     }
-    return changed;
+    return found;
   }
 
   /** recount counts a row that has another status now. */
@@ -265,22 +266,4 @@ function sums<K, R extends { n: number }>(rows: R[], by: (r: R) => K): Map<K, nu
   const all = new Map<K, number>();
   for (const r of rows) all.set(by(r), (all.get(by(r)) ?? 0) + r.n);
   return all;
-}
-
-/** merged is a row after a change. What a message does not say is not so; what it cannot say stays. */
-function merged(row: Row, c: StatusChange): Row {
-  const { name, kind, resource, status, since, info } = c;
-  const acknowledged = !!c.acknowledged;
-  return {
-    ...row,
-    name,
-    kind,
-    resource: resource ?? row.resource,
-    status,
-    since,
-    info,
-    acknowledged,
-    ack: acknowledged ? row.ack : undefined,
-    isunmanaged: !!c.isunmanaged,
-  };
 }

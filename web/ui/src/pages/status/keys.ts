@@ -1,5 +1,5 @@
-// The list by keyboard. Nothing is heard while somebody types or a dialog is open.
-import { useEffect, useRef } from "react";
+// The list by keyboard.
+import { operationKeys, usePageKeys } from "../../parts/actions/keys";
 import type { Operation } from "../../parts/actions/operations";
 
 export interface Keys {
@@ -11,37 +11,17 @@ export interface Keys {
   escape: () => void;
 }
 
-const acts: Record<string, Operation> = { a: "acknowledge", A: "unacknowledge", u: "unmanage", m: "manage", n: "note" };
-
-function typing(at: HTMLElement): boolean {
-  if (at.isContentEditable) return true;
-  if (at instanceof HTMLInputElement) return at.type !== "checkbox";
-  return /^(TEXTAREA|SELECT)$/.test(at.tagName);
-}
-
 export function useListKeys(keys: Keys) {
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    let g = Number.NEGATIVE_INFINITY; // g and a letter go to another page
-    const down = (e: KeyboardEvent) => {
-      const at = e.target as HTMLElement;
-      if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(at)) return;
-      if (document.querySelector("[role=dialog], [role=menu], [data-opening]")) return;
-      const going = e.timeStamp - g < 1500;
-      g = e.key === "g" ? e.timeStamp : Number.NEGATIVE_INFINITY;
-      if (going || e.key === "g") return;
-      const inGrid = at === document.body || !!at.closest("[role=grid]");
-      if (heard(e, latest.current, inGrid, at)) e.preventDefault();
-    };
-    window.addEventListener("keydown", down);
-    return () => window.removeEventListener("keydown", down);
-  }, []);
+  usePageKeys((e) => {
+    const at = e.target as HTMLElement;
+    const inGrid = at === document.body || !!at.closest("[role=grid]");
+    return handle(e, keys, inGrid, at);
+  });
 }
 
-function heard(e: KeyboardEvent, k: Keys, inGrid: boolean, at: HTMLElement): boolean {
-  const act = acts[e.key];
-  if (act) k.act(act);
+function handle(e: KeyboardEvent, k: Keys, inGrid: boolean, at: HTMLElement): boolean {
+  const operation = operationKeys[e.key];
+  if (operation) k.act(operation);
   else if (e.key === "j" || (inGrid && e.key === "ArrowDown")) k.move(1);
   else if (e.key === "k" || (inGrid && e.key === "ArrowUp")) k.move(-1);
   else if (e.key === "x" || e.key === "X") k.select(e.shiftKey);

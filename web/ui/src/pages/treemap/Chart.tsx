@@ -4,8 +4,8 @@ import { useComputedColorScheme } from "@mantine/core";
 import { type MouseEvent, memo, useLayoutEffect, useRef } from "react";
 import { StatusIcon, statuses, statusName } from "../../parts/StatusIcon";
 import { draw } from "./draw";
-import { type Counts, type Group, worstOf } from "./estate";
 import { type Box, type Layout, titleHeight } from "./layout";
+import { type Counts, type Group, worstOf } from "./places";
 
 const finger = 24; // pixels: what is smaller has no button
 const legible = 32; // what is smaller has no sign

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { link } from "../../links";
 import { StatusIcon, statuses, statusName, statusRank } from "../../parts/StatusIcon";
-import { type Group, shares, worstOf } from "./estate";
+import { type Group, shares, worstOf } from "./places";
 
 const portion = 200;
 

@@ -1,7 +1,7 @@
 // From a group to rectangles: what stands in it, what stands in that and so on, and at the bottom a field for every status.
 import type { Status } from "../../api";
 import { statuses } from "../../parts/StatusIcon";
-import { type Counts, type Group, shares } from "./estate";
+import { type Counts, type Group, shares } from "./places";
 import { type Rect, squarify } from "./squarify";
 
 /** Field is the area of the objects of one status, in a group that is not divided further. */

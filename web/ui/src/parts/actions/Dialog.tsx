@@ -1,11 +1,13 @@
 // The dialog of an operation: its form, progress while it is done, and what became of each item when there is something
 // to tell.
 import { Progress as Bar, Button, Group, Modal, Stack, Text } from "@mantine/core";
-import { type ComponentType, type FormEvent, useCallback, useMemo, useRef, useState } from "react";
-import type { ActWish } from "../../api";
-import { tell } from "../notices";
-import { AcknowledgeForm, type FormProps, ManageForm, NoteForm, UnacknowledgeForm, UnmanageForm } from "./Forms";
+import { type ComponentType, type FormEvent, useMemo, useRef, useState } from "react";
+import { pageNow } from "../../clock";
+import { notify } from "../notices";
+import { AcknowledgeForm, type FormProps, ManageForm, type Request, UnacknowledgeForm, UnmanageForm } from "./Forms";
 import type { ActionItem } from "./item";
+import { NoteForm } from "./NoteForm";
+import { findCollision } from "./notes";
 import { inShort, Outcomes, worthReading } from "./Outcomes";
 import { counted, fits, type Operation, operationName } from "./operations";
 import { Preview } from "./Preview";
@@ -33,29 +35,36 @@ const unfit: Partial<Record<Operation, string>> = {
   manage: "managed already",
 };
 
+/** checkNote adds to the outcome of a note for one item what it replaced unseen, or what replaced it. */
+async function checkNote(o: Outcome | undefined, { body, seenNote }: Request, opened: number) {
+  if (o?.done && body.note !== undefined && seenNote !== undefined)
+    o.collision = await findCollision(o.item, body.note, seenNote, opened);
+}
+
 export default function Dialog({ operation, items, onClose, onDone }: Props) {
   const [wanted, setWanted] = useState(items); // all, or those that are tried again
   const fitting = useMemo(() => wanted.filter((i) => fits(operation, i)), [operation, wanted]);
-  const [ask, setAsk] = useState<{ body: ActWish; items: ActionItem[] }>({ body: {}, items: [] });
+  const [request, setRequest] = useState<Request>({ body: {}, items: [] });
+  const [opened] = useState(pageNow);
   const [progress, setProgress] = useState<Progress>();
   const [outcomes, setOutcomes] = useState<Outcome[]>();
   const stop = useRef<AbortController>(undefined);
-  const onChange = useCallback((body: ActWish, items: ActionItem[]) => setAsk({ body, items }), []);
   const Form = forms[operation];
 
   const submit = async (e: FormEvent) => {
     e.preventDefault();
     stop.current = new AbortController();
     setOutcomes(undefined);
-    setProgress({ done: 0, of: ask.items.length });
-    const all = await perform(ask.items, ask.body, stop.current.signal, setProgress);
+    setProgress({ done: 0, of: request.items.length });
+    const all = await perform(request.items, request.body, stop.current.signal, setProgress);
+    await checkNote(all[0], request, opened);
     setProgress(undefined);
     if (all.some((o) => o.done)) onDone?.();
     if (worthReading(all)) {
       setOutcomes(all);
       return;
     }
-    void tell({ message: inShort(all), color: "bell", role: "status" });
+    void notify({ message: inShort(all), color: "bell", role: "status" });
     onClose();
   };
 
@@ -69,7 +78,7 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
     setOutcomes(undefined);
   };
   // What one call does cannot be stopped half way, and says nothing until it is done.
-  const stoppable = useMemo(() => calls(ask.items).length > 1, [ask.items]);
+  const stoppable = useMemo(() => calls(request.items).length > 1, [request.items]);
   return (
     <Modal
       opened
@@ -105,9 +114,9 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
             </Text>
           )}
           <fieldset disabled={!!progress} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
-            <Form items={fitting} onChange={onChange} />
+            <Form items={fitting} onChange={setRequest} />
           </fieldset>
-          <Preview ask={ask} />
+          <Preview request={request} />
           {outcomes && !partly && <Outcomes all={outcomes} />}
           {progress && (
             <Bar.Root size="lg">
@@ -133,11 +142,11 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
             </Button>
             <Button
               type="submit"
-              disabled={!ask.items.length || !!progress}
+              disabled={!request.items.length || !!progress}
               data-autofocus={operation === "unacknowledge" || undefined}
             >
               {outcomes ? "Try again" : operationName[operation]}
-              {ask.items.length > 1 ? ` ${ask.items.length.toLocaleString()}` : ""}
+              {request.items.length > 1 ? ` ${request.items.length.toLocaleString()}` : ""}
             </Button>
           </Group>
         </Stack>

@@ -1,4 +1,4 @@
-// The forms of the operations. Each keeps what is typed in itself and hands on what the service is to be told.
+// The forms of the operations. Each keeps what is typed and reports the request that it stands for.
 import {
   Box,
   Button,
@@ -16,25 +16,31 @@ import {
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { type ActWish, explain, sql } from "../../api";
+import { type ActWish, explain } from "../../api";
 import { pageNow } from "../../clock";
-import { useLive } from "../../live";
-import { Notice } from "../Notice";
 import { zone as browserZone } from "../Time";
 import { ItemWindows } from "../windows/ItemWindows";
 import { ends } from "./ends";
-import { type ActionItem, itemCondition } from "./item";
+import type { ActionItem } from "./item";
 import { counted, kindsText, type Way, wayOf, ways } from "./operations";
 import { noWindow, WindowFields, windowBody } from "./Window";
 import { ZoneSelect } from "./ZoneSelect";
 
-export interface FormProps {
+/** Request is what a form wants to send. */
+export interface Request {
+  body: ActWish;
+  /** Those of the items that it is for. */
   items: ActionItem[];
-  /** What to send, and to which of the items. */
-  onChange: (body: ActWish, items: ActionItem[]) => void;
+  /** The note of the item as the form has shown it; only of a note for one item. */
+  seenNote?: string;
 }
 
-const longest = 4000;
+export interface FormProps {
+  items: ActionItem[];
+  onChange: (r: Request) => void;
+}
+
+export const longestText = 4000;
 
 function More({ label, children }: { label: string; children: ReactNode }) {
   const [open, setOpen] = useState(false);
@@ -67,15 +73,15 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
   const [sticky, setSticky] = useState("");
   const [worse, setWorse] = useState(false);
   useEffect(() => {
-    onChange(
-      {
+    onChange({
+      body: {
         ack: text,
         ...(until && { ackuntil: until, timezone: zone }),
         ...(sticky.trim() && { acksticky: sticky.trim() }),
         ...(worse && { ackuntilworse: true }),
       },
       items,
-    );
+    });
   }, [text, until, zone, sticky, worse, items, onChange]);
   return (
     <Stack gap="sm">
@@ -84,7 +90,7 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
         description="What is known, who is on it; may stay empty"
         autosize
         minRows={2}
-        maxLength={longest}
+        maxLength={longestText}
         data-autofocus
         value={text}
         onChange={(e) => setText(e.currentTarget.value)}
@@ -138,7 +144,7 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
 }
 
 export function UnacknowledgeForm({ items, onChange }: FormProps) {
-  useEffect(() => onChange({ unack: true }, items), [items, onChange]);
+  useEffect(() => onChange({ body: { unack: true }, items }), [items, onChange]);
   return (
     <Text size="sm">
       The error counts as unseen again. On a view or resource that holds for everything inside, too, whoever
@@ -155,7 +161,10 @@ export function UnmanageForm({ items, onChange }: FormProps) {
   const [note, setNote] = useState("");
   const [window, setWindow] = useState(noWindow);
   useEffect(() => {
-    onChange({ ...wayOf(way).flags, ...(note && { unmanagenote: note }), ...windowBody(window) }, fitting(items, way));
+    onChange({
+      body: { ...wayOf(way).flags, ...(note && { unmanagenote: note }), ...windowBody(window) },
+      items: fitting(items, way),
+    });
   }, [way, note, window, items, onChange]);
   return (
     <Stack gap="md">
@@ -181,7 +190,7 @@ export function UnmanageForm({ items, onChange }: FormProps) {
       <TextInput
         label="Why"
         description="Shown with the item while it is unmanaged"
-        maxLength={longest}
+        maxLength={longestText}
         value={note}
         onChange={(e) => setNote(e.currentTarget.value)}
       />
@@ -220,7 +229,10 @@ export function ManageForm({ items, onChange }: FormProps) {
   const [clear, setClear] = useState(true);
   const planned = !!(window.from || window.to);
   useEffect(() => {
-    onChange({ isunmanaged: false, ...(clear && !planned && { unmanagenote: "" }), ...windowBody(window) }, items);
+    onChange({
+      body: { isunmanaged: false, ...(clear && !planned && { unmanagenote: "" }), ...windowBody(window) },
+      items,
+    });
   }, [window, clear, planned, items, onChange]);
   return (
     <Stack gap="md">
@@ -239,76 +251,4 @@ export function ManageForm({ items, onChange }: FormProps) {
       </More>
     </Stack>
   );
-}
-
-export function NoteForm({ items, onChange }: FormProps) {
-  // The note of a single item is there to be changed; several items get the same one.
-  const one = items.length === 1 ? items[0] : undefined;
-  const [was] = useState(one?.note ?? "");
-  const [note, setNote] = useState(was);
-  const now = useNoteNow(one) ?? was;
-  useEffect(() => onChange({ note }, items), [note, items, onChange]);
-  return (
-    <Stack gap="xs">
-      {now !== was && (!now || !note.includes(now)) && (
-        <Notice title="Somebody has changed the note meanwhile">
-          {/* A note may have thousands of characters and lines; the form below it stays in sight. */}
-          <Text
-            size="sm"
-            className="name"
-            mah="9rem"
-            style={{ whiteSpace: "pre-wrap", overflowY: "auto" }}
-            tabIndex={now.length > 200 ? 0 : undefined}
-          >
-            {now ? `It says now: ${now}` : "It is empty now."}
-          </Text>
-          <Text size="sm">What you save replaces it.</Text>
-          {now && (
-            <Button
-              size="xs"
-              variant="default"
-              mt="xs"
-              onClick={() => setNote((mine) => [now, mine].filter(Boolean).join("\n"))}
-            >
-              Put it before mine
-            </Button>
-          )}
-        </Notice>
-      )}
-      <Textarea
-        label="Note"
-        description="Stands with the item whatever its status; an empty note removes the one that is there"
-        autosize
-        minRows={3}
-        maxRows={12}
-        maxLength={longest}
-        data-autofocus
-        value={note}
-        onChange={(e) => setNote(e.currentTarget.value)}
-      />
-    </Stack>
-  );
-}
-
-/** useNoteNow is the note that an item has now, while somebody writes another. */
-function useNoteNow(one?: ActionItem): string | undefined {
-  const read = useQuery({
-    queryKey: ["note", one?.kind, one?.name, one?.resource],
-    enabled: !!one,
-    gcTime: 0,
-    refetchInterval: 5000,
-    queryFn: async ({ signal }) => {
-      const found = await sql<{ note?: string }>(
-        `SELECT note FROM objectstatus WHERE ${one ? itemCondition(one) : ""}`,
-        { rows: 1, signal },
-      );
-      return found.rows[0]?.note ?? "";
-    },
-  });
-  useLive({
-    event: (events) => {
-      if (one && events.some((e) => e.type === "note")) void read.refetch();
-    },
-  });
-  return read.data;
 }

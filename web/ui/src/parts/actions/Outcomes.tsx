@@ -20,7 +20,7 @@ export const wordFor = (result: string) => words[result] ?? result.replaceAll("_
 
 /** worthReading tells whether there is more to say than that everything was done. */
 export const worthReading = (all: Outcome[]) =>
-  all.some((o) => o.error || o.skipped || o.done?.unmanagedby || o.done?.result === "scheduled");
+  all.some((o) => o.error || o.skipped || o.collision || o.done?.unmanagedby || o.done?.result === "scheduled");
 
 /** inShort counts the results in a sentence. */
 export function inShort(all: Outcome[]): string {
@@ -32,19 +32,20 @@ export function inShort(all: Outcome[]): string {
   return [...by].map(([word, n]) => `${counted(n, "item")} ${word}`).join(", ");
 }
 
-/** told says what became of an item. */
-export function told({ done, error, skipped }: Outcome): string {
+/** described says what became of an item. */
+export function described({ done, error, skipped, collision }: Outcome): string {
   if (error || skipped) return localTimes(error ?? skipped ?? "");
   if (!done) return "";
   const inside = done.content ? `, with ${counted(done.content, "item")} inside` : "";
   const from = done.result === "scheduled" && done.from ? ` from ${local(done.from)}` : "";
   const to = done.to ? ` until ${local(done.to)}` : "";
   const still = done.unmanagedby ? `; but ${done.unmanagedby}, around it, is unmanaged, and so it stays Unknown` : "";
-  return wordFor(done.result) + from + to + inside + still;
+  return wordFor(done.result) + from + to + inside + still + (collision ? `, ${collision}` : "");
 }
 
 function Sign({ of }: { of: Outcome }) {
   if (of.error) return <IconAlertTriangle size={16} color="var(--mantine-color-error)" aria-label="Not done" />;
+  if (of.collision) return <IconAlertTriangle size={16} aria-label="Written at the same time" />;
   if (of.skipped) return <IconMinus size={16} aria-label="Left alone" />;
   if (of.done?.result === "scheduled") return <IconClock size={16} aria-label="Planned" />;
   return <IconCheck size={16} aria-label="Done" />;
@@ -79,7 +80,7 @@ export function Outcomes({ all }: { all: Outcome[] }) {
                     in {o.item.resource}{" "}
                   </Text>
                 )}
-                <span>{told(o)}</span>
+                <span style={{ whiteSpace: "pre-wrap" }}>{described(o)}</span>
               </Text>
             </Group>
           ))}

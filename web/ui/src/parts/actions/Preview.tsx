@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ActAnswer, type ActWish, ApiError, actDry } from "../../api";
 import { messageOf } from "../Page";
 import { local, localTimes } from "../Time";
+import type { Request } from "./Forms";
 import type { ActionItem } from "./item";
 
 const planned = (b: ActWish) => b.isunmanaged !== undefined && !!(b.fromdatetime || b.todatetime);
@@ -14,8 +15,8 @@ type Occurrence = NonNullable<ActAnswer["occurrences"]>[number];
 const span = (o: Occurrence) =>
   `${o.from ? local(o.from) : "open now"} – ${o.to ? local(o.to) : "until somebody says otherwise"}`;
 
-export function Preview({ ask }: { ask: { body: ActWish; items: ActionItem[] } }) {
-  const [{ body, items }] = useDebouncedValue(ask, 250);
+export function Preview({ request }: { request: Request }) {
+  const [{ body, items }] = useDebouncedValue(request, 250);
   const first = items[0];
   const tried = useQuery({
     queryKey: ["window", first?.kind, first?.resource, first?.name, body],
@@ -25,7 +26,7 @@ export function Preview({ ask }: { ask: { body: ActWish; items: ActionItem[] } }
     retry: false,
     gcTime: 0,
   });
-  if (!first || !planned(ask.body)) return null;
+  if (!first || !planned(request.body)) return null;
   if (tried.error) {
     // A service that cannot do it says so about the parameter; what is wrong with the window is worth telling now.
     if (tried.error instanceof ApiError && /dryrun/.test(tried.error.message)) return null;

@@ -10,8 +10,10 @@ export interface Outcome {
   done?: ActAnswer["items"][number];
   /** Why it was not. */
   error?: string;
-  /** It does not fit the item, so nobody was asked. */
+  /** It does not fit the item, so nothing was sent. */
   skipped?: string;
+  /** A note that somebody else wrote at the same time. */
+  collision?: string;
 }
 
 export interface Progress {

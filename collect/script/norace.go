@@ -1,0 +1,6 @@
+//go:build !race
+
+package script
+
+// raceFactor is how much more memory and time a process needs with the race detector.
+const raceFactor = 1

@@ -1,6 +1,0 @@
-//go:build race
-
-package collect
-
-// raceFactor is how much more memory and time a process needs with the race detector, which tracks every word.
-const raceFactor = 8

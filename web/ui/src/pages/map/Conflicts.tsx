@@ -1,0 +1,71 @@
+// What somebody else has changed since the draft was begun, and what is to become of it.
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { Notice } from "../../parts/Notice";
+import { type Conflict, inWords, keepMine, takeTheirs } from "./conflicts";
+import type { Draft } from "./draft";
+import { kindName } from "./scene";
+import type { Drafting } from "./useDraft";
+
+/** So many are listed one by one. */
+const listed = 10;
+
+export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafting }) {
+  if (!all.length) return null;
+  const decide = (how: (d: Draft, c: Conflict) => Draft, of: Conflict[]) => drafting.edit((d) => of.reduce(how, d));
+  const more = all.length - listed;
+  return (
+    <Notice title="Somebody else has changed this view since you began">
+      <Text size="sm">Nothing of yours is saved until you choose.</Text>
+      <Stack gap="xs" mt="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Conflicts">
+        {all.slice(0, listed).map((c) => (
+          <Group key={c.key} component="li" gap="xs" justify="space-between">
+            <Text size="sm" className="name" style={{ flex: "1 1 16rem" }}>
+              {kindName(c.item)} <b className="name">{c.item.name}</b>: now {inWords(c.theirs)}; yours {inWords(c.mine)}
+            </Text>
+            <Choice name={c.item.name} decide={(how) => decide(how, [c])} />
+          </Group>
+        ))}
+      </Stack>
+      {more > 0 && (
+        <Text size="sm" mt="xs">
+          and {more.toLocaleString()} more
+        </Text>
+      )}
+      {all.length > 1 && (
+        <Group mt="xs" justify="flex-end">
+          <Choice decide={(how) => decide(how, all)} />
+        </Group>
+      )}
+    </Notice>
+  );
+}
+
+interface ChoiceProps {
+  /** Of one item; absent for all. */
+  name?: string;
+  decide: (how: (d: Draft, c: Conflict) => Draft) => void;
+}
+
+function Choice({ name, decide }: ChoiceProps) {
+  const [label, about] = name === undefined ? [" for all", ""] : ["", `: ${name}`];
+  return (
+    <Group gap="xs">
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => decide(keepMine)}
+        aria-label={`Keep mine${label}${about}`}
+      >
+        Keep mine{label}
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => decide(takeTheirs)}
+        aria-label={`Take theirs${label}${about}`}
+      >
+        Take theirs{label}
+      </Button>
+    </Group>
+  );
+}

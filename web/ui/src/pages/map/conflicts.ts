@@ -1,0 +1,85 @@
+// What somebody else has saved in a view since a draft changed the same. The API would let the later one overwrite the
+// earlier one, so the page compares what is there now with what was there when the draft began to change it.
+import type { Tree, TreeItem } from "../../api";
+import { type Base, baseOf, type Change, type Draft } from "./draft";
+import { keyOf } from "./scene";
+
+/** Side is what an item has, or would have, in the fields of a conflict. */
+export type Side = Record<string, string | number | undefined>;
+
+export interface Conflict {
+  key: string;
+  /** As it is now. */
+  item: TreeItem;
+  mine: Side;
+  theirs: Side;
+}
+
+/** Fields that belong together: one of them without the other would put an icon where nobody wanted it. */
+const groups = [
+  ["posx", "posy"],
+  ["width", "height"],
+];
+
+/** flat puts the answers beside the other fields. */
+function flat(c: Change | Base | Draft["view"]): Side {
+  const { answers = {}, ...rest } = c as Change;
+  return { ...rest, ...Object.fromEntries(Object.entries(answers).map(([k, v]) => [`answers.${k}`, v])) };
+}
+
+const same = (a: Side[string], b: Side[string]) => (a ?? "") === (b ?? "");
+
+function conflictOf(item: TreeItem, wanted: Side, base: Base): Conflict | undefined {
+  const [before, now] = [flat(base), flat(baseOf(item))];
+  const mine: Side = {};
+  const theirs: Side = {};
+  for (const field of Object.keys(wanted)) {
+    const together = groups.find((g) => g.includes(field)) ?? [field];
+    const moved = together.some((f) => !same(before[f], now[f]));
+    const agreed = together.every((f) => same(f in wanted ? wanted[f] : before[f], now[f]));
+    if (!moved || agreed) continue;
+    for (const f of together) {
+      mine[f] = f in wanted ? wanted[f] : now[f];
+      theirs[f] = now[f];
+    }
+  }
+  return Object.keys(mine).length ? { key: keyOf(item), item, mine, theirs } : undefined;
+}
+
+/** conflicts compares a draft with the view as it is now. What was removed meanwhile is for strays. */
+export function conflicts(t: Tree, d: Draft): Conflict[] {
+  const of = (item: TreeItem, wanted?: Change | Draft["view"]) => {
+    const base = d.base[keyOf(item)];
+    return wanted && base && !d.removed[keyOf(item)] ? conflictOf(item, flat(wanted), base) : undefined;
+  };
+  return [of(t.view, d.view), ...t.children.map((i) => of(i, d.changes[keyOf(i)]))].filter((c) => c !== undefined);
+}
+
+/** keepMine keeps what the draft says although somebody else has changed it. */
+export const keepMine = (d: Draft, c: Conflict): Draft => ({ ...d, base: { ...d.base, [c.key]: baseOf(c.item) } });
+
+/** takeTheirs drops from a draft what somebody else has changed. */
+export function takeTheirs(d: Draft, c: Conflict): Draft {
+  const kept = <V>(of: Record<string, V>, prefix = "") =>
+    Object.fromEntries(Object.entries(of).filter(([field]) => !(prefix + field in c.theirs)));
+  const { [c.key]: was, ...changes } = d.changes;
+  const { [c.key]: _, ...base } = d.base;
+  if (!was) return { ...d, view: kept(d.view), base };
+  const { answers, ...rest } = was;
+  const left: Change = kept(rest);
+  const leftAnswers = kept(answers ?? {}, "answers.") as Record<string, string>;
+  if (Object.keys(leftAnswers).length) left.answers = leftAnswers;
+  if (!Object.keys(left).length) return { ...d, changes, base };
+  return { ...d, changes: { ...changes, [c.key]: left }, base: { ...base, [c.key]: baseOf(c.item) } };
+}
+
+const names: Record<string, string> = { posx: "top", posy: "left", bg: "background", autoarrange: "arrangement" };
+
+/** inWords says what one side has, as top 80, left 90. */
+export const inWords = (s: Side): string =>
+  Object.entries(s)
+    .map(([field, value]) => {
+      const name = names[field] ?? field.replace(/^answers\./, "");
+      return typeof value === "number" ? `${name} ${value}` : `${name} ${value ? `“${value}”` : "empty"}`;
+    })
+    .join(", ");

@@ -1,0 +1,80 @@
+// Two people who edit a view at the same time: what somebody else has saved is not overwritten without asking.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Tree, TreeItem } from "../src/api";
+import { conflicts, inWords, keepMine, takeTheirs } from "../src/pages/map/conflicts";
+import { batches, change, changeView, remove, settle, untouched } from "../src/pages/map/draft";
+
+const icon = (name: string, more: Partial<TreeItem> = {}): TreeItem =>
+  ({ kind: "resource", name, resource: name, package: "custom", posx: 50, posy: 50, ...more }) as TreeItem;
+const label = (text: string, size: string) =>
+  ({ kind: "element", package: "label", name: "L", posx: 10, posy: 10, answers: { text, size } }) as TreeItem;
+const tree = (...children: TreeItem[]) =>
+  ({ view: { kind: "view", name: "V", bg: "#111111" }, children, content: {} }) as unknown as Tree;
+const cells = (t: Tree, d: typeof untouched) => batches(t, d).flatMap((b) => b.rows.map((r) => r.cells));
+
+test("an icon that only one of two has moved is no conflict", () => {
+  const d = change(untouched, icon("a"), { posx: 80, posy: 90 });
+  assert.deepEqual(conflicts(tree(icon("a"), icon("b")), d), []);
+  assert.deepEqual(conflicts(tree(icon("a"), icon("b", { posx: 400 })), d), []);
+  assert.deepEqual(conflicts(tree(icon("a", { status: "3", width: 70 })), d), []);
+  assert.deepEqual(conflicts(tree(icon("a", { posx: 80, posy: 90 })), d), []); // both to the same place
+  assert.deepEqual(conflicts(tree(), d), []); // removed meanwhile
+  assert.deepEqual(conflicts(tree(icon("a", { posx: 400 })), remove(d, icon("a"))), []);
+});
+
+test("an icon that both have moved is a conflict, in whatever steps", () => {
+  let d = change(untouched, icon("a"), { posx: 60, posy: 50 });
+  d = change(d, icon("a", { posx: 60 }), { posx: 80, posy: 90 });
+  const now = tree(icon("a", { posx: 400 }));
+  const [c, ...more] = conflicts(now, d);
+  assert.ok(c);
+  assert.deepEqual(more, []);
+  assert.equal(inWords(c.mine), "top 80, left 90");
+  assert.equal(inWords(c.theirs), "top 400, left 50");
+  // One moved it down, the other to the right: neither has meant what would come of both.
+  assert.equal(conflicts(tree(icon("a", { posy: 300 })), change(untouched, icon("a"), { posx: 80 })).length, 1);
+});
+
+test("keep mine saves mine, unless it is moved once more", () => {
+  const d = change(untouched, icon("a"), { posx: 80, posy: 90 });
+  const now = tree(icon("a", { posx: 400 }));
+  const kept = conflicts(now, d).reduce(keepMine, d);
+  assert.deepEqual(conflicts(now, kept), []);
+  assert.deepEqual(cells(now, kept), [{ name: "a", posx: "80", posy: "90" }]);
+  assert.equal(conflicts(tree(icon("a", { posx: 500 })), kept).length, 1);
+});
+
+test("take theirs drops only what they have changed", () => {
+  let d = change(untouched, label("Hall", "12"), { posx: 80, posy: 90, answers: { text: "My hall" } });
+  d = change(d, icon("a"), { posx: 80, posy: 90 });
+  const now = tree(label("Their hall", "20"), icon("a", { posx: 400 }));
+  const found = conflicts(now, d);
+  assert.deepEqual(
+    found.map((c) => [c.item.name, inWords(c.mine), inWords(c.theirs)]),
+    [
+      ["L", "text “My hall”", "text “Their hall”"],
+      ["a", "top 80, left 90", "top 400, left 50"],
+    ],
+  );
+  const taken = found.reduce(takeTheirs, d);
+  assert.deepEqual(conflicts(now, taken), []);
+  assert.deepEqual(cells(now, taken), [{ name: "L", posx: "80", posy: "90" }]);
+  assert.deepEqual(Object.keys(taken.base), ["element/label/L"]);
+});
+
+test("the background of the view is compared, too", () => {
+  const t = tree(icon("a"));
+  const d = changeView(untouched, t.view, { bg: "#222222" });
+  assert.deepEqual(conflicts(t, d), []);
+  const now = { ...t, view: { ...t.view, bg: "#333333" } };
+  const found = conflicts(now, d);
+  assert.equal(found.length, 1);
+  assert.deepEqual(cells(now, found.reduce(takeTheirs, d)), []);
+});
+
+test("what was saved is forgotten, with what it was before", () => {
+  const d = change(change(untouched, icon("a"), { posx: 80 }), icon("b"), { posx: 90 });
+  const left = settle(d, new Set(["resource/a/a"]), "view//V");
+  assert.deepEqual(Object.keys(left.base), ["resource/b/b"]);
+});
