@@ -26,7 +26,8 @@ var layers = []string{
 	"belfry/collect/filter belfry/collect/mib belfry/collect/ping belfry/collect/syslog",
 	"belfry/collect/script belfry/collect/snmp",
 	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
-	"belfry/api",
+	"belfry/api belfry/config",
+	"belfry/listen belfry/folder",
 	"belfry/app",
 	"belfry/cmd/belfry",
 	"belfry/crash belfry/docs", // they run the program, and are part of nothing
