@@ -300,7 +300,7 @@ func (d *decoder) details() *Details {
 
 func (d *decoder) stateChange(s *StateChange) {
 	s.Item = ID(d.uvarint())
-	d.standing(&s.State)
+	d.state(&s.State)
 }
 
 func (d *decoder) doc(doc *Doc) {

@@ -33,7 +33,7 @@ func DecodeState(data []byte) (*ItemState, error) {
 	}
 	d := decoder{data: data[1:]}
 	s := &ItemState{Pos: Position(d.uvarint())}
-	d.standing(&s.State)
+	d.state(&s.State)
 	s.LastData = Time(d.varint())
 	if n := d.count(8); n > 0 {
 		s.Numbers = decodeNumbers(d.bytes(8 * uint64(n)))

@@ -5,29 +5,29 @@ import (
 	"math"
 )
 
-// The bits of the byte that says what of a standing is present.
+// The bits of the byte that says which parts of a state are present.
 const (
 	quietBit = 1 << iota
 	marksBit
-	careBit
+	operatorBit
 	_
 	ackBit
 	_
 	worseBit
 
-	standingBits = quietBit | marksBit | careBit | ackBit | worseBit
+	stateBits = quietBit | marksBit | operatorBit | ackBit | worseBit
 )
 
-// windowsMark stands with the mode of a care that has windows.
+// windowsMark is set in the mode of an operator state that has windows.
 const windowsMark = 0x80
 
-// The bits of the byte that says what a window is.
+// The bits of the first byte of a window.
 const (
 	windowOpen = 1 << iota
 	windowAtOnce
 )
 
-// append encodes a standing. Most have no marks and nobody's care, and Heard is mostly Since.
+// append encodes a state. Most have no marks and no operator state, and LastSeen mostly equals Since.
 func (s *State) append(dst []byte) []byte {
 	dst = appendStatus(appendStatus(appendStatus(dst, s.Status), s.Evaluated), s.Alarmed)
 	dst = append(appendMode(dst, s.Mode), s.bits())
@@ -56,7 +56,7 @@ func (s *State) bits() (b byte) {
 	set(quietBit, s.OffHours)
 	set(marksBit, len(s.Marks) > 0)
 	if c := s.Operator; c != nil {
-		set(careBit, true)
+		set(operatorBit, true)
 		set(ackBit, c.Ack != nil)
 		set(worseBit, c.Ack != nil && c.Ack.UntilWorse)
 	}
@@ -109,8 +109,8 @@ func (w *Window) append(dst []byte) []byte {
 	return dst
 }
 
-// standing reads what append wrote.
-func (d *decoder) standing(s *State) {
+// state reads what append wrote.
+func (d *decoder) state(s *State) {
 	s.Status, s.Evaluated, s.Alarmed, s.Mode = d.status(), d.status(), d.status(), d.mode()
 	bits := d.presence()
 	s.OffHours = bits&quietBit != 0
@@ -120,17 +120,17 @@ func (d *decoder) standing(s *State) {
 	if bits&marksBit != 0 {
 		s.Marks = decodeList(d, 9, (*decoder).mark)
 	}
-	if bits&careBit != 0 {
-		s.Operator = d.care(bits)
+	if bits&operatorBit != 0 {
+		s.Operator = d.operatorState(bits)
 	}
 }
 
-// presence reads which parts follow. It refuses unknown bits, and a part of something that is absent.
+// presence reads which parts follow. Unknown bits, and a part of something absent, are errors.
 func (d *decoder) presence() byte {
 	b := d.byte()
 	without := func(whole, parts byte) bool { return b&whole == 0 && b&parts != 0 }
-	if b&^standingBits != 0 || without(careBit, ackBit) || without(ackBit, worseBit) {
-		d.fail("%#x says of a standing what cannot be", b)
+	if b&^stateBits != 0 || without(operatorBit, ackBit) || without(ackBit, worseBit) {
+		d.fail("%#x is no valid set of the parts of a state", b)
 	}
 	return b
 }
@@ -144,7 +144,7 @@ func (d *decoder) mark(m *Mark) {
 	m.Count = uint16(n)
 }
 
-func (d *decoder) care(bits byte) *OperatorState {
+func (d *decoder) operatorState(bits byte) *OperatorState {
 	marked := len(d.data) > 0 && d.data[0]&windowsMark != 0
 	c := &OperatorState{Mode: d.markedMode(), From: Time(d.varint()), UnmanageNote: d.text(), Note: d.text()}
 	if marked {
@@ -165,7 +165,7 @@ const leastWindow = 8
 func (d *decoder) window(w *Window) {
 	bits := d.byte()
 	if bits&^(windowOpen|windowAtOnce) != 0 {
-		d.fail("%#x says of a window what cannot be", bits)
+		d.fail("%#x is no valid set of the flags of a window", bits)
 	}
 	*w = Window{
 		Open: bits&windowOpen != 0, AtOnce: bits&windowAtOnce != 0, Mode: d.mode(), From: Time(d.varint()), To: Time(d.varint()),

@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 	f(append(bytes.Clone(head), itemsSection, 255, 255, 255, 255), "bytes wanted")
 	f(append(bytes.Clone(head), statesSection, 1, 0, 0, 0, 0), "without elements")
 	for _, bits := range []byte{8, 32, 128, 4 | 8, 16, 4 | 64} { // unknown bits, or a part without its whole
-		f(append(bytes.Clone(head), statesSection, 10, 0, 0, 0, 1, 1, 0, 0, 0, 0, bits, 0, 0, 0), "says of a standing what cannot be")
+		f(append(bytes.Clone(head), statesSection, 10, 0, 0, 0, 1, 1, 0, 0, 0, 0, bits, 0, 0, 0), "is no valid set of the parts of a state")
 	}
 	// A hundred million rows that cost nothing: one time for all, and no columns.
 	rows := section(bytes.Clone(head), batchSection, func(dst []byte) []byte {

@@ -15,6 +15,7 @@ var layers = []string{
 	"belfry",
 	"belfry/catalog",
 	"belfry/query",
+	"belfry/meta/sqlite",
 	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt",
 	"belfry/status",
 	"belfry/engine belfry/analyse belfry/notify belfry/web",
@@ -25,7 +26,8 @@ var layers = []string{
 	"belfry/collect/filter belfry/collect/mib belfry/collect/ping belfry/collect/syslog",
 	"belfry/collect/script belfry/collect/snmp",
 	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
-	"belfry/api",
+	"belfry/api belfry/config",
+	"belfry/listen belfry/folder",
 	"belfry/app",
 	"belfry/cmd/belfry",
 	"belfry/crash belfry/docs", // they run the program, and are part of nothing

@@ -78,6 +78,15 @@ fields:
 		lines: [][3]string{{"collect/collect.go", `"network-ping":        {`, `"one-more-receiver": receiverKind[oneMoreMessage](oneMoreFormat{}),` + "\n"}},
 	},
 	{
+		what: "a kind of document", most: 2,
+		files: map[string]string{"meta/onemore.go": `package meta
+const DocOneMore = "onemore"
+type OneMore struct{ Text string }
+func (e *Tenant) OneMore(name string) *OneMore { return kept[OneMore](e.docs, DocOneMore, name) }
+`},
+		lines: [][3]string{{"meta/kinds.go", "{name: belfry.DocReassess,", "{name: DocOneMore, apply: keep[OneMore], ofCustomer: true, weight: 1},\n"}},
+	},
+	{
 		what: "a package", most: 1,
 		files: map[string]string{"catalog/package/one-more.yaml": "name: one-more\nkind: element\nhelp: One more.\nplaced: true\n"},
 	},
@@ -119,7 +128,7 @@ func (oneMoreFormat) validate(*oneMoreMessage) error { return nil }
 
 // oneMoreProgram fails unless all of them are there.
 const oneMoreProgram = `package main
-import ("slices"; "belfry/api"; "belfry/catalog"; "belfry/collect"; "belfry/query")
+import ("context"; "log/slog"; "os"; "path/filepath"; "slices"; "belfry"; "belfry/api"; "belfry/catalog"; "belfry/collect"; "belfry/meta"; "belfry/meta/sqlite"; "belfry/query")
 func check(ok bool, what string) { if !ok { panic(what) } }
 func main() {
 	check(slices.ContainsFunc(api.Routes, func(r api.Route) bool { return r.Path == "/api/onemore" }), "the route")
@@ -131,6 +140,33 @@ func main() {
 	check(err == nil && c.Package("one-more") != nil, "the package")
 	check(c.Class("one-more") != nil, "the class")
 	check(c.Package("one-more-receiver") != nil && c.Collection("onemore") != nil, "the package and the collection of the receiver")
+	document(c)
+}
+// document applies a document to a tree, stores it, and finds it again in a tree that was loaded.
+func document(c *catalog.Catalog) {
+	ctx, dir := context.Background(), os.Getenv("ONEMORE_DIR")
+	r := &belfry.Record{Pos: 1, Docs: []belfry.Doc{
+		{Kind: belfry.DocCustomer, Name: "1", Body: []byte(` + "`" + `{"id":1,"name":"a"}` + "`" + `)},
+		{Kind: meta.DocOneMore, Customer: 1, Name: "x", Body: []byte(` + "`" + `{"Text":"y"}` + "`" + `)},
+	}}
+	text := func(t *meta.Tree) (text string, counted int64) {
+		t.Read(1, func(e *meta.Tenant) {
+			if d := e.OneMore("x"); d != nil { text, counted = d.Text, e.DocTexts(meta.DocOneMore, "x") }
+		})
+		return text, counted
+	}
+	tree := meta.NewTree(c)
+	check(tree.Apply(r) == nil, "applying the document")
+	found, counted := text(tree)
+	check(found == "y" && counted > 0, "the document")
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "meta.db"), slog.New(slog.DiscardHandler))
+	check(err == nil, "opening the database")
+	defer db.Close()
+	check(db.Apply(ctx, []*belfry.Record{r}, nil) == nil, "storing the document")
+	tree, err = meta.LoadTree(ctx, db, c)
+	check(err == nil, "loading the tree")
+	found, _ = text(tree)
+	check(found == "y", "the loaded document")
 }
 `
 
@@ -182,7 +218,9 @@ func TestOneMore(t *testing.T) {
 	if err := os.WriteFile(list, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := exec.Command("go", "run", "-overlay", list, "./cmd/onemore").CombinedOutput(); err != nil {
+	run := exec.Command("go", "run", "-overlay", list, "./cmd/onemore")
+	run.Env = append(os.Environ(), "ONEMORE_DIR="+dir)
+	if said, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
 }

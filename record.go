@@ -55,12 +55,12 @@ type Doc struct {
 	Value any
 }
 
-// The kinds of Doc.
+// The kinds of Doc. Package meta has the table of what they mean to the tree.
 const (
 	DocCustomer = "customer" // Customer
 	DocUser     = "user"     // User
 	DocKey      = "key"      // Key
-	DocKeyUse   = "keyuse"   // when the key of that name, or an old secret of it, was last used, as a Time; read after the keys, as its name sorts
+	DocKeyUse   = "keyuse"   // when the key of that name, or an old secret of it, was last used, as a Time
 	DocSession  = "session"  // Session; its name is the Hash of its secret
 	DocClass    = "class"    // catalog.Class; of customer 0: of the instance
 	DocPackage  = "package"  // catalog.PackageType, of the instance

@@ -36,6 +36,7 @@ import (
 	"belfry/engine"
 	"belfry/intake"
 	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/query"
 )
 
@@ -51,7 +52,7 @@ type Config struct {
 	Accounts *accounts.Accounts
 	Provider *accounts.Provider  // nil: there is none
 	Collect  *collect.Supervisor // nil: there are no collectors
-	Images   *meta.Mover         // has the bytes of pictures
+	Images   *sqlite.Mover       // has the bytes of pictures
 	Hub      *Hub                // what happens
 
 	// Source is where rows of a collection come from.

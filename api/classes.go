@@ -134,7 +134,7 @@ func (s *Server) class(w *answer, r *request) error {
 	}
 	l, ok := s.Tree.ClassNamed(r.customer, name)
 	if !ok {
-		return s.Tree.UnknownClass(r.customer, name)
+		return s.Tree.Unknown(belfry.Whole(r.customer), belfry.DocClass, name)
 	}
 	s.recount(r, &l)
 	writeJSON(w, http.StatusOK, l)

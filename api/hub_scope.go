@@ -84,7 +84,7 @@ func (l *listener) hidden(p *block) (hidden []bool) {
 	}
 	tree := l.hub.tree
 	within := tree.Within(l.feed.scope)
-	tree.Look(ids, func(i int, n *meta.Node) {
+	tree.EachID(ids, func(i int, n *meta.Node) {
 		if ids[i] == 0 || within.Has(n) {
 			return
 		}

@@ -91,7 +91,7 @@ func (w *writer) publish() {
 // look finds the names of the items in ids.
 func (w *writer) look() {
 	w.labels = slices.Grow(w.labels[:0], len(w.ids))[:len(w.ids)]
-	w.tree.Look(w.ids, func(i int, n *meta.Node) { w.labels[i] = labelOf(w.within.Show(n)) })
+	w.tree.EachID(w.ids, func(i int, n *meta.Node) { w.labels[i] = labelOf(w.within.Show(n)) })
 }
 
 // begin starts a message; end finishes it, and the block when it is long enough.

@@ -113,16 +113,16 @@ func (s *Server) picture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	p := s.Tree.PictureShown(r.scope(), name)
+	p := s.Tree.Picture(r.scope(), name)
 	if p == nil {
-		return s.Tree.UnknownPicture(r.scope(), name)
+		return s.Tree.Unknown(r.scope(), belfry.DocPicture, name)
 	}
 	image, err := s.Images.Image(r.ctx(), r.customer, p.Hash)
 	if err != nil {
 		return err
 	}
 	if image == nil { // removed in this moment
-		return s.Tree.UnknownPicture(r.scope(), name)
+		return s.Tree.Unknown(r.scope(), belfry.DocPicture, name)
 	}
 	h := w.Header()
 	h.Set("Content-Type", p.Type)
@@ -159,7 +159,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 		status = http.StatusCreated
 	}
 	if p == nil { // removed in this moment
-		return s.Tree.UnknownPicture(r.scope(), name)
+		return s.Tree.Unknown(r.scope(), belfry.DocPicture, name)
 	}
 	writeJSON(w, status, pictureAnswer{result, pictureInfoOf(p)})
 	return nil

@@ -78,7 +78,7 @@ func (s *Server) policy(w *answer, r *request) error {
 	}
 	p := s.Tree.PolicyNamed(r.customer, name)
 	if p == nil {
-		return s.Tree.UnknownPolicy(r.customer, name)
+		return s.Tree.Unknown(belfry.Whole(r.customer), belfry.DocPolicy, name)
 	}
 	writeJSON(w, http.StatusOK, p)
 	return nil

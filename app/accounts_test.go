@@ -10,6 +10,7 @@ import (
 	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/client"
+	"belfry/config"
 )
 
 // openFolder makes a data folder with a first administrator and gives what the commands and the service work with.
@@ -19,7 +20,7 @@ func openFolder(t *testing.T) *offline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Default(cat)
+	cfg := config.Default(cat)
 	cfg.Data = t.TempDir()
 	a, err := openOffline(context.Background(), Options{
 		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Level: &slog.LevelVar{},
@@ -53,8 +54,8 @@ func TestLogIn(t *testing.T) {
 			t.Errorf("%s %s %s: %v", customer, user, password, err)
 		}
 		if want {
-			l, ok := d.tree.Session(belfry.HashOf(secret))
-			if c, _ := d.tree.CustomerNamed("acme"); !ok || l.User.Name != user || (l.Customer == c.ID) != (customer == "acme") {
+			l, ok := d.Tree.Session(belfry.HashOf(secret))
+			if c, _ := d.Tree.CustomerNamed("acme"); !ok || l.User.Name != user || (l.Customer == c.ID) != (customer == "acme") {
 				t.Errorf("%s %s: session %+v", customer, user, l)
 			}
 		}

@@ -19,11 +19,13 @@ import (
 	"time"
 
 	"belfry/catalog"
+	"belfry/config"
+	"belfry/folder"
 )
 
 // Options are what Serve and OpenControl need.
 type Options struct {
-	Config        *Config
+	Config        *config.Config
 	Catalog       *catalog.Catalog
 	Log           *slog.Logger
 	Level         *slog.LevelVar
@@ -31,11 +33,11 @@ type Options struct {
 	AdminPassword string    // the first password; empty: a random one
 	Existing      bool      // OpenControl does not make a folder that is not there
 	Demo          bool      // Serve fills an empty customer with samples
-	AcceptLoss    []string  // parts of the data folder without which Serve starts all the same, see LossParts
+	AcceptLoss    []string  // parts of the data folder without which Serve starts all the same, see folder.Options
 	ScriptWorker  []string  // the command that makes a process of this program run scripts; none: scripts are refused
 
-	Reload <-chan os.Signal        // asks for the configuration to be read again
-	Load   func() (*Config, error) // reads it
+	Reload <-chan os.Signal               // asks for the configuration to be read again
+	Load   func() (*config.Config, error) // reads it
 
 	clock func() (wall time.Time, passed time.Duration) // see clockGuard; nil: that of the machine
 
@@ -46,7 +48,7 @@ type Options struct {
 func (o *Options) useBudget(b *budget) {
 	o.Config, o.ChunkBytes = b.size(o.Config), b.chunk
 	if load := o.Load; load != nil {
-		o.Load = func() (*Config, error) {
+		o.Load = func() (*config.Config, error) {
 			c, err := load()
 			if err != nil {
 				return nil, err
@@ -69,7 +71,7 @@ const (
 // checkFolder keeps a misspelt folder from being made by a command that only looks. Any part of the data will do: what is
 // missing of the others is for whoever reads them to tell.
 func (o *Options) checkFolder() error {
-	if err := checkNoFile(o.Config.Data); err != nil || !o.Existing || o.folderUsed() {
+	if err := folder.CheckNoFile(o.Config.Data); err != nil || !o.Existing || o.folderUsed() {
 		return err
 	}
 	return fmt.Errorf("%s is not the data folder of a service; give the right one with --data", o.Config.Data)
@@ -89,12 +91,4 @@ func (o *Options) tellNew() {
 	if !o.folderUsed() {
 		fmt.Fprintf(o.Console, "%s is not the data folder of a service yet: a new instance is made in it. If you mean another one, give it with --data, and remove this folder.\n", o.Config.Data)
 	}
-}
-
-// checkNoFile refuses a data folder that is a file.
-func checkNoFile(dir string) error {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is a file, not a folder; give a folder with --data", dir)
-	}
-	return nil
 }

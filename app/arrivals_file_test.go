@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/folder"
 )
 
 // copyOf makes a core over a copy of the data folder.
@@ -32,13 +32,13 @@ func TestLossWithWrongTimes(t *testing.T) {
 	other.run(0)
 	c := newClockedCore(t)
 	c.run(0)
-	old := c.read(arrivalsFile)
+	old := c.read(folder.ArrivalsFile)
 	c.run(time.Second, ahead, time.Minute)
 	replace := func(pattern, by string) func(string) string {
 		return func(text string) string {
 			changed := regexp.MustCompile(pattern).ReplaceAllString(text, by)
 			if changed == text {
-				t.Errorf("%s has no %s", arrivalsFile, pattern)
+				t.Errorf("%s has no %s", folder.ArrivalsFile, pattern)
 			}
 			return changed
 		}
@@ -46,7 +46,7 @@ func TestLossWithWrongTimes(t *testing.T) {
 	for name, change := range map[string]func(text string) string{
 		"unchanged":    func(text string) string { return text },
 		"older":        func(string) string { return old },
-		"another's":    func(string) string { return other.read(arrivalsFile) },
+		"another's":    func(string) string { return other.read(folder.ArrivalsFile) },
 		"no steps":     replace(`"steps"`, `"stepz"`),
 		"no high":      replace(`"high"`, `"higi"`),
 		"other times":  replace(`("(low|high)": "20)\d\d`, "${1}11"),
@@ -55,51 +55,18 @@ func TestLossWithWrongTimes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := c.copyOf(t)
-			c.write(arrivalsFile, change(c.read(arrivalsFile)))
+			c.write(folder.ArrivalsFile, change(c.read(folder.ArrivalsFile)))
 			losses := c.lose(fmt.Sprintf("event 0 at %s", ahead), "", true)
 			if len(losses) != 1 {
 				t.Fatalf("losses: %+v", losses)
 			}
 			if at := c.began.Add(ahead).Truncate(time.Microsecond); at.Before(losses[0].From) || at.After(losses[0].To) {
-				t.Errorf("a row of %s was lost, and the time that is told is %s", at.UTC(), losses[0].span())
+				t.Errorf("a row of %s was lost, and the time that is told is %s", at.UTC(), losses[0].Span())
 			}
 			if all := losses[0].To.Year() == 9999; all != (name != "unchanged") {
 				t.Errorf("all times: %t", all)
 			}
 		})
-	}
-}
-
-// TestArrivalsChanged: no byte of the file can change or be missing without being noticed.
-func TestArrivalsChanged(t *testing.T) {
-	steps := make([]timeStep, maxTimeSteps)
-	for i := range steps {
-		steps[i] = timeStep{1<<63 + belfry.Position(i), notYet, minute(i).Add(123456 * time.Microsecond), minute(i).Add(654321 * time.Microsecond)}
-	}
-	text, err := recordTimes{strings.Repeat("a", 32), 1 << 63, minute(1), steps}.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := func(text []byte, serial uint64, instance string, ok bool) {
-		t.Helper()
-		if _, err := decodeArrivals(text, instance, serial); (err == nil) != ok {
-			t.Fatalf("%v\n%q", err, text)
-		}
-	}
-	id := strings.Repeat("a", 32)
-	f(text, 0, id, true)
-	f(text, 1<<63, id, true)
-	f(text, 1<<63+1, id, false)
-	f(text, 0, strings.Repeat("b", 32), false)
-	f(text, 0, "", false)
-	f(append(bytes.Clone(text), '\n'), 0, id, false)
-	for i := range text {
-		f(text[:i], 0, id, false)
-		for _, bits := range []byte{0x01, 0x20, 0xff} {
-			text[i] ^= bits
-			f(text, 0, id, false)
-			text[i] ^= bits
-		}
 	}
 }
 
@@ -109,23 +76,24 @@ func TestArrivalsReplaced(t *testing.T) {
 	c.run(0, time.Second)
 	for name, text := range map[string]string{
 		"empty":      "",
-		"zeros":      c.read(arrivalsFile) + strings.Repeat("\x00", 1<<20),
+		"zeros":      c.read(folder.ArrivalsFile) + strings.Repeat("\x00", 1<<20),
 		"junk":       strings.Repeat("x", 100),
-		"old form":   `{"until": "2026-11-17T03:00:00Z"}` + strings.Repeat("\n", arrivalsSize-33),
-		"old serial": c.read(arrivalsFile),
+		"old form":   `{"until": "2026-11-17T03:00:00Z"}` + strings.Repeat("\n", 16<<10-33),
+		"old serial": c.read(folder.ArrivalsFile),
 	} {
 		if name == "old serial" {
 			c.run(-time.Hour, time.Hour)
 		}
-		c.write(arrivalsFile, text)
-		if found := c.verify(); len(found) != 1 || !strings.HasPrefix(found[0], c.path(arrivalsFile)+": it cannot be used: ") {
+		c.write(folder.ArrivalsFile, text)
+		if found := c.verify(); len(found) != 1 || !strings.HasPrefix(found[0], c.path(folder.ArrivalsFile)+": it cannot be used: ") {
 			t.Errorf("%s: verify says %q", name, found)
 		}
 		c.run()
-		if found := c.verify(); len(found) != 0 || len(c.losses) != 0 {
-			t.Errorf("%s: afterwards verify says %q, losses %v", name, found, c.losses)
+		open, _ := c.OpenLosses()
+		if found := c.verify(); len(found) != 0 || len(open) != 0 {
+			t.Errorf("%s: afterwards verify says %q, losses %v", name, found, open)
 		}
-		if n := len(c.read(arrivalsFile)); n != arrivalsSize {
+		if n := len(c.read(folder.ArrivalsFile)); n != 16<<10 {
 			t.Errorf("%s: the file has %d bytes", name, n)
 		}
 	}
@@ -135,33 +103,37 @@ func TestArrivalsReplaced(t *testing.T) {
 // written. It ends when the place is free, also if nobody sends anything.
 func TestArrivalsInTheWay(t *testing.T) {
 	in := newInstanceFolder(t)
-	c := &core{Options: in.options}
-	c.use(in.options.Config)
+	c, err := lockCore(in.options)
+	in.must(err)
+	defer c.Close()
 	s := &service{core: c, faults: newFaults(in.options.Log, time.Now)}
 	s.newTroubles()
-	path := in.path(arrivalsFile)
+	c.OnTimes = s.trouble.times.record
+	in.must(c.open(t.Context()))
+	in.must(c.Replay(t.Context(), func(*belfry.Record, bool) error { return nil }))
+	path := in.path(folder.ArrivalsFile)
 	for says, put := range map[string]func() error{
 		"is a folder, not a file":               func() error { return os.Mkdir(path, 0o700) },
 		"is a link, and links are not followed": func() error { return os.Symlink("elsewhere", path) },
 	} {
 		in.must(os.RemoveAll(path))
-		a := startArrivals(in.dir, 0, func() belfry.Position { return 1 }, s.trouble.times.told)
-		in.must(a.arrive(belfry.At(minute(0))))
+		a := c.OpenArrivals()
+		in.must(a.Arrive(belfry.At(minute(0))))
 		in.must(os.Remove(path))
 		in.must(put())
-		a.renew(minute(0).Add(time.Second)) // nobody sends anything
+		a.Renew(minute(0).Add(time.Second)) // nobody sends anything
 		list := s.faults.list()
 		if len(list) != 1 || list[0].ID != faultTimes || !list[0].Blocks || !strings.Contains(list[0].Message, path+" "+says) {
 			t.Errorf("faults: %+v, want %s", list, says)
 		}
-		if err := a.arrive(belfry.At(minute(10))); err == nil {
+		if err := a.Arrive(belfry.At(minute(10))); err == nil {
 			t.Error("a record was taken")
 		}
 		in.must(os.Remove(path))
-		a.renew(minute(10))
+		a.Renew(minute(10))
 		if list := s.faults.list(); len(list) != 0 {
 			t.Errorf("faults: %+v", list)
 		}
-		in.must(a.arrive(belfry.At(minute(10))))
+		in.must(a.Arrive(belfry.At(minute(10))))
 	}
 }

@@ -3,9 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +14,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/folder"
 	"belfry/store"
 )
 
@@ -40,12 +39,12 @@ func (c *clockedCore) run(steps ...time.Duration) {
 	c.core, err = lockCore(c.options)
 	c.must(err)
 	c.must(c.core.open(c.Context()))
-	c.must(c.replay(c.Context(), func(*belfry.Record, bool) error { return nil }))
+	c.must(c.Replay(c.Context(), func(*belfry.Record, bool) error { return nil }))
 	seq := c.sequencer(engine.Config{
 		Now:     c.now,
 		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready:   func() error { return nil },
-		Answers: c.db.Answer,
+		Answers: c.DB.Answer,
 		Count:   func(belfry.CustomerID) int { return 0 },
 	})
 	running := start("sequencer", seq.Run, nil)
@@ -56,13 +55,13 @@ func (c *clockedCore) run(steps ...time.Duration) {
 		}
 	}
 	c.must(running.end())
-	c.arrivals.renew(c.now())
-	c.must(c.close())
+	c.arrivals.Renew(c.now())
+	c.must(c.Close())
 }
 
 // lose damages the records from the one that has a text to the last one that has another, or cuts the journal off before the
 // first, and returns what the next start finds.
-func (c *clockedCore) lose(first, last string, cut bool) []loss {
+func (c *clockedCore) lose(first, last string, cut bool) []folder.Loss {
 	c.Helper()
 	segments, err := filepath.Glob(c.path("journal/*.journal"))
 	c.must(err)
@@ -90,7 +89,8 @@ func (c *clockedCore) lose(first, last string, cut bool) []loss {
 	c.must(err)
 	c.run()
 	between := time.Since(began) // a loss whose beginning is not known begins now, for each of them
-	for _, l := range c.losses {
+	open, _ := c.OpenLosses()
+	for _, l := range open {
 		same := func(p store.Problem) bool {
 			_, rest, _ := strings.Cut(p.Problem, "between ")
 			text, _, _ := strings.Cut(rest, " and ")
@@ -98,10 +98,10 @@ func (c *clockedCore) lose(first, last string, cut bool) []loss {
 			return err == nil && l.From.Sub(from).Abs() < between+time.Second // it has no fractions
 		}
 		if !slices.ContainsFunc(v.Problems, same) {
-			c.Errorf("verify does not say %s as the start does: %+v", l.span(), v.Problems)
+			c.Errorf("verify does not say %s as the start does: %+v", l.Span(), v.Problems)
 		}
 	}
-	return c.losses
+	return open
 }
 
 // TestLossAfterClockSteps: the time that is told of a loss has the times that the lost rows had, however the clock was set
@@ -122,11 +122,11 @@ func TestLossAfterClockSteps(t *testing.T) {
 			}
 			for _, off := range lost {
 				if at := c.began.Add(off).Truncate(time.Microsecond); at.Before(losses[0].From) || at.After(losses[0].To) {
-					t.Errorf("a row of %s (%s) was lost, and the time that is told is %s", at.UTC(), off, losses[0].span())
+					t.Errorf("a row of %s (%s) was lost, and the time that is told is %s", at.UTC(), off, losses[0].Span())
 				}
 			}
 			if length := losses[0].To.Sub(losses[0].From); length > 5*time.Hour {
-				t.Errorf("the time that is told is too long: %s", losses[0].span())
+				t.Errorf("the time that is told is too long: %s", losses[0].Span())
 			}
 		})
 	}
@@ -161,10 +161,10 @@ func TestLossWithoutSteps(t *testing.T) {
 func TestLossWithDamagedTimes(t *testing.T) {
 	c := newClockedCore(t)
 	c.run(0, time.Second, 2*time.Second)
-	c.write(arrivalsFile, "{")
+	c.write(folder.ArrivalsFile, "{")
 	v, err := Verify(t.Context(), c.options)
 	c.must(err)
-	if len(v.Problems) != 1 || v.Problems[0].File != c.path(arrivalsFile) {
+	if len(v.Problems) != 1 || v.Problems[0].File != c.path(folder.ArrivalsFile) {
 		t.Errorf("verify: %+v", v.Problems)
 	}
 	c.run(time.Minute, 2*time.Minute, 3*time.Minute)
@@ -180,7 +180,7 @@ func TestLossWithDamagedTimes(t *testing.T) {
 func TestLossWithoutTimes(t *testing.T) {
 	c := newClockedCore(t)
 	c.run(0, time.Second, 2*time.Second)
-	if err := os.Remove(c.path(arrivalsFile)); err != nil {
+	if err := os.Remove(c.path(folder.ArrivalsFile)); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := Verify(t.Context(), c.options); err != nil || len(v.Problems) != 0 {
@@ -189,112 +189,5 @@ func TestLossWithoutTimes(t *testing.T) {
 	c.run(time.Minute)
 	if l := c.lose("event 0 at 1s", "event 2 at 1s", false); len(l) != 1 || l[0].From.Year() != 1970 || l[0].To.Year() != 9999 {
 		t.Errorf("%+v", l)
-	}
-}
-
-// startArrivals opens the file of a folder without an instance.
-func startArrivals(dir string, last belfry.Time, position func() belfry.Position, told func(error)) *arrivals {
-	a := &arrivals{path: filepath.Join(dir, arrivalsFile), position: position, noted: func(uint64) {}, told: told, log: slog.New(slog.DiscardHandler)}
-	known, err := readArrivals(dir, "", 0)
-	a.start(known, err, last)
-	return a
-}
-
-// TestArrivalsFile: the file is written when the clock was set, not for every record, and the number of steps is limited.
-func TestArrivalsFile(t *testing.T) {
-	dir, pos := t.TempDir(), belfry.Position(1)
-	open := func(last belfry.Time) *arrivals {
-		return startArrivals(dir, last, func() belfry.Position { return pos }, nil)
-	}
-	read := func() recordTimes {
-		t.Helper()
-		known, err := readArrivals(dir, "", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return known
-	}
-	a := open(0)
-	at := func(when time.Time) { a.arrive(belfry.At(when)); pos++ }
-	at(minute(0))
-	if known := read(); !known.Until.Equal(minute(1)) || len(known.Steps) != 0 {
-		t.Errorf("%+v", known)
-	}
-	path := filepath.Join(dir, arrivalsFile)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	at(minute(0).Add(20 * time.Second))
-	a.renew(minute(0).Add(20 * time.Second))
-	if _, err := os.Stat(path); err == nil {
-		t.Error("the file is written although nothing has changed")
-	}
-	a.renew(minute(0).Add(40 * time.Second))
-	if known := read(); !known.Until.Equal(minute(1).Add(40 * time.Second)) {
-		t.Errorf("%+v", known)
-	}
-	at(minute(1))
-	a.renew(minute(50)) // the clock was set: the next record tells
-	if known := read(); !known.Until.Equal(minute(1).Add(40 * time.Second)) {
-		t.Errorf("%+v", known)
-	}
-	for range maxTimeSteps + 3 {
-		at(minute(30))
-		at(minute(10))
-	}
-	at(minute(50))
-	known := read()
-	if len(known.Steps) != maxTimeSteps || known.Steps[0].First != 5 || !known.Steps[0].Low.Equal(minute(10)) || !known.Steps[0].High.Equal(minute(30)) {
-		t.Errorf("%d steps, %+v", len(known.Steps), known.Steps[0])
-	}
-	if s := known.Steps[maxTimeSteps-1]; s.First != pos-2 || s.Last != pos-1 {
-		t.Errorf("the last step at %d: %+v", pos, s)
-	}
-	a = open(belfry.At(minute(50)))
-	if len(a.steps) != maxTimeSteps {
-		t.Errorf("%d steps after a start", len(a.steps))
-	}
-	at(minute(49)) // an append that fails leaves the step open
-	pos--
-	at(minute(49))
-	at(minute(49))
-	if s := a.steps[maxTimeSteps-1]; s.Last != pos-1 || !s.High.Equal(minute(50)) {
-		t.Errorf("the last step at %d: %+v", pos, s)
-	}
-}
-
-// TestArrivalsRefuse: a record whose time has to be noted and cannot be is refused, and nothing else is.
-func TestArrivalsRefuse(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, arrivalsFile)
-	var told []bool
-	a := startArrivals(dir, 0, func() belfry.Position { return 1 }, func(err error) { told = append(told, err != nil) })
-	at := func(when time.Time, ok bool) {
-		t.Helper()
-		if err := a.arrive(belfry.At(when)); (err == nil) != ok {
-			t.Errorf("%s: %v", when, err)
-		}
-	}
-	at(minute(0), true)
-	away := path + ".away"
-	if err := errors.Join(os.Rename(path, away), os.Mkdir(path, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	at(minute(0), true) // it follows from what is noted
-	at(minute(300), false)
-	at(minute(300), false)
-	at(minute(0), true) // the clock is right again
-	if len(a.steps) != 0 {
-		t.Errorf("steps of refused records: %+v", a.steps)
-	}
-	if err := errors.Join(os.Remove(path), os.Rename(away, path)); err != nil {
-		t.Fatal(err)
-	}
-	at(minute(300), true)
-	if known, err := readArrivals(dir, "", 0); err != nil || len(known.Steps) != 1 {
-		t.Errorf("%+v, %v", known, err)
-	}
-	if !slices.Equal(told, []bool{true, true, false}) {
-		t.Errorf("told %v", told)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+
+	"belfry/config"
 )
 
 // budget divides the memory that the process may have. With plenty of it every part has its usual size; with less, all
@@ -83,16 +85,16 @@ func newBudget(l memoryLimit) *budget {
 }
 
 // size gives a configuration the sizes of the budget, where nobody has given others.
-func (b *budget) size(c *Config) *Config {
+func (b *budget) size(c *config.Config) *config.Config {
 	next := *c
-	unsaid := func(name string) bool { return c.said[name] == "" }
-	sizes := func(name string, to *Size, bytes int64) {
-		if unsaid(name) {
-			*to = Size(bytes)
+	unset := func(name string) bool { return c.Source(name) == "" }
+	sizes := func(name string, to *config.Size, bytes int64) {
+		if unset(name) {
+			*to = config.Size(bytes)
 		}
 	}
 	counts := func(name string, to *int, n int) {
-		if unsaid(name) {
+		if unset(name) {
 			*to = n
 		}
 	}
@@ -109,6 +111,9 @@ func (b *budget) size(c *Config) *Config {
 	return &next
 }
 
+// InForce returns the configuration a service on this machine would use: sizes that are not set follow from its memory.
+func InForce(c *config.Config) *config.Config { return newBudget(findMemoryLimit("/")).size(c) }
+
 // usualWorker is what a process that runs scripts takes, unless the scripts are greedy.
 const usualWorker = 32 * mib
 
@@ -116,14 +121,14 @@ const usualWorker = 32 * mib
 func (b *budget) workers() int { return int(max(1, b.scripts/usualWorker)) }
 
 // limitHeap keeps the Go heap to its part, unless somebody has set runtime.memory_limit or GOMEMLIMIT.
-func (b *budget) limitHeap(c *Config) {
-	if b.heap > 0 && c.said["runtime.memory_limit"] == "" && os.Getenv("GOMEMLIMIT") == "" {
+func (b *budget) limitHeap(c *config.Config) {
+	if b.heap > 0 && c.Source("runtime.memory_limit") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(b.heap)
 	}
 }
 
 // parts are what the log and the metrics show, in bytes.
-func (b *budget) parts(c *Config) map[string]int64 {
+func (b *budget) parts(c *config.Config) map[string]int64 {
 	return map[string]int64{
 		"engine": int64(c.Storage.DuckDB.MemoryLimit), "scripts": b.scripts, "outside": b.outside, "spare": b.spare, "heap": b.heap,
 		"backlog": int64(b.backlogRows) * 256 * 5 / 4, // with what is set aside
@@ -131,12 +136,12 @@ func (b *budget) parts(c *Config) map[string]int64 {
 	}
 }
 
-func (b *budget) tell(c *Config, log *slog.Logger) {
+func (b *budget) log(c *config.Config, log *slog.Logger) {
 	if b.limit.bytes == 0 {
 		log.Info("memory budget", "limit", "unknown")
 		return
 	}
-	size := func(n int64) string { return Size(n &^ (mib - 1)).String() } // whole megabytes can be read
+	size := func(n int64) string { return config.Size(n &^ (mib - 1)).String() } // whole megabytes can be read
 	p := b.parts(c)
 	log.Info("memory budget", "limit", size(b.limit.bytes), "from", b.limit.from, "engine", size(p["engine"]), "heap", size(p["heap"]), "scripts", size(p["scripts"]),
 		"outside", size(p["outside"]), "spare", size(p["spare"]), "backlog", size(p["backlog"]), "held", size(p["held"]), "answers", size(p["answers"]), "texts", size(p["texts"]), "items", size(p["items"]),

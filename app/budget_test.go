@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/config"
 	"belfry/store"
 )
 
@@ -20,7 +21,7 @@ func TestBudget(t *testing.T) {
 	}
 	for _, limit := range []int64{192 * mib, 256 * mib, 512 * mib, 768 * mib, 1 << 30, 2<<30 - 1} {
 		b := newBudget(memoryLimit{limit, "test"})
-		c := b.size(Default(cat))
+		c := b.size(config.Default(cat))
 		if err := c.Check(); err != nil {
 			t.Errorf("%d: %v", limit, err)
 		}
@@ -43,19 +44,19 @@ func TestBudget(t *testing.T) {
 	}
 	for _, l := range []memoryLimit{{}, {2 << 30, "test"}, {8 << 30, "test"}, {24 << 30, "machine"}} {
 		b := newBudget(l)
-		c, usual := b.size(Default(cat)), Default(cat)
+		c, usual := b.size(config.Default(cat)), config.Default(cat)
 		if l.bytes > 0 { // rows are shorter unless there is very much memory
-			usual.Limits.Row = Size(min(mib, l.bytes/16384))
-			usual.Limits.Texts = Size(max(128*mib, l.bytes/16)) // texts stay, so they may have more where there is more
-			usual.Limits.MemoryItems = Size(b.heap * 3 / 8)     // the same
+			usual.Limits.Row = config.Size(min(mib, l.bytes/16384))
+			usual.Limits.Texts = config.Size(max(128*mib, l.bytes/16)) // texts stay, so they may have more where there is more
+			usual.Limits.MemoryItems = config.Size(b.heap * 3 / 8)     // the same
 		}
 		if c.Limits != usual.Limits || c.Storage != usual.Storage || b.backlogRows != 500_000 || b.chunk != 8*mib || b.engineMost > 16*b.engine || l.bytes > 0 && b.engineMost > l.bytes/2 || b.ballast != 16*mib || b.metadata < 64*mib || b.metadata > 256*mib {
 			t.Errorf("%+v: not the usual sizes: %+v, %+v", l, c.Limits, b)
 		}
 	}
-	c := Default(cat)
-	c.SaidByFlag("storage.duckdb.memory_limit")
-	c.SaidByFlag("limits.bulk_requests")
+	c := config.Default(cat)
+	c.SetByFlag("storage.duckdb.memory_limit")
+	c.SetByFlag("limits.bulk_requests")
 	got := newBudget(memoryLimit{512 * mib, "test"}).size(c)
 	if got.Storage.DuckDB.MemoryLimit != 256*mib || got.Limits.BulkRequests != 64 || got.Limits.Connections != 1024 {
 		t.Errorf("%+v %+v", got.Storage, got.Limits)
@@ -72,7 +73,7 @@ func TestPressure(t *testing.T) {
 	f := func(bytes int64, refused bool) {
 		t.Helper()
 		used, now = bytes, now.Add(pressureEvery)
-		p.look(now)
+		p.measure(now)
 		if err := p.check(); (err != nil) != refused || err != nil && belfry.CodeOf(err) != belfry.Overloaded {
 			t.Errorf("%d bytes used: %v", bytes, err)
 		}
@@ -103,7 +104,7 @@ func TestPressureIsCalm(t *testing.T) {
 	f := func(bytes int64, want time.Duration) {
 		t.Helper()
 		used = bytes
-		if got := p.look(time.Now()); got != want {
+		if got := p.measure(time.Now()); got != want {
 			t.Errorf("%d bytes used: looks again after %s", bytes, got)
 		}
 	}
@@ -116,25 +117,24 @@ func TestPressureIsCalm(t *testing.T) {
 // TestShortOfMemory: memory that is short for long is a fault, which ends with the shortage.
 func TestShortOfMemory(t *testing.T) {
 	f := newFaults(slog.New(slog.DiscardHandler), time.Now)
-	s := &service{faults: f, pressure: newPressure(1000 << 20)}
-	p, used := s.pressure, int64(950<<20)
-	p.used, p.lasts = func() int64 { return used }, s.memoryLasts
+	p, used := newPressure(1000<<20), int64(950<<20)
+	p.used, p.lasts = func() int64 { return used }, f.memory
 	now := time.Now()
-	p.look(now)
-	if p.look(now.Add(pressureLasts - 1)); f.ready() != nil {
+	p.measure(now)
+	if p.measure(now.Add(pressureLasts - 1)); f.ready() != nil {
 		t.Errorf("before it has lasted: %v", f.ready())
 	}
-	p.look(now.Add(pressureLasts))
+	p.measure(now.Add(pressureLasts))
 	if err := f.ready(); belfry.CodeOf(err) != belfry.Overloaded || !strings.Contains(err.Error(), "950 MiB of the 1000 MiB") {
 		t.Errorf("when it lasts: %v", err)
 	}
 	used = 800 << 20
-	if p.look(now.Add(pressureLasts + time.Second)); f.ready() != nil {
+	if p.measure(now.Add(pressureLasts + time.Second)); f.ready() != nil {
 		t.Errorf("after it: %v", f.ready())
 	}
 	used = 950 << 20
-	p.look(now.Add(pressureLasts + 2*time.Second))
-	if p.look(now.Add(2 * pressureLasts)); f.ready() != nil {
+	p.measure(now.Add(pressureLasts + 2*time.Second))
+	if p.measure(now.Add(2 * pressureLasts)); f.ready() != nil {
 		t.Errorf("it is short again, and not for long: %v", f.ready())
 	}
 }

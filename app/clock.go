@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
-	"belfry/journal"
+	"belfry/folder"
 )
 
 // clockGuard decides by which time data may be deleted. A machine may boot years in the past or in the future; rows are
@@ -37,16 +36,13 @@ type clockGuard struct {
 	mu        sync.Mutex
 	expected  time.Time     // what the clock should have shown
 	at        time.Duration // when so much time had passed
-	doubt     bool
+	suspect   bool
 	confirmed time.Time // when an administrator last confirmed the clock, as it then was; zero: never
 }
 
 const (
-	clockFault    = "clock"
-	clockFile     = "clock"
-	mostClockStep = 24 * time.Hour
-	clockEvery    = time.Second
-	clockSaved    = time.Minute
+	clockEvery = time.Second
+	clockSaved = time.Minute
 )
 
 // systemClock reads the clock of the machine, and a clock that nobody sets.
@@ -64,9 +60,9 @@ func monotonic() time.Duration {
 
 // openClock begins with what the clock file says, else with the newest thing that is known, else with the clock itself.
 func openClock(dir string, newest time.Time, read func() (time.Time, time.Duration), f *faults, log *slog.Logger) *clockGuard {
-	g := &clockGuard{path: filepath.Join(dir, clockFile), faults: f, log: log, read: read}
+	g := &clockGuard{path: filepath.Join(dir, folder.ClockFile), faults: f, log: log, read: read}
 	wall, passed := read()
-	known, confirmed, err := readClock(g.path)
+	known, confirmed, err := folder.ReadClock(g.path)
 	g.confirmed = confirmed
 	switch {
 	case err == nil:
@@ -79,57 +75,12 @@ func openClock(dir string, newest time.Time, read func() (time.Time, time.Durati
 		log.Warn("the time of the last run is not known", "err", err)
 	}
 	g.expected, g.at = known, passed
-	g.look()
+	g.check()
 	return g
 }
 
-// readClock reads what the clock file says: the time up to which the clock was right, and when it was confirmed, if it ever was.
-func readClock(path string) (known, confirmed time.Time, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return known, confirmed, err
-	}
-	first, second, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	if known, err = time.Parse(time.RFC3339, first); err == nil && second != "" {
-		confirmed, err = time.Parse(confirmedLayout, second)
-	}
-	if err != nil {
-		return time.Time{}, time.Time{}, err
-	}
-	return known, confirmed, nil
-}
-
-const confirmedLayout = "confirmed " + time.RFC3339
-
-// writeClock notes the time up to which the clock was right, and when it was confirmed.
-func writeClock(path string, known, confirmed time.Time) error {
-	text := known.UTC().Format(time.RFC3339) + "\n"
-	if !confirmed.IsZero() {
-		text += confirmed.UTC().Format(confirmedLayout) + "\n"
-	}
-	return replaceFile(path, []byte(text))
-}
-
-// replaceFile makes a file with the given text durable. A process that ends meanwhile leaves the old one, and at most one
-// temporary file, however often that happens.
-func replaceFile(path string, text []byte) error {
-	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return journal.SyncDir(filepath.Dir(path))
-}
-
-// look compares the clock with the time that is expected.
-func (g *clockGuard) look() {
+// check compares the clock with the time that is expected.
+func (g *clockGuard) check() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	wall, passed := g.read()
@@ -137,44 +88,36 @@ func (g *clockGuard) look() {
 	expected := g.expected.Add(since)
 	off := wall.Sub(expected)
 	g.at = passed
-	if g.doubt = doubtful(off); g.doubt {
+	if g.suspect = doubtful(off); g.suspect {
 		g.expected = expected
-		g.faults.begin(clockFault, false, doubtText(wall, expected, filepath.Dir(g.path)))
+		g.faults.begin(folder.FaultClock, false, clockText(wall, expected, filepath.Dir(g.path)))
 		return
 	}
 	g.expected = expected.Add(min(max(off, -since), since))
-	g.faults.end(clockFault)
+	g.faults.end(folder.FaultClock)
 }
 
-func doubtText(wall, expected time.Time, dir string) string {
+func clockText(wall, expected time.Time, dir string) string {
 	far := "ahead"
 	if wall.Before(expected) {
 		far = "behind"
 	}
 	return fmt.Sprintf("the clock says %s, which is %s %s: at the last look it was %s. Rows are taken with the time of the clock, and nothing is deleted. "+
 		"Set the clock right; if it is right, confirm it with belfry clock confirm --data %s or POST /api/health/clock",
-		wall.UTC().Format(time.RFC3339), apart(wall, expected), far, expected.UTC().Format(time.RFC3339), dir)
+		wall.UTC().Format(time.RFC3339), folder.Distance(wall, expected), far, expected.UTC().Format(time.RFC3339), dir)
 }
 
-// apart says how far two times are apart: by years when it is several, as a time.Duration has room for 292 of them.
-func apart(a, b time.Time) string {
-	if years := max(a.UTC().Year()-b.UTC().Year(), b.UTC().Year()-a.UTC().Year()); years > 2 {
-		return fmt.Sprintf("about %d years", years)
-	}
-	return a.Sub(b).Abs().Round(time.Minute).String()
-}
-
-func (g *clockGuard) inDoubt() bool {
+func (g *clockGuard) isSuspect() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.doubt
+	return g.suspect
 }
 
 // trusted is the time by which data expire: the expected one while the clock is in doubt, else the earlier of the two, so
 // that nothing is deleted too early.
 func (g *clockGuard) trusted() time.Time {
-	wall, expected, doubt := g.times()
-	if doubt || expected.Before(wall) {
+	wall, expected, suspect := g.times()
+	if suspect || expected.Before(wall) {
 		return expected
 	}
 	return wall
@@ -183,8 +126,8 @@ func (g *clockGuard) trusted() time.Time {
 // expiry is the time by which keys and sessions expire: the expected one while the clock is in doubt, else the later of the
 // two, so that none is accepted for too long.
 func (g *clockGuard) expiry() time.Time {
-	wall, expected, doubt := g.times()
-	if doubt || expected.After(wall) {
+	wall, expected, suspect := g.times()
+	if suspect || expected.After(wall) {
 		return expected
 	}
 	return wall
@@ -202,7 +145,7 @@ func (g *clockGuard) answersFrom() time.Time {
 	return from
 }
 
-func (g *clockGuard) times() (wall, expected time.Time, doubt bool) {
+func (g *clockGuard) times() (wall, expected time.Time, suspect bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	wall, passed := g.read()
@@ -210,12 +153,12 @@ func (g *clockGuard) times() (wall, expected time.Time, doubt bool) {
 	return wall, expected, doubtful(wall.Sub(expected)) // also when the clock was set after the last look
 }
 
-func doubtful(off time.Duration) bool { return off > mostClockStep || off < -mostClockStep }
+func doubtful(off time.Duration) bool { return off > folder.MaxClockStep || off < -folder.MaxClockStep }
 
 // mayDelete tells the time by which data may be deleted; false while nothing may be.
 func (g *clockGuard) mayDelete() (time.Time, bool) {
-	g.look() // the clock may have been set since the last look
-	return g.trusted(), !g.inDoubt()
+	g.check() // the clock may have been set since the last look
+	return g.trusted(), !g.isSuspect()
 }
 
 // confirm takes the clock as it is.
@@ -224,7 +167,7 @@ func (g *clockGuard) confirm() error {
 	g.expected, g.at = g.read()
 	g.confirmed = g.expected
 	g.mu.Unlock()
-	g.look()
+	g.check()
 	return g.save()
 }
 
@@ -232,12 +175,12 @@ func (g *clockGuard) confirm() error {
 func (g *clockGuard) save() error {
 	g.mu.Lock()
 	wall, passed := g.read()
-	if g.doubt {
+	if g.suspect {
 		wall = g.expected.Add(passed - g.at)
 	}
 	confirmed := g.confirmed
 	g.mu.Unlock()
-	if err := writeClock(g.path, wall, confirmed); err != nil {
+	if err := folder.WriteClock(g.path, wall, confirmed); err != nil {
 		return fmt.Errorf("note the time: %w", err)
 	}
 	return nil
@@ -255,7 +198,7 @@ func (g *clockGuard) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-look.C:
-			g.look()
+			g.check()
 		case <-save.C:
 			g.note()
 		}
@@ -278,18 +221,18 @@ func (s *service) clockStepped(by time.Duration, now time.Time) {
 	if by.Abs() > 200*365*24*time.Hour {
 		amount = "more than 200 years" // a time.Duration has room for 292
 	}
-	s.faults.tell(fmt.Sprintf("the clock was set %s by %s, to %s", way, amount, now.UTC().Format(time.RFC3339)))
-	s.guard.look()
+	s.faults.report(fmt.Sprintf("the clock was set %s by %s, to %s", way, amount, now.UTC().Format(time.RFC3339)))
+	s.guard.check()
 }
 
 // confirmClock takes the clock as it is, and lets retention do what has waited.
 func (s *service) confirmClock(by string) error {
-	doubted := s.guard.inDoubt()
+	suspected := s.guard.isSuspect()
 	if err := s.guard.confirm(); err != nil {
 		return err
 	}
-	if doubted {
-		s.faults.tell("the clock was confirmed by " + by)
+	if suspected {
+		s.faults.report("the clock was confirmed by " + by)
 		select {
 		case s.reloads <- struct{}{}:
 		default:
@@ -314,14 +257,14 @@ func (s *service) keep(at belfry.Time) error {
 
 // newest is the newest time that the journal or the rows know of; zero when there are none.
 func (s *service) newest() time.Time {
-	if s.last != 0 {
-		return s.last.Std()
+	if s.Last != 0 {
+		return s.Last.Std()
 	}
 	end, now := s.rows.Newest(), belfry.At(time.Now())
 	switch {
 	case end == 0:
 		return time.Time{}
-	case end > now && end-now <= belfry.Time(mostClockStep.Microseconds()): // the file of today
+	case end > now && end-now <= belfry.Time(folder.MaxClockStep.Microseconds()): // the file of today
 		return now.Std()
 	}
 	return end.Std()

@@ -5,6 +5,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"belfry/config"
+	"belfry/folder"
 )
 
 // setClock is a clock that a test sets while a service goes by it.
@@ -55,8 +58,8 @@ func TestLogInAfterClockStep(t *testing.T) {
 // TestLogInAfterWrongRun: a process that ran 23 hours behind has noted that time; the next one starts with a clock that is right.
 func TestLogInAfterWrongRun(t *testing.T) {
 	clock := &setClock{start: time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)}
-	s := startByClock(t, func(c *Config) {
-		if err := writeClock(filepath.Join(c.Data, clockFile), clock.start.Add(-23*time.Hour), time.Time{}); err != nil {
+	s := startByClock(t, func(c *config.Config) {
+		if err := folder.WriteClock(filepath.Join(c.Data, folder.ClockFile), clock.start.Add(-23*time.Hour), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}, clock.read)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"belfry/folder"
 )
 
 // guarded is a clock guard whose clock the test sets.
@@ -32,18 +34,18 @@ func (g *guarded) start(newest time.Time) {
 
 func (g *guarded) pass(d time.Duration) {
 	g.wall, g.passed = g.wall.Add(d), g.passed+d
-	g.look()
+	g.check()
 }
 
 func (g *guarded) set(by time.Duration) {
 	g.wall = g.wall.Add(by)
-	g.look()
+	g.check()
 }
 
 func (g *guarded) want(t *testing.T, doubt bool, trusted string) {
 	t.Helper()
 	at, may := g.mayDelete()
-	if got := at.Format(time.RFC3339); got != trusted || may == doubt || g.inDoubt() != doubt {
+	if got := at.Format(time.RFC3339); got != trusted || may == doubt || g.isSuspect() != doubt {
 		t.Errorf("the time for deleting is %s, allowed %t, want %s, %t", got, may, trusted, !doubt)
 	}
 	if open := len(g.faults.list()) == 1; open != doubt {
@@ -147,7 +149,7 @@ func TestClockUnknown(t *testing.T) {
 	g.want(t, true, "2026-11-14T08:00:00Z")
 	g.start(g.wall.Add(-time.Hour))
 	g.want(t, false, "2026-11-16T07:00:00Z")
-	if err := os.WriteFile(filepath.Join(g.dir, clockFile), []byte("\x00\x00"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(g.dir, folder.ClockFile), []byte("\x00\x00"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g.start(g.wall.Add(-2 * oneDay))
@@ -179,7 +181,7 @@ func TestClockFarAway(t *testing.T) {
 	at := func(year int) time.Time { return time.Date(year, 11, 16, 8, 0, 0, 0, time.UTC) }
 	f := func(wall, expected time.Time, want string) {
 		t.Helper()
-		if text := doubtText(wall, expected, "/data"); !strings.Contains(text, ", which is "+want+": at the last look") {
+		if text := clockText(wall, expected, "/data"); !strings.Contains(text, ", which is "+want+": at the last look") {
 			t.Errorf("%s, want %q", text, want)
 		}
 	}

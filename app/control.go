@@ -6,66 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
 	"belfry/journal"
+	"belfry/listen"
 )
-
-// controlName is the socket in the data folder, on which a running service serves its API to the commands. Every request on it
-// is one of an instance administrator, so it is open to its owner alone.
-const controlName = "control.sock"
-
-// listenControl opens the socket. The folder is locked, so one that is left over belongs to nobody.
-func listenControl(dir string) (net.Listener, error) {
-	path, done, err := shortPath(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	os.Remove(path)
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, controlName), err)
-	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // path is good for this moment only
-	if err := os.Chmod(path, 0o600); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, controlName), err)
-	}
-	return l, nil
-}
-
-// shortPath names the socket in at most the hundred characters that a socket's name may have, however long the folder's
-// name is: through the folder's descriptor.
-func shortPath(dir string) (path string, done func(), err error) {
-	path = filepath.Join(dir, controlName)
-	if len(path) < 100 {
-		return path, func() {}, nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return "", nil, err
-	}
-	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), controlName), func() { f.Close() }, nil
-}
-
-// controlTransport leads to the service that holds the folder.
-func controlTransport(dir string) *http.Transport {
-	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		path, done, err := shortPath(dir)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", path)
-	}}
-}
 
 // Control leads to the API as the local administrator has it: in the service that holds the data folder, or in this process.
 type Control struct {
@@ -93,7 +40,7 @@ func OpenControl(ctx context.Context, o Options) (*Control, error) {
 		if !errors.Is(err, journal.ErrLocked) {
 			return nil, err
 		}
-		socket := controlTransport(o.Config.Data)
+		socket := listen.ControlTransport(o.Config.Data)
 		silent := answers(ctx, socket)
 		if silent == nil {
 			return &Control{socket, func() error { socket.CloseIdleConnections(); return nil }}, nil

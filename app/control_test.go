@@ -11,6 +11,8 @@ import (
 
 	"belfry/api"
 	"belfry/client"
+	"belfry/config"
+	"belfry/listen"
 )
 
 // TestControl: the commands find the same API in a service that runs and in a folder that none holds, however long its name is, and
@@ -72,9 +74,9 @@ func TestControl(t *testing.T) {
 		}
 	}
 	t.Run("running", func(t *testing.T) {
-		r := startService(t, func(c *Config) { c.Data, c.LogLevel = dir, "debug" })
+		r := startService(t, func(c *config.Config) { c.Data, c.LogLevel = dir, "debug" })
 		options = r.options
-		info, err := os.Lstat(filepath.Join(dir, controlName))
+		info, err := os.Lstat(filepath.Join(dir, listen.ControlName))
 		if err != nil || info.Mode() != os.ModeSocket|0o600 {
 			t.Errorf("the socket: %v, %v", info, err)
 		}

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"belfry/config"
 )
 
 // TestDamagedPage: a damaged page of the database that the start does not read is found after it.
 func TestDamagedPage(t *testing.T) {
 	dir := t.TempDir()
-	in := func(c *Config) { c.Data = dir }
+	in := func(c *config.Config) { c.Data = dir }
 	t.Run("whole", func(t *testing.T) { startService(t, in) })
 	path := filepath.Join(dir, "meta.db")
 	db, err := sql.Open("sqlite", path)

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"time"
-
-	"belfry"
 )
 
 // filesEvery is how often the files of rows are looked after.
@@ -66,29 +64,4 @@ func (s *service) tellIncomplete(open map[string]bool) map[string]bool {
 		}
 	}
 	return now
-}
-
-// journalBatches gives the row store what is still in the journal, but for the rows of removed customers, which may have
-// been erased already.
-func (s *service) journalBatches(each func(*belfry.Batch) error) error {
-	removed := map[belfry.CustomerID]bool{}
-	for _, r := range s.tree.Removals() {
-		removed[r.Customer] = true
-	}
-	return s.journal.Replay(0, func(pos belfry.Position, payload []byte) error {
-		r, err := belfry.DecodeRecord(payload)
-		if err != nil { // the start has told about it
-			return nil
-		}
-		r.SetPos(pos)
-		for _, b := range r.Batches {
-			if removed[b.Customer] {
-				continue
-			}
-			if err := each(b); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

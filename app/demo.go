@@ -19,16 +19,16 @@ func (s *service) demoStep(ctx context.Context) error {
 	if !s.Demo {
 		return nil
 	}
-	c, ok := s.tree.CustomerNamed(belfry.DefaultCustomer)
+	c, ok := s.Tree.CustomerNamed(belfry.DefaultCustomer)
 	if !ok {
 		return fmt.Errorf("a demo needs the customer %q, which this folder does not have", belfry.DefaultCustomer)
 	}
 	d := demo.New(demo.Config{
-		Tree: s.tree, Seq: s.seq, Intake: s.intake, Customer: c.ID, Seed: demoSeed, Now: time.Now, Zone: s.zoneOf(c.ID), Log: s.Log.With("part", "demo"),
+		Tree: s.Tree, Seq: s.seq, Intake: s.intake, Customer: c.ID, Seed: demoSeed, Now: time.Now, Zone: s.zoneOf(c.ID), Log: s.Log.With("part", "demo"),
 	})
 	if err := d.Build(ctx); err != nil {
 		return err
 	}
-	s.parts.demo = start("demo", d.Run, s.failed)
+	s.upkeep.start("demo", d.Run, s.failed)
 	return nil
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 
 	"belfry"
 	"belfry/api"
+	"belfry/config"
+	"belfry/folder"
 	"belfry/journal"
 )
 
@@ -26,7 +27,7 @@ import (
 //	free < min_free                ─► writes are refused, queries go on
 //	a mover finds the disk full    ─► reserve given up; writes are refused until it is back
 type disk struct {
-	folders []folder
+	folders []watchedFolder
 	minFree atomic.Int64
 	reserve int64
 	space   func(dir string) (free, total int64, err error)
@@ -43,8 +44,8 @@ type disk struct {
 	reserves map[string]string  // by folder, the reserve on its file system
 }
 
-// folder is one that is written to.
-type folder struct {
+// watchedFolder is one that is written to.
+type watchedFolder struct {
 	name string
 	dir  string
 	// moved says that a mover writes there, for which space is reserved. A journal needs none: its segments are allocated
@@ -67,27 +68,19 @@ const faultDisk = "disk"
 // watchEvery is how often the space is looked at. At a gigabyte a second, 250 MB pass unseen.
 const watchEvery = 250 * time.Millisecond
 
-func newDisk(c *Config, f *faults, log *slog.Logger) *disk {
+func newDisk(c *config.Config, f *faults, log *slog.Logger) *disk {
 	d := &disk{
-		folders: []folder{
+		folders: []watchedFolder{
 			{folderData, c.Data, true},
-			{folderRows, c.inside(c.Storage.DuckDB.Dir), true},
-			{folderMeta, filepath.Dir(c.inside(c.Meta.SQLite.Path)), true},
-			{folderJournal, c.inside("journal"), false},
-			{folderSpool, c.inside("tmp"), false},
+			{folderRows, c.Inside(c.Storage.DuckDB.Dir), true},
+			{folderMeta, filepath.Dir(c.Inside(c.Meta.SQLite.Path)), true},
+			{folderJournal, c.Inside("journal"), false},
+			{folderSpool, c.Inside("tmp"), false},
 		},
-		reserve: int64(c.Storage.Reserve), space: freeSpace, device: deviceOf, faults: f, log: log, full: make(chan string, 4),
+		reserve: int64(c.Storage.Reserve), space: folder.FreeSpace, device: deviceOf, faults: f, log: log, full: make(chan string, 4),
 	}
 	d.minFree.Store(int64(c.Storage.MinFree))
 	return d
-}
-
-func freeSpace(dir string) (free, total int64, err error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, 0, fmt.Errorf("look at the space on %s: %w", dir, err)
-	}
-	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
 }
 
 // deviceOf tells file systems apart.
@@ -97,16 +90,6 @@ func deviceOf(dir string) (uint64, error) {
 		return 0, &os.PathError{Op: "stat", Path: dir, Err: err}
 	}
 	return uint64(s.Dev), nil
-}
-
-// existing is the folder or, as long as it has not been made, the nearest one above it that there is.
-func existing(dir string) string {
-	for {
-		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) || dir == filepath.Dir(dir) {
-			return dir
-		}
-		dir = filepath.Dir(dir)
-	}
 }
 
 // Ready says why nothing can be stored; nil when it can.
@@ -135,24 +118,24 @@ func (d *disk) Run(ctx context.Context) error {
 			return nil
 		case folder := <-d.full:
 			d.giveUp(folder)
-			d.look()
+			d.check()
 		case <-tick.C:
-			d.look()
+			d.check()
 		}
 	}
 }
 
 // volume is a file system with the folders on it.
 type volume struct {
-	folder      // the first of them
-	main   bool // it has the data folder
-	rows   bool // a mover writes to it
-	free   int64
-	total  int64
+	watchedFolder      // the first of them
+	main          bool // it has the data folder
+	rows          bool // a mover writes to it
+	free          int64
+	total         int64
 }
 
-// look compares the free space of each file system with its mark and makes the reserves that are missing and fit.
-func (d *disk) look() {
+// check compares the free space of each file system with its mark and makes the reserves that are missing and fit.
+func (d *disk) check() {
 	volumes, err := d.volumes()
 	if err != nil {
 		d.refuse(belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the disk does not answer"), err)
@@ -175,7 +158,7 @@ func (d *disk) look() {
 	}
 	if d.refusal.Swap(nil) != nil {
 		d.faults.end(faultDisk)
-		d.log.Info("there is room again, writes are taken", "free", Size(volumes[0].free).Rough())
+		d.log.Info("there is room again, writes are taken", "free", config.Size(volumes[0].free).Rough())
 	}
 }
 
@@ -186,14 +169,14 @@ func (d *disk) volumes() (list []*volume, err error) {
 	var spaces []api.HealthFolder
 	reserves := map[string]string{}
 	for _, f := range d.folders {
-		dir := existing(f.dir)
+		dir := folder.Existing(f.dir)
 		device, err := d.device(dir)
 		if err != nil {
 			return nil, err
 		}
 		v := byDevice[device]
 		if v == nil {
-			v = &volume{folder: f, main: len(list) == 0}
+			v = &volume{watchedFolder: f, main: len(list) == 0}
 			if v.free, v.total, err = d.space(dir); err != nil {
 				return nil, err
 			}
@@ -223,7 +206,7 @@ func (d *disk) lookAt(v *volume) *belfry.Error {
 	low, reserve := d.marks(v)
 	if v.free < low {
 		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, below storage.min_free %s; free space or lower the limit",
-			Size(v.free).Rough(), v.dir, Size(low).Rough())
+			config.Size(v.free).Rough(), v.dir, config.Size(low).Rough())
 	}
 	if !v.rows || reserved(v.file(), reserve) {
 		return nil
@@ -233,10 +216,10 @@ func (d *disk) lookAt(v *volume) *belfry.Error {
 	}
 	if v.free < low+reserve {
 		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, but the reserve of %s above storage.min_free %s does not fit; free space or lower the limits",
-			Size(v.free).Rough(), v.dir, Size(reserve).Rough(), Size(low).Rough())
+			config.Size(v.free).Rough(), v.dir, config.Size(reserve).Rough(), config.Size(low).Rough())
 	}
 	if err := makeReserve(v.file(), reserve); err != nil {
-		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the reserve of %s cannot be made: %v; see that %s can be a file of the service", Size(reserve).Rough(), err, v.file())
+		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the reserve of %s cannot be made: %v; see that %s can be a file of the service", config.Size(reserve).Rough(), err, v.file())
 	}
 	return nil
 }
@@ -315,6 +298,6 @@ func (d *disk) giveUp(folder string) {
 	file := d.reserves[folder]
 	d.mu.Unlock()
 	if file != "" && os.Remove(file) == nil {
-		d.log.Warn("the disk is full, the reserve is given up", "folder", folder, "reserve", Size(d.reserve).Rough())
+		d.log.Warn("the disk is full, the reserve is given up", "folder", folder, "reserve", config.Size(d.reserve).Rough())
 	}
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -14,18 +13,19 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/config"
 )
 
 // TestDisk walks a disk from plenty to full and back.
 func TestDisk(t *testing.T) {
-	cfg := &Config{Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500}}
+	cfg := &config.Config{Data: t.TempDir(), Storage: config.Storage{MinFree: 1000, Reserve: 500}}
 	d := newDisk(cfg, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
 	free, total := int64(10_000), int64(100_000)
 	d.space = func(string) (int64, int64, error) { return free, total, nil }
 	f := func(now int64, want string, wantReserve bool) {
 		t.Helper()
 		free = now
-		d.look()
+		d.check()
 		err := d.Ready()
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || belfry.CodeOf(err) != belfry.StorageUnavailable) {
 			t.Errorf("%d free: %v, want %q", now, err, want)
@@ -61,7 +61,7 @@ func TestDisk(t *testing.T) {
 // made with the folder.
 func TestDiskBeforeFirstStart(t *testing.T) {
 	rows := filepath.Join(t.TempDir(), "rows")
-	cfg := &Config{Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500, DuckDB: DuckDB{Dir: rows}}}
+	cfg := &config.Config{Data: t.TempDir(), Storage: config.Storage{MinFree: 1000, Reserve: 500, DuckDB: config.DuckDB{Dir: rows}}}
 	d := newDisk(cfg, newFaults(slog.New(slog.DiscardHandler), time.Now), slog.New(slog.DiscardHandler))
 	free := int64(10_000)
 	d.space = func(string) (int64, int64, error) { return free, 100_000, nil }
@@ -71,15 +71,15 @@ func TestDiskBeforeFirstStart(t *testing.T) {
 		}
 		return 1, nil
 	}
-	d.look()
+	d.check()
 	must(t, d.Ready())
 	free = 1200
-	if d.look(); d.Ready() == nil {
+	if d.check(); d.Ready() == nil {
 		t.Error("writes are taken although the reserve will not fit")
 	}
 	free = 10_000
 	must(t, os.Mkdir(rows, 0o700))
-	d.look()
+	d.check()
 	must(t, d.Ready())
 	if !reserved(filepath.Join(rows, "belfry.reserve"), 500) {
 		t.Error("there is no reserve")
@@ -102,13 +102,13 @@ func TestReserveTakesSpace(t *testing.T) {
 
 // TestDisks has a file system of its own for rows and one for the journal: each is watched, and the message names the folder.
 func TestDisks(t *testing.T) {
-	cfg := &Config{
-		Data: t.TempDir(), Storage: Storage{MinFree: 1000, Reserve: 500, DuckDB: DuckDB{Dir: t.TempDir()}}, Meta: Meta{SQLite: SQLite{Path: "meta.db"}},
+	cfg := &config.Config{
+		Data: t.TempDir(), Storage: config.Storage{MinFree: 1000, Reserve: 500, DuckDB: config.DuckDB{Dir: t.TempDir()}}, Meta: config.Meta{SQLite: config.SQLite{Path: "meta.db"}},
 	}
 	faults := newFaults(slog.New(slog.DiscardHandler), time.Now)
 	d := newDisk(cfg, faults, slog.New(slog.DiscardHandler))
 	must(t, os.Mkdir(filepath.Join(cfg.Data, "journal"), 0o700))
-	free := map[string]int64{cfg.Data: 10_000, cfg.Storage.DuckDB.Dir: 10_000, cfg.inside("journal"): 10_000}
+	free := map[string]int64{cfg.Data: 10_000, cfg.Storage.DuckDB.Dir: 10_000, cfg.Inside("journal"): 10_000}
 	asked := map[string]int{}
 	d.space = func(dir string) (int64, int64, error) { asked[dir]++; return free[dir], 10_000, nil }
 	d.device = func(dir string) (uint64, error) {
@@ -117,7 +117,7 @@ func TestDisks(t *testing.T) {
 	f := func(dir string, now int64, want string, journalLow bool) {
 		t.Helper()
 		free[dir] = now
-		d.look()
+		d.check()
 		text := ""
 		if err := d.Ready(); err != nil {
 			text = err.Error()
@@ -129,7 +129,7 @@ func TestDisks(t *testing.T) {
 			t.Errorf("%d free on %s: %d faults", now, dir, n)
 		}
 	}
-	rows, data, journal := cfg.Storage.DuckDB.Dir, cfg.Data, cfg.inside("journal")
+	rows, data, journal := cfg.Storage.DuckDB.Dir, cfg.Data, cfg.Inside("journal")
 	f(data, 10_000, "", false)
 	f(rows, 499, "499 B free on "+rows+", below storage.min_free 500 B", false) // a twentieth is enough where the data folder is not
 	f(rows, 500, "", false)
@@ -159,32 +159,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestExplainFailure(t *testing.T) {
-	f := func(err error, want string) {
-		t.Helper()
-		if got := explain("/x", err); got != want {
-			t.Errorf("%v: %s", err, got)
-		}
-	}
-	f(fmt.Errorf("write: %w", syscall.ENOSPC), "no space left on the file system of /x; free space there")
-	f(errors.New("IO Error: Cannot open file \"/x/y.duckdb\": Too many open files"), "too many files are open to write to /x; raise the limit of open files (ulimit -n, LimitNOFILE of a systemd unit)")
-	f(errors.New("IO Error: Could not write file \"/x/y.duckdb.wal\": Input/output error"), "the disk of /x reports input/output errors; check the disk and the kernel's log")
-	f(errors.New("disk I/O error (522)"), "the disk of /x reports input/output errors; check the disk and the kernel's log")
-	f(fmt.Errorf("rename: %w", syscall.EEXIST), "in /x a folder is in the place of a file, or a file in that of a folder; the server's log names it; move it away")
-	f(errors.New("something else"), "/x cannot be written to; the server's log says why")
-}
-
-func TestDiskFull(t *testing.T) {
-	f := func(err error, want bool) {
-		t.Helper()
-		if got := diskFull(err); got != want {
-			t.Errorf("%v: %t", err, got)
-		}
-	}
-	f(fmt.Errorf("write: %w", syscall.ENOSPC), true)
-	f(errors.New("IO Error: Could not write file: No space left on device"), true)
-	f(errors.New("database or disk is full (13)"), true)
-	f(errors.New("database is locked"), false)
 }

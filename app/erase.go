@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/store"
 )
 
 const (
@@ -40,7 +41,7 @@ func (s *service) keepErased(ctx context.Context) error {
 func (s *service) erase(ctx context.Context) error {
 	var left []belfry.Removal
 	var ids []belfry.CustomerID
-	for _, r := range s.tree.Removals() {
+	for _, r := range s.Tree.Removals() {
 		if r.Erased == 0 {
 			left, ids = append(left, r), append(ids, r.Customer)
 		}
@@ -49,7 +50,7 @@ func (s *service) erase(ctx context.Context) error {
 		return nil
 	}
 	begun := time.Now()
-	if err := s.arrived(ctx, s.journal.Last()); err != nil {
+	if err := arrived(ctx, s.store, s.Journal.Last()); err != nil {
 		return err
 	}
 	if err := s.rows.Erase(ctx, ids); err != nil {
@@ -58,10 +59,10 @@ func (s *service) erase(ctx context.Context) error {
 	if err := s.meta.Drain(ctx); err != nil {
 		return err
 	}
-	if err := s.db.Fold(ctx); err != nil {
+	if err := s.DB.Fold(ctx); err != nil {
 		return err
 	}
-	s.journal.Turn() // so that the segments with what they sent can go
+	s.Journal.Turn() // so that the segments with what they sent can go
 	if err := s.accounts.Erased(left); err != nil {
 		return err
 	}
@@ -70,11 +71,11 @@ func (s *service) erase(ctx context.Context) error {
 }
 
 // arrived waits until the rows of all records up to a position are in the store.
-func (s *service) arrived(ctx context.Context, pos belfry.Position) error {
+func arrived(ctx context.Context, rows *store.Mover, pos belfry.Position) error {
 	tick := time.NewTicker(arrivedEvery)
 	defer tick.Stop()
-	for s.store.Position() < pos {
-		s.store.Hurry()
+	for rows.Position() < pos {
+		rows.Hurry()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -109,8 +109,8 @@ func (f *faults) settle() {
 	f.before = nil
 }
 
-// tell writes an event about something that is over already.
-func (f *faults) tell(info string) {
+// report writes an event about something that is over already.
+func (f *faults) report(info string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.event(info, f.now())
@@ -119,7 +119,7 @@ func (f *faults) tell(info string) {
 // tellAt writes an event about something that happened at a moment; 0 is now.
 func (f *faults) tellAt(info string, at belfry.Time) {
 	if at == 0 {
-		f.tell(info)
+		f.report(info)
 		return
 	}
 	f.mu.Lock()
@@ -217,4 +217,13 @@ func (f *faults) written() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending = f.pending[1:]
+}
+
+// memory begins the fault that memory is short, or ends it if there is no reason.
+func (f *faults) memory(why string) {
+	if why == "" {
+		f.end(faultMemory)
+		return
+	}
+	f.begin(faultMemory, true, why)
 }

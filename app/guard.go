@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"belfry"
+	"belfry/config"
+	"belfry/folder"
 	"belfry/journal"
-	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/store"
 )
 
@@ -30,15 +31,15 @@ func (s *service) watchParts(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			s.lookAtParts(ctx)
+			s.checkParts(ctx)
 		}
 	}
 }
 
-func (s *service) lookAtParts(ctx context.Context) {
-	s.trouble.lock.told(s.lock.Check()) // first, so that the loss is reported even if it is mended at once
-	s.trouble.lock.told(s.lock.Renew())
-	s.trouble.folder.told(s.journal.Check())
+func (s *service) checkParts(ctx context.Context) {
+	s.trouble.lock.record(s.Lock.Check()) // first, so that the loss is reported even if it is mended at once
+	s.trouble.lock.record(s.Lock.Renew())
+	s.trouble.folder.record(s.Journal.Check())
 	s.watchMeta(ctx)
 	s.watchInstance()
 }
@@ -48,20 +49,20 @@ func (s *service) newTroubles() {
 	cfg := s.cfg.Load()
 	dir := filepath.Join(cfg.Data, "journal")
 	s.trouble.meta = &trouble{id: faultMeta, faults: s.faults, after: 3, explain: func(err error) string {
-		if errors.Is(err, meta.ErrFile) {
-			return s.explainMeta(err)
+		if errors.Is(err, sqlite.ErrFile) {
+			return explainMeta(s.cfg.Load(), err)
 		}
-		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + explain(cfg.inside(cfg.Meta.SQLite.Path), err)
+		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + folder.Explain(cfg.Inside(cfg.Meta.SQLite.Path), err)
 	}}
 	s.trouble.journal = &trouble{id: faultJournal, faults: s.faults, after: 1, explain: func(err error) string {
-		return "nothing can be stored: " + explain(dir, err)
+		return "nothing can be stored: " + folder.Explain(dir, err)
 	}}
 	s.trouble.times = &trouble{id: faultTimes, faults: s.faults, after: 1, explain: func(err error) string {
 		const refused = "the times of records cannot be noted, and what needs it is refused: "
-		if kind := wrongKind(""); errors.As(err, &kind) {
+		if kind := folder.WrongKind(""); errors.As(err, &kind) {
 			return refused + kind.Error()
 		}
-		return refused + explain(filepath.Join(cfg.Data, arrivalsFile), err)
+		return refused + folder.Explain(filepath.Join(cfg.Data, folder.ArrivalsFile), err)
 	}}
 	s.trouble.folder = &trouble{id: faultFolder, faults: s.faults, after: 1, explain: func(error) string {
 		return "nothing is stored: " + dir + " or a file in it was removed or replaced while the service ran; put the same folder back, or stop the service, which then stores what it has in memory, and start it again"
@@ -77,59 +78,45 @@ func (s *service) newTroubles() {
 // journalFailed is told how an append to the journal ended. What watchParts looks at is for it to report.
 func (s *service) journalFailed(err error) {
 	if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrLockLost) {
-		s.trouble.journal.told(err)
+		s.trouble.journal.record(err)
 	}
 }
 
 // endNoted is told why the note of the journal's end cannot be used or written, and of nil when it is written.
 func (s *service) endNoted(err error) {
 	if err == nil {
-		s.faults.end(faultEnd)
+		s.faults.end(folder.FaultEnd)
 		return
 	}
-	path := filepath.Join(s.journalDir(), "end")
-	problem, remedy := endProblem(path, err)
-	s.faults.begin(faultEnd, false, fmt.Sprintf("%s: %s. %s", path, problem, remedy))
-}
-
-// endProblem is what operators read about the file journal/end, from the service as from Verify.
-func endProblem(path string, err error) (problem, remedy string) {
-	var system *fs.PathError
-	switch {
-	case errors.Is(err, journal.ErrBadMark):
-		remedy = "The service replaces it with its next record."
-	case errors.As(err, &system):
-		remedy = "Look at its permissions and at the disk: " + explain(path, err) + "."
-	default:
-		remedy = "Move it away: the service writes a new one with its next record."
-	}
-	return "the note of the journal's end cannot be used: " + err.Error(), remedy + " Until then a loss of the last records of the journal may go unnoticed."
+	path := filepath.Join(s.JournalDir(), "end")
+	problem, remedy := folder.EndProblem(path, err)
+	s.faults.begin(folder.FaultEnd, false, fmt.Sprintf("%s: %s. %s", path, problem, remedy))
 }
 
 // rowsFailed is told how an attempt to store rows ended, and how many have failed in a row.
 func (s *service) rowsFailed(err error, times int) {
 	switch {
 	case err == nil:
-		s.rowsFault.told(s.faults, "mover", "")
+		s.rowsFault.record(s.faults, "mover", "")
 		return
-	case diskFull(err):
+	case folder.DiskFull(err):
 		s.disk.Full(folderRows) // what was acknowledged must still get through
 	}
 	if times >= store.Stuck {
-		s.rowsFault.told(s.faults, "mover", "rows cannot be stored: "+s.explainRows(err))
+		s.rowsFault.record(s.faults, "mover", "rows cannot be stored: "+explainRows(s.cfg.Load(), err))
 	}
 }
 
 // rowsWatched is told whether the folder of rows and the list of its files are in order.
 func (s *service) rowsWatched(err error) {
 	if err == nil {
-		s.rowsFault.told(s.faults, "watch", "")
+		s.rowsFault.record(s.faults, "watch", "")
 		return
 	}
-	if diskFull(err) {
+	if folder.DiskFull(err) {
 		s.disk.Full(folderRows)
 	}
-	s.rowsFault.told(s.faults, "watch", "rows cannot be stored: "+s.explainRows(err))
+	s.rowsFault.record(s.faults, "watch", "rows cannot be stored: "+explainRows(s.cfg.Load(), err))
 }
 
 // rowsFault is the fault of the row store, which more than one part can find. It is over when none of them finds it.
@@ -138,7 +125,7 @@ type rowsFault struct {
 	found map[string]string // by who has found it
 }
 
-func (r *rowsFault) told(f *faults, by, message string) {
+func (r *rowsFault) record(f *faults, by, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.found == nil {
@@ -154,30 +141,29 @@ func (r *rowsFault) told(f *faults, by, message string) {
 	f.end(faultRows)
 }
 
-func (s *service) explainRows(err error) string {
+func explainRows(cfg *config.Config, err error) string {
 	if errors.Is(err, store.ErrFolder) {
 		return err.Error()
 	}
-	cfg := s.cfg.Load()
-	return explain(cfg.inside(cfg.Storage.DuckDB.Dir), err)
+	return folder.Explain(cfg.Inside(cfg.Storage.DuckDB.Dir), err)
 }
 
 // watchMeta writes the metadata again when their files were removed, replaced or cut. Until then nothing is taken: a start
 // would know nothing of it.
 func (s *service) watchMeta(ctx context.Context) {
-	err := s.db.Check()
+	err := s.DB.Check()
 	if err == nil {
 		if s.metaLost.Swap(nil) != nil { // somebody has put the files back
-			s.trouble.meta.told(nil)
+			s.trouble.meta.record(nil)
 		}
 		return
 	}
-	s.metaLost.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", s.explainMeta(err)))
+	s.metaLost.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", explainMeta(s.cfg.Load(), err)))
 	s.trouble.meta.now(err)
-	if s.lock.Check() != nil {
+	if s.Lock.Check() != nil {
 		return // the folder may be another's
 	}
-	if failed := s.db.Restore(ctx); failed != nil {
+	if failed := s.DB.Restore(ctx); failed != nil {
 		if ctx.Err() == nil {
 			s.Log.Warn("the metadata cannot be rewritten, trying again", "err", failed)
 			s.trouble.meta.now(errors.Join(err, failed))
@@ -185,21 +171,20 @@ func (s *service) watchMeta(ctx context.Context) {
 		return
 	}
 	s.metaLost.Store(nil)
-	s.trouble.meta.told(nil)
+	s.trouble.meta.record(nil)
 }
 
 // explainMeta says what happened to the files of the metadata. The first line of the error is what Check has found, the
 // second why Restore has failed.
-func (s *service) explainMeta(err error) string {
-	cfg := s.cfg.Load()
-	path := cfg.inside(cfg.Meta.SQLite.Path)
+func explainMeta(cfg *config.Config, err error) string {
+	path := cfg.Inside(cfg.Meta.SQLite.Path)
 	found, failed, tried := strings.Cut(err.Error(), "\n")
-	text := "nothing is taken: " + strings.TrimPrefix(found, meta.ErrFile.Error()+": ") + " while the service ran"
+	text := "nothing is taken: " + strings.TrimPrefix(found, sqlite.ErrFile.Error()+": ") + " while the service ran"
 	switch {
 	case !tried:
 		return text + "; it is rewritten from what the service has"
-	case diskFull(errors.New(failed)):
-		return text + ", and it cannot be rewritten: " + explain(filepath.Dir(path), errors.New(failed)) + ". The service tries again every second; do not stop it before that has succeeded"
+	case folder.DiskFull(errors.New(failed)):
+		return text + ", and it cannot be rewritten: " + folder.Explain(filepath.Dir(path), errors.New(failed)) + ". The service tries again every second; do not stop it before that has succeeded"
 	}
 	return text + ", and it cannot be rewritten; the server's log says why. The service tries again every second. If the files can be put back as they were, do that while it runs. " +
 		"Otherwise stop the service and put " + filepath.Base(path) + " of a backup in their place; the journal still has what was changed since it was last written"
@@ -215,21 +200,21 @@ func (s *service) writable() error {
 
 // metaFailed is told how an attempt to write metadata ended.
 func (s *service) metaFailed(err error) {
-	if err != nil && diskFull(err) {
+	if err != nil && folder.DiskFull(err) {
 		s.disk.Full(folderMeta)
 	}
-	s.trouble.meta.told(err)
+	s.trouble.meta.record(err)
 }
 
 // checkMetadata looks once whether the pages of the database fit together. A start reads only those that it needs, and a damaged one
 // among the others would show up at the first request that needs it.
 func (s *service) checkMetadata(ctx context.Context) error {
-	err := s.db.Intact(ctx)
+	err := s.DB.Intact(ctx)
 	switch {
-	case meta.Damaged(err):
-		path := s.cfg.Load().inside(s.cfg.Load().Meta.SQLite.Path)
+	case sqlite.Damaged(err):
+		path := s.cfg.Load().Inside(s.cfg.Load().Meta.SQLite.Path)
 		s.Log.Error("the metadata are damaged", "file", path, "err", err)
-		s.faults.begin(faultMetaPages, false, path+" is damaged, and what needs the damaged part fails: "+damagedRemedy)
+		s.faults.begin(faultMetaPages, false, path+" is damaged, and what needs the damaged part fails: "+folder.DamagedRemedy)
 	case err == nil:
 		s.faults.end(faultMetaPages)
 	case ctx.Err() == nil:

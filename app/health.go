@@ -11,8 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"belfry"
 	"belfry/api"
+	"belfry/folder"
 	"belfry/intake"
 )
 
@@ -57,12 +60,12 @@ func (m measure) per(before measure) api.HealthRate {
 // rough leaves two digits behind the point.
 func rough(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }
 
-// measure looks at the counters from time to time.
-func (s *service) measure(ctx context.Context) error {
+// run reads the counters every ten seconds.
+func (v *vitals) run(ctx context.Context, n *intake.Counters) error {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
 	for {
-		s.vitals.add(newMeasure(s.intake.Counters()))
+		v.add(newMeasure(n))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -99,8 +102,8 @@ func (v *vitals) rates(now measure) (series []api.HealthRate, rate float64) {
 // readings are the metrics by name and labels, as `belfry_queries_total{ok}`.
 type readings map[string]float64
 
-func (s *service) readings() (readings, error) {
-	families, err := s.registry.Gather()
+func read(registry *prometheus.Registry) (readings, error) {
+	families, err := registry.Gather()
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics: %w", err)
 	}
@@ -136,7 +139,7 @@ func (r readings) by(name string) map[string]int64 {
 
 // health tells how the service fares; sessions are those of a customer, or with customer 0 all.
 func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
-	r, err := s.readings()
+	r, err := read(s.registry)
 	if err != nil {
 		return h, err
 	}
@@ -150,14 +153,14 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 		Journal: api.HealthJournal{Bytes: r.count("belfry_journal_bytes"), Rows: int(r["belfry_backlog_rows"]), Records: int(r["belfry_backlog_records"])},
 		Memory:  api.HealthMemory{Resident: r.count("process_resident_memory_bytes"), Heap: r.count("go_memstats_heap_alloc_bytes"), Goroutines: int(r["go_goroutines"]), Limit: r.count("belfry_memory_limit_bytes"), Budget: r.by("belfry_memory_budget_bytes")},
 		Queries: api.HealthQueries{Running: int(r["belfry_queries_running"]), Total: r.by("belfry_queries_total")},
-		Items:   map[string]int{}, Streams: int(r["belfry_streams"]), Sessions: s.tree.CountSessions(c, belfry.At(s.guard.expiry())),
+		Items:   map[string]int{}, Streams: int(r["belfry_streams"]), Sessions: s.Tree.CountSessions(c, belfry.At(s.guard.expiry())),
 		Connections: api.HealthConnected{Open: int(r["belfry_connections{open}"]), Idle: int(r["belfry_connections{idle}"])},
 	}
 	for kind, n := range r.by("belfry_items") {
 		h.Items[kind] = int(n)
 	}
 	h.Rows.Series, h.Rows.Rate = s.vitals.rates(newMeasure(s.intake.Counters()))
-	_, h.Journal.Segments = s.journal.Size()
+	_, h.Journal.Segments = s.Journal.Size()
 	if since := s.store.Waiting(); !since.IsZero() {
 		h.Journal.Oldest = rough(max(0, now.Sub(since).Seconds()))
 	}
@@ -169,7 +172,7 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 func (s *service) space(d *api.HealthDisk) {
 	cfg := s.cfg.Load()
 	var err error
-	if d.Free, d.Total, err = freeSpace(cfg.Data); err != nil {
+	if d.Free, d.Total, err = folder.FreeSpace(cfg.Data); err != nil {
 		d.Free, d.Total = s.disk.spaceOf(folderData) // as last seen: the folder may be gone, and somebody wants to know
 	}
 	v := &s.vitals
@@ -177,10 +180,10 @@ func (s *service) space(d *api.HealthDisk) {
 	defer v.mu.Unlock()
 	if now := time.Now(); now.Sub(v.spaceAt) >= spaceFor {
 		v.spaceAt = now
-		v.space = collectionSpace(cfg.inside(cfg.Storage.DuckDB.Dir))
+		v.space = collectionSpace(cfg.Inside(cfg.Storage.DuckDB.Dir))
 		v.metadata = 0
 		for _, suffix := range []string{"", "-wal", "-shm"} {
-			if info, err := os.Stat(cfg.inside(cfg.Meta.SQLite.Path) + suffix); err == nil {
+			if info, err := os.Stat(cfg.Inside(cfg.Meta.SQLite.Path) + suffix); err == nil {
 				v.metadata += info.Size()
 			}
 		}

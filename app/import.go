@@ -15,7 +15,9 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/config"
 	"belfry/engine"
+	"belfry/listen"
 )
 
 // Files of classes and packages in the data folder are a way to put them into the database, which is what counts. So
@@ -120,7 +122,7 @@ func packageName(pt *catalog.PackageType) string { return pt.Name }
 
 // CheckFiles reads the files that a configuration names as a start would, and the classes and packages in the data folder as a
 // service that has none yet would.
-func CheckFiles(cfg *Config, cat *catalog.Catalog) error {
+func CheckFiles(cfg *config.Config, cat *catalog.Catalog) error {
 	data := cfg.Data
 	classes := readKinds(data, "classes", cat.ReadClass, className)
 	with, err := cat.With(classes.kinds, nil)
@@ -130,11 +132,11 @@ func CheckFiles(cfg *Config, cat *catalog.Catalog) error {
 	packages := readKinds(data, "packages", with.ReadPackage, packageName)
 	var errs []error
 	if cfg.TLS.Cert != "" {
-		_, err := readPair(cfg.TLS.Cert, cfg.TLS.Key)
+		_, err := listen.ReadCertificate(cfg.TLS.Cert, cfg.TLS.Key)
 		errs = append(errs, err)
 	}
 	if cfg.OIDC.Issuer != "" {
-		_, err := cfg.OIDC.secret()
+		_, err := cfg.OIDC.ReadSecret()
 		errs = append(errs, err)
 	}
 	for _, f := range append(classes.faults, packages.faults...) {
@@ -145,7 +147,7 @@ func CheckFiles(cfg *Config, cat *catalog.Catalog) error {
 
 // importStep imports files at the start. Whatever is wrong with them does not keep the service from running.
 func (s *service) importStep(context.Context) error {
-	for _, err := range s.tree.Faults() {
+	for _, err := range s.Tree.Faults() {
 		s.Log.Warn("a class or package of the instance cannot be used any more", "err", message(err))
 	}
 	s.importFiles()
@@ -155,10 +157,10 @@ func (s *service) importStep(context.Context) error {
 // importFiles brings the classes and packages of the files into the database, and tells which have changed.
 func (s *service) importFiles() (changed []string) {
 	data := s.cfg.Load().Data
-	classes := readKinds(data, "classes", s.tree.Catalog().ReadClass, className)
+	classes := readKinds(data, "classes", s.Tree.Catalog().ReadClass, className)
 	classFaults, classNames := bring(s, "classes", &classes, s.seq.ImportClasses)
 	// Only now, when a package may name the classes that have just come.
-	packages := readKinds(data, "packages", s.tree.Catalog().ReadPackage, packageName)
+	packages := readKinds(data, "packages", s.Tree.Catalog().ReadPackage, packageName)
 	packageFaults, packageNames := bring(s, "packages", &packages, s.seq.ImportPackages)
 	for _, of := range []struct {
 		folder string
@@ -208,15 +210,15 @@ func (s *service) tellFaults(faults []fileFault) {
 	if len(faults) == 0 {
 		return
 	}
-	var told []string
+	var listed []string
 	for _, f := range faults {
 		s.refused.Add(1)
 		s.Log.Warn("a file is not imported, what there was stays", "file", f.file, "err", message(f.err))
-		if len(told) < maxTold {
-			told = append(told, f.String())
+		if len(listed) < maxListed {
+			listed = append(listed, f.String())
 		}
 	}
-	info := fmt.Sprintf("%d files are not imported: %s", len(faults), strings.Join(told, "; "))
+	info := fmt.Sprintf("%d files are not imported: %s", len(faults), strings.Join(listed, "; "))
 	if err := s.seq.Internal(info, 0); err != nil {
 		s.Log.Warn("no event about files that are not imported could be written", "err", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/config"
 )
 
 func writeFile(t testing.TB, dir, name, text string) {
@@ -29,7 +30,7 @@ func TestCheckFiles(t *testing.T) {
 		t.Helper()
 		dir := t.TempDir()
 		prepare(dir)
-		err := CheckFiles(&Config{Data: dir}, cat)
+		err := CheckFiles(&config.Config{Data: dir}, cat)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), dir, "DIR"), want)) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -95,7 +96,7 @@ func TestCheckFiles(t *testing.T) {
 
 // TestImportMany: a full folder is one record and is there when the service is ready; SIGHUP finds nothing to do.
 func TestImportMany(t *testing.T) {
-	r := startService(t, func(c *Config) {
+	r := startService(t, func(c *config.Config) {
 		for i := range maxKindFiles {
 			writeFile(t, c.Data, fmt.Sprintf("classes/%04d.yaml", i), fmt.Sprintf("name: c%04d\nindicators: [{n: 1, name: Used}]\n", i))
 			writeFile(t, c.Data, fmt.Sprintf("packages/%04d.yaml", i), fmt.Sprintf("name: p%04d\nkind: resource\nhelp: h\nparts: [{name: P, class: c%04d}]\n", i, i))

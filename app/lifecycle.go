@@ -11,6 +11,7 @@ import (
 
 	"belfry"
 	"belfry/journal"
+	"belfry/meta"
 )
 
 // Starts, stops and reloads are events of type internal. The file running is in the data folder from the start of a service to its
@@ -26,10 +27,10 @@ func (s *service) tellStart() {
 	case err == nil:
 		s.Log.Warn("the service before this one ended without a stop")
 		text := "the service ended without a stop: it was killed, or the machine went down"
-		if s.last != 0 {
-			text += "; the last record before that is of " + s.last.String()
+		if s.Last != 0 {
+			text += "; the last record before that is of " + s.Last.String()
 		}
-		s.tellNow(text, s.last)
+		s.tellNow(text, s.Last)
 	case !errors.Is(err, fs.ErrNotExist):
 		s.Log.Warn("whether the service before this one was stopped is not known", "err", err)
 	}
@@ -48,21 +49,16 @@ func (s *service) tellNow(info string, at belfry.Time) {
 
 // tellStop tells that the service stops, and what else is still to be told.
 func (s *service) tellStop(ctx context.Context) {
-	if s.parts.seq == nil {
+	if len(s.deciding) == 0 {
 		return
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	_ = within(ctx, func() error {
 		s.tellShortfalls()
 		if err := s.seq.Internal("the service has stopped", 0); err != nil {
 			s.Log.Warn("no event about the stop could be written", "err", err)
 		}
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
+		return nil
+	})
 	if err := os.Remove(filepath.Join(s.cfg.Load().Data, runningFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.Log.Warn("the next start will take this stop for a kill", "err", err)
 	}
@@ -72,7 +68,7 @@ func (s *service) tellStop(ctx context.Context) {
 // What was imported from files concerns all.
 func (s *service) tellReload(changed, imported, frozen []string) {
 	err := s.seq.Reloaded(func(c belfry.CustomerID) string {
-		all := s.hasInstanceAdministrator(c)
+		all := hasInstanceAdministrator(s.Tree, c)
 		some := func(list []string) (kept []string) {
 			for _, text := range list {
 				name, _, _ := strings.Cut(text, ":")
@@ -101,7 +97,7 @@ func (s *service) tellReload(changed, imported, frozen []string) {
 // tellReloadFailed tells that the configuration stays as it is. What is wrong may concern the instance alone.
 func (s *service) tellReloadFailed(wrong error) {
 	err := s.seq.Reloaded(func(c belfry.CustomerID) string {
-		if s.hasInstanceAdministrator(c) {
+		if hasInstanceAdministrator(s.Tree, c) {
 			return fmt.Sprintf("the configuration stays as it is, the new one is wrong: %s", message(wrong))
 		}
 		return "the configuration stays as it is, the new one is wrong"
@@ -111,8 +107,8 @@ func (s *service) tellReloadFailed(wrong error) {
 	}
 }
 
-func (s *service) hasInstanceAdministrator(c belfry.CustomerID) bool {
-	for _, u := range s.tree.Users(c) {
+func hasInstanceAdministrator(tree *meta.Tree, c belfry.CustomerID) bool {
+	for _, u := range tree.Users(c) {
 		if u.Level() == belfry.LevelInstance {
 			return true
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/config"
 )
 
 // internals lists the texts of internal events, in their order.
@@ -35,7 +36,7 @@ func TestLifeEvents(t *testing.T) {
 	dir := t.TempDir()
 	var key, other string
 	t.Run("first", func(t *testing.T) {
-		r := startService(t, func(c *Config) { c.Data = dir })
+		r := startService(t, func(c *config.Config) { c.Data = dir })
 		key = r.key("K", belfry.LevelRead, "default")
 		if err := r.admin("default").CreateCustomer(t.Context(), "acme"); err != nil {
 			t.Fatal(err)
@@ -54,7 +55,7 @@ func TestLifeEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("second", func(t *testing.T) {
-		r := startService(t, func(c *Config) { c.Data = dir })
+		r := startService(t, func(c *config.Config) { c.Data = dir })
 		got := r.internals(key)
 		for _, want := range []string{"the service has started, version ", "the service has stopped", "the service ended without a stop: it was killed, or the machine went down; the last record before that is of 20"} {
 			if !strings.Contains(got, want) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/folder"
 	"belfry/query"
 	"belfry/store"
 )
@@ -12,7 +13,7 @@ import (
 // lossy answers from the row store, but for the times in which records of the journal were lost.
 type lossy struct {
 	*store.Mover
-	lost []loss
+	lost []folder.Loss
 }
 
 // Select refuses a plan whose span touches a loss, or tells it which days are incomplete.
@@ -45,7 +46,7 @@ func (l lossy) check(p *query.Plan) error {
 		if from > last || to < first {
 			continue
 		}
-		if err := p.MissingRows(days(max(first, from).Std(), min(last, to).Std()), s.span()); err != nil {
+		if err := p.MissingRows(days(max(first, from).Std(), min(last, to).Std()), s.Span()); err != nil {
 			return err
 		}
 	}
@@ -61,4 +62,37 @@ func days(from, to time.Time) (list []string) {
 		list = append(list, day.Format(time.DateOnly))
 	}
 	return list
+}
+
+// reportLosses begins the fault, if there is a loss that is not confirmed.
+func (s *service) reportLosses() {
+	open, message := s.OpenLosses()
+	s.lost.Store(&open)
+	if len(open) > 0 {
+		s.faults.begin(folder.FaultLoss, false, message)
+	}
+}
+
+// confirmFault ends a fault that an administrator has taken note of, and reports whether it was open.
+func (s *service) confirmFault(id, by string) (open bool, err error) {
+	open = s.faults.isOpen(id)
+	switch id {
+	case folder.FaultClock:
+		return open, s.confirmClock(by)
+	case folder.FaultLoss:
+		if err := s.ConfirmLosses(); err != nil {
+			return open, err
+		}
+		s.lost.Store(&[]folder.Loss{})
+		if open {
+			s.faults.report("the loss of records of the journal was confirmed by " + by)
+			s.faults.end(folder.FaultLoss)
+		}
+		return open, nil
+	}
+	return false, unconfirmable(id)
+}
+
+func unconfirmable(id string) error {
+	return belfry.Errorf(belfry.UnknownItem, "the fault %q cannot be confirmed; %s and %s can, other faults end when their cause does", id, folder.FaultLoss, folder.FaultClock)
 }

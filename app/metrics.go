@@ -42,7 +42,7 @@ func (s *service) metrics() metrics {
 	counter("belfry_rows_skipped_total", "Acknowledged rows that the row store left out, as their period had been dropped before they got there.", nil, func() float64 { return float64(s.rows.Stats().Skipped) })
 	counter("belfry_rows_expired_total", "Rows that retention has removed.", nil, func() float64 { return float64(s.rows.Stats().Expired) })
 	gauge("belfry_clock_in_doubt", "1 while the clock is so far from the time expected that nothing is deleted.", nil, func() float64 {
-		if s.guard.inDoubt() {
+		if s.guard.isSuspect() {
 			return 1
 		}
 		return 0
@@ -73,11 +73,11 @@ func (s *service) metrics() metrics {
 		gauge("belfry_folder_total_bytes", "Size of that file system.", labels, func() float64 { _, total := s.disk.spaceOf(f.name); return float64(total) })
 	}
 	gauge("belfry_faults", "Faults around the service that are open.", nil, func() float64 { return float64(len(s.faults.list())) })
-	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.journal.Size(); return float64(b) })
+	gauge("belfry_journal_bytes", "Space that the journal takes.", nil, func() float64 { b, _ := s.Journal.Size(); return float64(b) })
 	gauge("belfry_backlog_rows", "Rows that are in the journal and not yet in the row store.", nil, func() float64 { r, _ := s.store.Backlog(); return float64(r) })
 	if sums := s.rows.summaries; sums != nil {
 		gauge("belfry_summaries_behind_hours", "Hours that are over and whose summaries do not yet have all rows; queries make them on their own.", nil, func() float64 { return float64(sums.SummariesBehind()) })
-		gauge("belfry_summaries_complete_timestamp_seconds", "When all summaries were last found up to date; 0 not since the start.", nil, func() float64 { return float64(s.summed.Load()) })
+		gauge("belfry_summaries_complete_timestamp_seconds", "When all summaries were last found up to date; 0 not since the start.", nil, func() float64 { return float64(s.summarised.Load()) })
 	}
 	gauge("belfry_backlog_records", "Records that are in the journal and not yet in the metadata database.", nil, func() float64 { return float64(s.meta.Pending()) })
 	gauge("belfry_statements_running", "Statements of queries that the row store works on.", nil, func() float64 { return float64(s.rows.Stats().Running) })
@@ -85,8 +85,8 @@ func (s *service) metrics() metrics {
 	for part := range s.budget.parts(s.cfg.Load()) {
 		gauge("belfry_memory_budget_bytes", "Memory that a part of the service may have.", prometheus.Labels{"part": part}, func() float64 { return float64(s.budget.parts(s.cfg.Load())[part]) })
 	}
-	gauge("belfry_items_bytes", "Memory that items and the last values of their indicators take, as they are counted; limits.memory_items is the most.", nil, func() float64 { return float64(s.tree.MemoryNow()) })
-	gauge("belfry_texts_bytes", "Memory that texts of what customers have set up take; limits.texts is the most.", nil, func() float64 { return float64(s.tree.TextsNow()) })
+	gauge("belfry_items_bytes", "Memory that items and the last values of their indicators take, as they are counted; limits.memory_items is the most.", nil, func() float64 { return float64(s.Tree.Memory()) })
+	gauge("belfry_texts_bytes", "Memory that texts of what customers have set up take; limits.texts is the most.", nil, func() float64 { return float64(s.Tree.Texts()) })
 	gauge("belfry_memory_refusing", "1 while requests are refused because hardly any memory is left.", nil, func() float64 {
 		if s.pressure.check() != nil {
 			return 1
@@ -95,24 +95,16 @@ func (s *service) metrics() metrics {
 	})
 	for i, state := range []string{"open", "idle"} {
 		gauge("belfry_connections", "Connections to the API; the idle ones are among the open ones.", prometheus.Labels{"state": state}, func() float64 {
-			open, idle, _, _ := s.listeners.conns.counts()
-			return float64([]int{open, idle}[i])
+			n := s.listeners.Counts()
+			return float64([]int{n.Open, n.Idle}[i])
 		})
 	}
-	counter("belfry_connections_evicted_total", "Connections, most of them idle, that were closed because others waited.", nil, func() float64 {
-		_, _, evicted, _ := s.listeners.conns.counts()
-		return float64(evicted)
-	})
-	counter("belfry_connections_refused_total", "Connections that were closed because too many waited.", nil, func() float64 {
-		_, _, _, refused := s.listeners.conns.counts()
-		return float64(refused)
-	})
-	counter("belfry_http2_requests_refused_total", "Requests of HTTP/2 that were refused because too many were in progress.", nil, func() float64 {
-		return float64(s.listeners.conns.inUse.count())
-	})
+	counter("belfry_connections_evicted_total", "Connections, most of them idle, that were closed because others waited.", nil, func() float64 { return float64(s.listeners.Counts().Evicted) })
+	counter("belfry_connections_refused_total", "Connections that were closed because too many waited.", nil, func() float64 { return float64(s.listeners.Counts().Refused) })
+	counter("belfry_http2_requests_refused_total", "Requests of HTTP/2 that were refused because too many were in progress.", nil, func() float64 { return float64(s.listeners.Counts().RequestsRefused) })
 	for i, kind := range []string{"object", "resource", "view"} {
 		gauge("belfry_items", "Items that exist.", prometheus.Labels{"kind": kind}, func() float64 {
-			objects, resources, views := s.tree.Size()
+			objects, resources, views := s.Tree.Size()
 			return float64([]int{objects, resources, views}[i])
 		})
 	}

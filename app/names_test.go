@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/config"
 )
 
 // oldNames is a data folder in which names of removed objects are looked for, over several starts.
@@ -22,7 +23,7 @@ type oldNames struct {
 // run starts the service, does something and stops it.
 func (o *oldNames) run(t *testing.T, name string, do func(t *testing.T, r *running)) {
 	t.Run(name, func(t *testing.T) {
-		r := startService(t, func(c *Config) { c.Data = o.dir })
+		r := startService(t, func(c *config.Config) { c.Data = o.dir })
 		o.options = r.options
 		if o.key == "" {
 			o.key = "X-Api-Key: " + r.key("names", belfry.LevelReadWriteDelete, "")

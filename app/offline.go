@@ -12,8 +12,9 @@ import (
 	"belfry/api"
 	"belfry/catalog"
 	"belfry/engine"
+	"belfry/folder"
 	"belfry/intake"
-	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/query"
 )
 
@@ -33,19 +34,19 @@ func openOffline(ctx context.Context, o Options) (_ *offline, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, c.close())
+			err = errors.Join(err, c.Close())
 		}
 	}()
 	if err := c.open(ctx); err != nil {
-		return nil, c.explainMetadata(ctx, err)
+		return nil, c.ExplainMetadata(ctx, err)
 	}
-	if err := c.replay(ctx, func(*belfry.Record, bool) error { return nil }); err != nil {
+	if err := c.Replay(ctx, func(*belfry.Record, bool) error { return nil }); err != nil {
 		return nil, err
 	}
 	seq := c.sequencer(engine.Config{
 		Room:    func(context.Context, belfry.CustomerID, int) error { return nil },
 		Ready:   func() error { return nil },
-		Answers: c.db.Answer,
+		Answers: c.DB.Answer,
 		Count:   func(belfry.CustomerID) int { return 0 },
 	})
 	f := &offline{core: c, running: start("sequencer", seq.Run, nil), accounts: c.newAccounts(seq, nil)}
@@ -63,13 +64,13 @@ func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 		return belfry.Errorf(belfry.StorageUnavailable, "the service does not run; start it with belfry serve")
 	}
 	return api.New(api.Config{
-		Log: f.Log.With("part", "api"), Now: time.Now, Tree: f.tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}), Accounts: f.accounts,
-		Images: meta.NewMover(f.db, meta.MoverOptions{}), Hub: api.NewHub(f.tree), Ready: stopped, ConfirmFault: f.confirmFault,
+		Log: f.Log.With("part", "api"), Now: time.Now, Tree: f.Tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}), Accounts: f.accounts,
+		Images: sqlite.NewMover(f.DB, sqlite.MoverOptions{}), Hub: api.NewHub(f.Tree), Ready: stopped, ConfirmFault: f.confirmFault,
 		Source:      func(*catalog.Collection) query.Source { return refusing{stopped()} },
 		Health:      func(belfry.CustomerID) (api.Health, error) { return api.Health{}, stopped() },
 		Settings:    func(belfry.CustomerID, belfry.Level) []api.Setting { return nil },
 		PutSettings: func(engine.Sender, belfry.Level, map[string]*string) error { return stopped() },
-		UI:          http.NotFoundHandler(), Version: Version(), Limits: f.cfg.Load().apiLimits(), Spool: f.cfg.Load().inside("tmp"),
+		UI:          http.NotFoundHandler(), Version: Version(), Limits: apiLimits(f.cfg.Load()), Spool: f.cfg.Load().Inside("tmp"),
 	})
 }
 
@@ -77,13 +78,14 @@ func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 func (f *offline) confirmFault(id, _ string) (open bool, err error) {
 	dir := f.cfg.Load().Data
 	switch id {
-	case clockFault:
+	case folder.FaultClock:
 		now := time.Now()
-		return true, writeClock(filepath.Join(dir, clockFile), now, now) // the next start would find the fault
-	case faultLoss:
-		return len(openLosses(f.losses)) > 0, confirmLosses(filepath.Join(dir, lossFile))
+		return true, folder.WriteClock(filepath.Join(dir, folder.ClockFile), now, now) // the next start would find the fault
+	case folder.FaultLoss:
+		losses, _ := f.OpenLosses()
+		return len(losses) > 0, f.ConfirmLosses()
 	}
 	return false, unconfirmable(id)
 }
 
-func (f *offline) close() error { return errors.Join(f.running.end(), f.core.close()) }
+func (f *offline) close() error { return errors.Join(f.running.end(), f.Close()) }

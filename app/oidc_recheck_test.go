@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/config"
 )
 
 // enter logs somebody in through the provider and gives the session.
@@ -25,7 +26,7 @@ func (r *running) enter(p *testProvider) string {
 // the next time; here that is at every request.
 func TestOIDCRecheck(t *testing.T) {
 	p := newTestProvider(t)
-	r := startService(t, func(c *Config) {
+	r := startService(t, func(c *config.Config) {
 		c.OIDC = p.config()
 		c.OIDC.Recheck = 1
 	})
@@ -71,7 +72,7 @@ func TestOIDCRecheck(t *testing.T) {
 // TestOIDCRecheckSilent: a provider that does not answer keeps nobody out at once.
 func TestOIDCRecheckSilent(t *testing.T) {
 	p := newTestProvider(t)
-	r := startService(t, func(c *Config) {
+	r := startService(t, func(c *config.Config) {
 		c.OIDC = p.config()
 		c.OIDC.Recheck = 1
 	})

@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"belfry"
+	"belfry/config"
 )
 
 // begin goes to the provider and gives the cookie of the way, and where the browser was sent to.
@@ -45,7 +42,7 @@ func codeOf(text []byte) string {
 
 func TestOIDC(t *testing.T) {
 	p := newTestProvider(t)
-	r := startService(t, func(c *Config) { c.OIDC = p.config() })
+	r := startService(t, func(c *config.Config) { c.OIDC = p.config() })
 	if _, _, text := r.do("GET", "/api/session/options", ""); string(text) != `{"name":"Test","oidc":true}`+"\n" {
 		t.Errorf("options %s", text)
 	}
@@ -94,7 +91,7 @@ func TestOIDC(t *testing.T) {
 	f("invalid_login", set("groups", "staff"))
 	f("invalid_login", func(c map[string]any) { delete(c, "groups") })
 
-	r = startService(t, func(c *Config) { c.OIDC = p.config() }) // the old one has seen too many failures
+	r = startService(t, func(c *config.Config) { c.OIDC = p.config() }) // the old one has seen too many failures
 	f(eve, nil)
 	// A name that somebody else has is not given to a stranger; least of all the administrator's.
 	f("invalid_login", func(c map[string]any) { c["sub"], c["preferred_username"] = "666", "admin" })
@@ -110,7 +107,7 @@ func TestOIDC(t *testing.T) {
 	f("eve@example, administrator of default", set("groups", map[string]any{"belfry": "root"}))
 	f(eve, nil)
 
-	r = startService(t, func(c *Config) { c.OIDC = p.config() })
+	r = startService(t, func(c *config.Config) { c.OIDC = p.config() })
 	cookie, location := r.begin()
 	code, state := p.approve(location, nil)
 	if got := back(cookie, code, "another"); got != "invalid_login" {
@@ -157,7 +154,7 @@ func TestOIDC(t *testing.T) {
 // TestOIDCUsers: who logs in through the provider has no password, and is changed there.
 func TestOIDCUsers(t *testing.T) {
 	p := newTestProvider(t)
-	r := startService(t, func(c *Config) { c.OIDC = p.config() })
+	r := startService(t, func(c *config.Config) { c.OIDC = p.config() })
 	cookie, location := r.begin()
 	code, state := p.approve(location, nil)
 	_, res, _ := r.do("GET", "/api/session/oidc/callback?code="+code+"&state="+state, "", cookie)
@@ -180,7 +177,7 @@ func TestOIDCUsers(t *testing.T) {
 
 func TestOIDCProviderDown(t *testing.T) {
 	p := newTestProvider(t)
-	r := startService(t, func(c *Config) { c.OIDC = p.config() })
+	r := startService(t, func(c *config.Config) { c.OIDC = p.config() })
 	cookie, location := r.begin()
 	code, state := p.approve(location, nil)
 	p.server.Close()
@@ -189,7 +186,7 @@ func TestOIDCProviderDown(t *testing.T) {
 		t.Errorf("%d %s", res.StatusCode, text)
 	}
 	// One that has never answered: the service runs, and says so.
-	r = startService(t, func(c *Config) { c.OIDC = p.config() })
+	r = startService(t, func(c *config.Config) { c.OIDC = p.config() })
 	for range 2 {
 		if _, res, text := r.do("GET", "/api/session/oidc", ""); res.StatusCode != 503 || codeOf(text) != "overloaded" {
 			t.Errorf("%d %s", res.StatusCode, text)
@@ -201,50 +198,5 @@ func TestOIDCProviderDown(t *testing.T) {
 		if _, res, text := r.do("GET", path, ""); res.StatusCode != 404 || codeOf(text) != "unknown_item" {
 			t.Errorf("%s without a provider: %d %s", path, res.StatusCode, text)
 		}
-	}
-}
-
-func TestOIDCConfig(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(file, []byte("from a file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f := func(want string, change func(*OIDC)) {
-		t.Helper()
-		o := OIDC{
-			Issuer: "https://login.example.org", ClientID: "x", Customer: "default", DefaultRole: belfry.Viewer,
-			Scopes: "openid", Recheck: Duration(time.Hour),
-		}
-		change(&o)
-		err := o.check()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%+v: %v, want %q", o, err, want)
-		}
-	}
-	f("", func(*OIDC) {})
-	f("oidc.scopes: openid is needed", func(o *OIDC) { o.Scopes = "profile" })
-	f("oidc.recheck", func(o *OIDC) { o.Recheck = 0 })
-	f("", func(o *OIDC) { o.Issuer = "http://127.0.0.1:9000" })
-	f("", func(o *OIDC) { o.Issuer = "http://localhost" })
-	f("", func(o *OIDC) { *o = OIDC{Customer: "default"} })
-	f("issuer is missing", func(o *OIDC) { o.Issuer = "" })
-	f("no TLS", func(o *OIDC) { o.Issuer = "http://login.example.org" })
-	f("not an address", func(o *OIDC) { o.Issuer = "login.example.org" })
-	f("no TLS", func(o *OIDC) { o.PublicURL = "http://belfry.example.org" })
-	f("client_id", func(o *OIDC) { o.ClientID = "" })
-	f("customer", func(o *OIDC) { o.Customer = "" })
-	f("not both", func(o *OIDC) { o.ClientSecret, o.ClientSecretFile = "x", file })
-	f("nobody could log in", func(o *OIDC) { o.DefaultRole, o.RoleClaim = "", "groups" })
-	f("oidc.roles.root", func(o *OIDC) { o.Roles = map[string]string{"root": belfry.InstanceAdministrator} })
-	f("oidc.default_role", func(o *OIDC) { o.DefaultRole = "king" })
-	o := OIDC{ClientSecretFile: file}
-	if got, err := o.secret(); got != "from a file" || err != nil {
-		t.Errorf("%q %v", got, err)
-	}
-	var text strings.Builder
-	c := Default(testCatalog(t))
-	c.OIDC.ClientSecret = testSecret
-	if err := c.Write(&text); err != nil || strings.Contains(text.String(), testSecret) || !strings.Contains(text.String(), "***") {
-		t.Errorf("%v, written as %s", err, text.String())
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/config"
 	"belfry/journal"
-	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/store"
 	"belfry/store/duck"
 )
@@ -47,12 +48,12 @@ func (r *rowStore) sync() error {
 func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	cfg := s.cfg.Load()
 	rows, err := duck.Open(ctx, duck.Config{
-		Dir: cfg.inside(cfg.Storage.DuckDB.Dir), Instance: s.instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+		Dir: cfg.Inside(cfg.Storage.DuckDB.Dir), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost,
 		Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Files: s.descriptors.files,
 		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind,
-		Items: s.tree.Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.tree.RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
-		Journal: s.journalBatches, JournalSince: s.journal.Since, Changed: s.filesChanged, Told: s.faults.tell,
+		Items: s.Tree.Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.Tree.RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
+		Journal: s.Batches, JournalSince: s.Journal.Since, Changed: s.filesChanged, Told: s.faults.report,
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 func (s *service) removedAfter(pos belfry.Position) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may break down while we stop, too
 	defer cancel()
-	found, err := s.db.RemovedAfter(ctx, pos)
+	found, err := s.DB.RemovedAfter(ctx, pos)
 	if err != nil {
 		s.Log.Error("whether all names of removed items are there cannot be told", "err", err)
 	}
@@ -73,13 +74,13 @@ func (s *service) removedAfter(pos belfry.Position) bool {
 }
 
 // rowsMoved is the position up to which all records are in the store, as its folder has noted it. It need not be open.
-func rowsMoved(cfg *Config) (pos belfry.Position, known bool) {
-	return duck.Moved(cfg.inside(cfg.Storage.DuckDB.Dir))
+func rowsMoved(cfg *config.Config) (pos belfry.Position, known bool) {
+	return duck.Moved(cfg.Inside(cfg.Storage.DuckDB.Dir))
 }
 
 // verifyRows verifies a store that is not open.
 func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, error) {
-	dir := o.Config.inside(o.Config.Storage.DuckDB.Dir)
+	dir := o.Config.Inside(o.Config.Storage.DuckDB.Dir)
 	id, err := journal.ReadInstance(dir)
 	if err != nil {
 		id = "" // the verifier tells about it
@@ -88,7 +89,7 @@ func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, erro
 		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
 		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: b.engineMost,
 		RemovedAfter: func(pos belfry.Position) bool {
-			found, err := meta.ReadRemovedAfter(ctx, o.Config.inside(o.Config.Meta.SQLite.Path), pos)
+			found, err := sqlite.ReadRemovedAfter(ctx, o.Config.Inside(o.Config.Meta.SQLite.Path), pos)
 			return found && err == nil // metadata that cannot be read are told apart
 		},
 	})

@@ -19,6 +19,7 @@ import (
 
 	"belfry"
 	"belfry/api"
+	"belfry/config"
 )
 
 // judge holds requests and answers to the document that the service gives of itself.
@@ -32,7 +33,7 @@ type judge struct {
 
 func newJudge(t *testing.T) *judge {
 	p := newTestProvider(t)
-	j := &judge{running: startService(t, func(c *Config) { c.OIDC = p.config() }), provider: p, seen: map[string]bool{}}
+	j := &judge{running: startService(t, func(c *config.Config) { c.OIDC = p.config() }), provider: p, seen: map[string]bool{}}
 	_, _, text := j.do("GET", "/api/openapi.json", "")
 	var err error
 	if j.doc, err = openapi3.NewLoader().LoadFromData(strictly(t, text)); err != nil {

@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// part is something that runs beside the others until it is told to end.
+// part runs beside the others until it is ended.
 type part struct {
 	name string
 	stop context.CancelFunc
 	done chan error
 }
 
-// start runs a part. Should it end by itself, failed is told: the service cannot go on without it.
+// start runs a part. If it ends by itself, that is sent to failed: the service cannot go on without it.
 func start(name string, run func(context.Context) error, failed chan<- error) *part {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &part{name: name, stop: stop, done: make(chan error, 1)}
@@ -28,10 +29,10 @@ func start(name string, run func(context.Context) error, failed chan<- error) *p
 	return p
 }
 
-// behind lets a part run behind what serves requests.
+// behind runs a part at a lower priority than what serves requests.
 func behind(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) (err error) {
-		giveWay(func() { err = run(ctx) })
+		atLowPriority(func() { err = run(ctx) })
 		return err
 	}
 }
@@ -56,18 +57,26 @@ func (p *part) endWithin(ctx context.Context) error {
 	}
 }
 
-// endAll ends parts one after the other. Those that were never started are nil.
-func endAll(ctx context.Context, parts ...*part) error {
+// parts are parts in the order of their start.
+type parts []*part
+
+// start starts a part and adds it.
+func (p *parts) start(name string, run func(context.Context) error, failed chan<- error) *part {
+	started := start(name, run, failed)
+	*p = append(*p, started)
+	return started
+}
+
+// end ends the parts one after the other, the last one first.
+func (p parts) end(ctx context.Context) error {
 	var errs []error
-	for _, p := range parts {
-		if p != nil {
-			errs = append(errs, p.endWithin(ctx))
-		}
+	for _, part := range slices.Backward(p) {
+		errs = append(errs, part.endWithin(ctx))
 	}
 	return errors.Join(errs...)
 }
 
-// endAndDrain ends a mover and lets it move what is left; it is left behind when that takes long.
+// endAndDrain ends a mover and then moves what is left; it is left behind when that takes longer than most.
 func (p *part) endAndDrain(ctx context.Context, most time.Duration, drain func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -77,7 +86,7 @@ func (p *part) endAndDrain(ctx context.Context, most time.Duration, drain func(c
 	return within(ctx, func() error { return drain(ctx) })
 }
 
-// within runs f, which cannot be called off, and leaves it behind when ctx ends first.
+// within runs f, which cannot be cancelled, and leaves it behind when ctx ends first.
 func within(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

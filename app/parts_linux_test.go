@@ -10,15 +10,17 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"belfry/config"
+	"belfry/folder"
 	"belfry/journal"
 )
 
 // TestWatchInstance takes the files named instance away, changes them and makes them unreadable. The fault says which of these it is.
 func TestWatchInstance(t *testing.T) {
-	cfg := Default(testCatalog(t))
+	cfg := config.Default(testCatalog(t))
 	cfg.Data = t.TempDir()
 	const other = "0123456789abcdef0123456789abcdef"
-	id := newInstance()
+	const id = "00112233445566778899aabbccddeeff"
 	folders := []string{cfg.Data, filepath.Join(cfg.Data, "journal"), filepath.Join(cfg.Data, "rows")}
 	must := func(err error) {
 		t.Helper()
@@ -30,11 +32,11 @@ func TestWatchInstance(t *testing.T) {
 		must(journal.WriteInstance(dir, id))
 	}
 	f := newFaults(slog.New(slog.DiscardHandler), time.Now)
-	s := &service{faults: f, core: &core{Options: Options{Log: slog.New(slog.DiscardHandler)}}}
+	s := &service{faults: f, core: &core{Options: Options{Log: slog.New(slog.DiscardHandler)}, Folder: &folder.Folder{Instance: id}}}
 	var err error
-	s.labels, err = openLabels(cfg, id)
+	s.labels, err = folder.OpenLabels(cfg, id)
 	must(err)
-	t.Cleanup(func() { _ = s.labels.close() })
+	t.Cleanup(func() { _ = s.labels.Close() })
 	look := func() string {
 		t.Helper()
 		s.watchInstance()

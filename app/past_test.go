@@ -20,6 +20,7 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/engine"
+	"belfry/folder"
 	"belfry/intake"
 	"belfry/journal"
 	"belfry/meta"
@@ -463,7 +464,7 @@ func TestSnapshots(t *testing.T) {
 	m := newMemory(t, 1)
 	defer func() { m.close() }()
 	s := func() *service {
-		c := &core{Options: Options{Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler)}, tree: m.tree}
+		c := &core{Options: Options{Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler)}, Folder: &folder.Folder{Tree: m.tree}}
 		return &service{core: c, rows: m.rows, store: m.mover, seq: m.seq}
 	}
 	day := func(n int) belfry.Time { return belfry.At(time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC)) }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/config"
 	"belfry/query"
 	"belfry/store"
 )
@@ -73,13 +74,13 @@ func (p *pressure) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-next.C:
-			next.Reset(p.look(now))
+			next.Reset(p.measure(now))
 		}
 	}
 }
 
-// look compares what is used with the limit, and says when to look again.
-func (p *pressure) look(now time.Time) time.Duration {
+// measure compares what is used with the limit, and says when to look again.
+func (p *pressure) measure(now time.Time) time.Duration {
 	used := p.used()
 	if used >= p.some() && now.Sub(p.trimmed) >= freeEvery {
 		p.trimmed = now
@@ -127,7 +128,7 @@ func (p *pressure) check() error {
 	if used == nil {
 		return nil
 	}
-	return belfry.Errorf(belfry.Overloaded, "the service uses %s of the %s of memory that it may have; send again shortly", Size(*used), Size(p.limit))
+	return belfry.Errorf(belfry.Overloaded, "the service uses %s of the %s of memory that it may have; send again shortly", config.Size(*used), config.Size(p.limit))
 }
 
 // anonymousMemory is what the process has in memory and no file holds.

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"belfry/config"
 )
 
 // testProvider is a small OpenID Connect provider on this machine. It vouches for whomever a test says.
@@ -81,10 +83,10 @@ func (p *testProvider) write(w http.ResponseWriter, status int, v any) {
 }
 
 // config is how the service is told of the provider.
-func (p *testProvider) config() OIDC {
-	return OIDC{
+func (p *testProvider) config() config.OIDC {
+	return config.OIDC{
 		Issuer: p.server.URL, Name: "Test", ClientID: testClient, ClientSecret: testSecret, Customer: "default",
-		Scopes: "openid profile", Recheck: Duration(15 * time.Minute), RoleClaim: "groups.belfry", Roles: map[string]string{"staff": "viewer", "night shift": "operator", "root": "administrator"},
+		Scopes: "openid profile", Recheck: config.Duration(15 * time.Minute), RoleClaim: "groups.belfry", Roles: map[string]string{"staff": "viewer", "night shift": "operator", "root": "administrator"},
 	}
 }
 

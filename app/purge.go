@@ -17,10 +17,10 @@ const purgeMargin = 24 * time.Hour
 // purge forgets removed items about which retention has left no row.
 func (s *service) purge(ctx context.Context) {
 	before := max(s.oldestRow()-belfry.Time(purgeMargin.Microseconds()), 1) // graphical elements never have rows
-	purged, err := s.db.Purge(ctx, before, func(ids []belfry.ID) error { return s.rows.ForgetItems(ctx, ids) })
+	purged, err := s.DB.Purge(ctx, before, func(ids []belfry.ID) error { return s.rows.ForgetItems(ctx, ids) })
 	if err == nil && purged > 0 {
 		s.Log.Info("removed items purged", "items", purged, "before", before)
-		err = s.tree.Purged(ctx)
+		err = s.Tree.Purged(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("removed items without rows stay", "err", err)

@@ -40,12 +40,13 @@ func (s *service) run(ctx context.Context) error {
 				continue
 			}
 			if s.phase.Swap(nil) != nil {
-				s.settleFaults()
+				s.tellIncomplete(nil)
+				s.faults.settle()
 			}
 			switch err := s.faults.ready(); {
 			case err == nil:
 				caught.Stop()
-				objects, resources, views := s.tree.Size()
+				objects, resources, views := s.Tree.Size()
 				s.Log.Info("ready", "objects", objects, "resources", resources, "views", views, "dur", time.Since(begun).Round(time.Millisecond))
 			case !blocked:
 				blocked = true
@@ -55,14 +56,8 @@ func (s *service) run(ctx context.Context) error {
 	}
 }
 
-// settleFaults ends the faults of the last run that this one has not found.
-func (s *service) settleFaults() {
-	s.tellIncomplete(nil)
-	s.faults.settle()
-}
-
-// keepHouse lets go of what is not needed any more: segments that have arrived everywhere, rows and answers that are
-// too old.
+// keepHouse removes what is not needed any more: segments whose records have arrived everywhere, rows and answers that are too
+// old.
 func (s *service) keepHouse(ctx context.Context) error {
 	release, retention, uses := time.NewTicker(releaseEvery), time.NewTicker(retentionEvery), time.NewTicker(usesEvery)
 	defer uses.Stop()
@@ -96,28 +91,28 @@ func (s *service) release(ctx context.Context) {
 		s.filesChanged()
 		return
 	}
-	if rows > s.moved && s.trouble.meta.err() == nil {
-		if err := s.db.MarkRows(ctx, rows); err != nil {
+	if rows > s.Moved && s.trouble.meta.err() == nil {
+		if err := s.DB.MarkRows(ctx, rows); err != nil {
 			if ctx.Err() == nil {
 				s.Log.Warn("the next start will offer rows again that are stored", "err", err)
 			}
 			return
 		}
-		s.moved = rows
+		s.Moved = rows
 	}
-	if _, segments := s.journal.Size(); segments > 1 || s.journal.Short() || s.disk.journalLow.Load() {
-		s.releaseUpTo(ctx, min(s.moved, s.meta.Position())) // a start takes segments for lost that go beyond either
+	if _, segments := s.Journal.Size(); segments > 1 || s.Journal.Short() || s.disk.journalLow.Load() {
+		s.releaseUpTo(ctx, min(s.Moved, s.meta.Position())) // a start takes segments for lost that go beyond either
 	}
 }
 
 // releaseUpTo lets segments go. What the database has of them must be on disk first, and the note of what is in the row store:
 // a power cut may take back what was written last, and then the records would be nowhere, or seem to be.
 func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
-	release := s.journal.Release
+	release := s.Journal.Release
 	if s.disk.journalLow.Load() {
-		release = s.journal.Shrink
+		release = s.Journal.Shrink
 	}
-	err := errors.Join(s.db.Sync(ctx), s.rows.sync())
+	err := errors.Join(s.DB.Sync(ctx), s.rows.sync())
 	if err == nil {
 		err = release(pos)
 	}
@@ -146,7 +141,7 @@ func (s *service) retain(ctx context.Context) {
 		}
 	}
 	s.purge(ctx)
-	if err := s.db.ForgetAnswers(ctx, belfry.At(s.guard.answersFrom())); err != nil && ctx.Err() == nil {
+	if err := s.DB.ForgetAnswers(ctx, belfry.At(s.guard.answersFrom())); err != nil && ctx.Err() == nil {
 		s.Log.Warn("old idempotency answers stay", "err", err)
 	}
 	if err := s.meta.RecountAnswers(ctx); err != nil && ctx.Err() == nil {
@@ -184,39 +179,23 @@ func (s *service) tellShortfalls() {
 	}
 }
 
-// stop ends the parts in reverse. Each may take its time, all together no longer than a stop may: what is left then is
-// in the journal.
+// stop ends the parts in reverse order of their start. All together may take no longer than limits.stop: what is left then is in
+// the journal.
 func (s *service) stop() error {
 	s.notReady("the service is stopping")
 	begun := time.Now()
 	most := time.Duration(s.cfg.Load().Limits.Stop)
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
-	if s.store != nil {
-		s.store.Closing()
+	s.closeEntries(ctx)
+	errs := []error{s.upkeep.end(ctx)}
+	if len(s.upkeep) > 0 {
+		_ = within(ctx, func() error { s.noteUses(); return nil }) // once more, but not at any price
 	}
-	if s.parts.collect != nil {
-		s.parts.collect.stop() // at once: nobody waits for an answer from it, and others may have many requests open
-	}
-	if s.seq != nil {
-		s.intake.Closing()
-	}
-	if s.hub != nil {
-		s.hub.Close() // streams would not end by themselves
-	}
-	if s.listeners != nil {
-		s.listeners.close(ctx, s.endBodies)
-	}
-	p := &s.parts
-	errs := []error{endAll(ctx, p.demo, p.measure, p.collect, p.snap, p.check, p.sum, p.erase, p.keep)}
-	if p.keep != nil {
-		s.lastUses(ctx)
-	}
-	errs = append(errs, endAll(ctx, p.watch))
 	s.tellStop(ctx)
-	errs = append(errs, endAll(ctx, p.faults, p.seq, p.hub))
+	errs = append(errs, s.deciding.end(ctx))
 	s.drain(ctx, most/moverShare)
-	errs = append(errs, endAll(ctx, p.pressure, p.disk, p.clock, p.arrivals, p.files))
+	errs = append(errs, s.watches.end(ctx))
 	if s.rows != nil {
 		err := within(ctx, s.rows.Close)
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -225,58 +204,58 @@ func (s *service) stop() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, s.labels.close(), s.closeCore(begun.Add(most+closeWithin)))
+	errs = append(errs, s.labels.Close(), s.closeFolder(begun.Add(most+closeWithin)))
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
 }
 
-// endBodies ends the bodies that requests still bring.
-func (s *service) endBodies() {
-	if s.api != nil {
-		s.api.EndBodies()
+// closeEntries ends everything through which rows and requests come in.
+func (s *service) closeEntries(ctx context.Context) {
+	if s.store != nil {
+		s.store.Closing()
+	}
+	if s.collecting != nil {
+		s.collecting.stop() // at once: no sender waits for an answer, and others may have many requests open
+	}
+	if s.seq != nil {
+		s.intake.Closing()
+	}
+	if s.hub != nil {
+		s.hub.Close() // streams would not end by themselves
+	}
+	if s.listeners != nil {
+		s.listeners.Close(ctx, func() {
+			if s.api != nil {
+				s.api.EndBodies()
+			}
+		})
 	}
 }
 
-// closeCore closes what all parts use. One that was left behind may write at this moment.
-func (s *service) closeCore(deadline time.Time) error {
+// closeFolder closes what all parts use. A part that was left behind may be writing at this moment.
+func (s *service) closeFolder(deadline time.Time) error {
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
-	if err := within(ctx, s.core.close); err != nil {
+	if err := within(ctx, s.Close); err != nil {
 		return fmt.Errorf("close journal and metadata: %w", err)
 	}
 	return nil
 }
 
-// lastUses stores the last use of keys and sessions once more; not at any price.
-func (s *service) lastUses(ctx context.Context) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.noteUses()
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-}
-
-// drain lets the movers finish, unless that takes long.
+// drain ends the movers after they have moved what is left, unless that takes long.
 func (s *service) drain(ctx context.Context, each time.Duration) {
-	for _, m := range []struct {
-		part  *part
-		drain func(context.Context) error
-	}{{s.parts.store, s.drainStore}, {s.parts.meta, s.drainMeta}} {
-		if m.part == nil {
-			continue
-		}
-		s.leave(m.part.name, m.part.endAndDrain(ctx, each, m.drain))
+	if m := s.movers.rows; m != nil {
+		s.leave(m.name, m.endAndDrain(ctx, each, s.drainStore))
 	}
-	if s.journal != nil && s.store != nil {
+	if m := s.movers.meta; m != nil {
+		s.leave(m.name, m.endAndDrain(ctx, each, s.drainMeta))
+	}
+	if s.Journal != nil && s.store != nil {
 		s.release(ctx)
 	}
 }
 
-// leave tells what could not be finished. It is in the journal.
+// leave logs what could not be finished. It is in the journal.
 func (s *service) leave(part string, err error) {
 	if err != nil {
 		s.Log.Warn("left to the next start", "part", part, "err", err)

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/client"
 	"belfry/collect/script"
+	"belfry/config"
 )
 
 // running is a whole service in this process, on a folder of its own and a port of its own.
@@ -26,8 +28,8 @@ type running struct {
 	base    string
 	log     *logText
 	reload  chan os.Signal
-	file    atomic.Pointer[Config] // what a reload finds
-	stop    func()                 // as a signal does
+	file    atomic.Pointer[config.Config] // what a reload finds
+	stop    func()                        // as a signal does
 }
 
 const adminPassword = "correct horse"
@@ -46,16 +48,16 @@ func TestMain(m *testing.M) {
 }
 
 // startService serves until the test ends, and waits until it is ready.
-func startService(t testing.TB, change func(*Config)) *running {
+func startService(t testing.TB, change func(*config.Config)) *running {
 	t.Helper()
 	return startByClock(t, change, nil)
 }
 
 // startByClock is startService with a clock that the test sets; nil: that of the machine.
-func startByClock(t testing.TB, change func(*Config), clock func() (wall time.Time, passed time.Duration)) *running {
+func startByClock(t testing.TB, change func(*config.Config), clock func() (wall time.Time, passed time.Duration)) *running {
 	t.Helper()
 	cat := testCatalog(t)
-	cfg := Default(cat)
+	cfg := config.Default(cat)
 	cfg.Listen, cfg.Data = "127.0.0.1:0", t.TempDir()
 	cfg.Storage.Reserve = 0
 	cfg.NoCollect = true // addresses in tests are nobody's to be asked
@@ -66,7 +68,7 @@ func startByClock(t testing.TB, change func(*Config), clock func() (wall time.Ti
 	level := &slog.LevelVar{}
 	r.options = Options{
 		Config: cfg, Catalog: cat, Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: level})), Level: level,
-		Console: io.Discard, AdminPassword: adminPassword, ScriptWorker: []string{"/proc/self/exe", os.Args[0], scriptWorker}, Reload: r.reload, Load: func() (*Config, error) { return r.file.Load(), nil },
+		Console: io.Discard, AdminPassword: adminPassword, ScriptWorker: []string{"/proc/self/exe", os.Args[0], scriptWorker}, Reload: r.reload, Load: func() (*config.Config, error) { return r.file.Load(), nil },
 		clock: clock,
 	}
 	r.file.Store(cfg)
@@ -198,4 +200,13 @@ func (l *logText) last(text string) (found string) {
 		}
 	}
 	return found
+}
+
+func testCatalog(t testing.TB) *catalog.Catalog {
+	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cat
 }

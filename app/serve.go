@@ -17,9 +17,13 @@ import (
 	"belfry/api"
 	"belfry/catalog"
 	"belfry/collect"
+	"belfry/config"
 	"belfry/engine"
+	"belfry/folder"
 	"belfry/intake"
+	"belfry/listen"
 	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/query"
 	"belfry/status"
 	"belfry/store"
@@ -29,7 +33,7 @@ import (
 // service is everything that runs while the service runs.
 type service struct {
 	*core
-	listeners   *listeners
+	listeners   *listen.Listeners
 	disk        *disk
 	faults      *faults
 	guard       *clockGuard
@@ -38,7 +42,7 @@ type service struct {
 	descriptors descriptors
 	rows        *rowStore
 	store       *store.Mover
-	meta        *meta.Mover
+	meta        *sqlite.Mover
 	seq         *engine.Sequencer
 	intake      *intake.Intake
 	hub         *api.Hub
@@ -48,17 +52,21 @@ type service struct {
 	accounts    *accounts.Accounts
 	budget      *budget
 	pressure    *pressure
-	parts       struct{ clock, arrivals, disk, watch, store, meta, files, seq, hub, faults, keep, snap, sum, collect, demo, measure, erase, pressure, check *part }
+	watches     parts // of the disk, the memory, the files and the clock
+	movers      struct{ rows, meta *part }
+	deciding    parts // the sequencer, and what feeds on it
+	collecting  *part
+	upkeep      parts // what no request needs
 	failed      chan error
-	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
-	reloads     chan struct{}                // retention may have changed
-	files       chan struct{}                // a file of rows was found damaged or missing, or is whole again
-	metaLost    atomic.Pointer[belfry.Error] // why nothing is taken while the files of the metadata are not there; nil when they are
-	lost        atomic.Pointer[[]loss]       // times of which rows may be missing
-	goal        belfry.Position              // position of the last record of the replay
-	refused     atomic.Int64                 // files that were wrong when they were to be imported
-	summed      atomic.Int64                 // when all summaries were found up to date, in Unix seconds
-	labels      labels
+	phase       atomic.Pointer[belfry.Error]  // why it is not ready; nil when it is
+	reloads     chan struct{}                 // retention may have changed
+	files       chan struct{}                 // a file of rows was found damaged or missing, or is whole again
+	metaLost    atomic.Pointer[belfry.Error]  // why nothing is taken while the files of the metadata are not there; nil when they are
+	lost        atomic.Pointer[[]folder.Loss] // times of which rows may be missing
+	goal        belfry.Position               // position of the last record of the replay
+	refused     atomic.Int64                  // files that were wrong when they were to be imported
+	summarised  atomic.Int64                  // when all summaries were found up to date, in Unix seconds
+	labels      folder.Labels
 	turns       status.Turns // of queries of the current collections
 	settings
 	vitals   vitals
@@ -75,9 +83,9 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	budget := newBudget(findMemoryLimit("/"))
 	o.useBudget(budget)
-	o.Config.Runtime.apply(Runtime{})
+	tuneRuntime(o.Config.Runtime, config.Runtime{})
 	budget.limitHeap(o.Config)
-	budget.tell(o.Config, o.Log)
+	budget.log(o.Config, o.Log)
 	defer runtime.KeepAlive(newBallast(budget.ballast))
 	c, err := lockCore(o)
 	if err != nil {
@@ -85,11 +93,11 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
-	s.pressure.lasts = s.memoryLasts
+	s.pressure.lasts = s.faults.memory
 	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
 	s.newTroubles()
-	s.wrote, s.marked, s.timed = s.journalFailed, s.endNoted, s.trouble.times.told
-	warnReadable(o.Config, o.Log)
+	s.OnAppend, s.OnNote, s.OnTimes = s.journalFailed, s.endNoted, s.trouble.times.record
+	folder.WarnReadable(o.Config, o.Log)
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
 	if err == nil {
@@ -128,17 +136,20 @@ func (s *service) open(ctx context.Context) (err error) {
 	if s.descriptors.connections < cfg.Limits.Connections {
 		s.Log.Warn("the limit of open files allows fewer connections than limits.connections", "connections", s.descriptors.connections, "limit", cfg.Limits.Connections)
 	}
-	if s.listeners, err = listen(cfg, s.descriptors, s.budget, s.ready, s.Log, s.failed); err != nil {
+	if s.listeners, err = listen.Open(cfg, listen.Sizes{
+		Connections: s.descriptors.connections, Waiting: s.descriptors.waiting,
+		Header: s.budget.header, Received: s.budget.received, PerConnection: s.budget.perConnection,
+	}, s.ready, s.Log, s.failed); err != nil {
 		return err
 	}
-	s.url = s.listeners.url
+	s.url = s.listeners.URL
 	s.disk = newDisk(cfg, s.faults, s.Log.With("part", "disk"))
-	s.disk.look()
-	s.parts.disk = start("disk watch", s.disk.Run, s.failed)
-	s.parts.pressure = start("memory watch", s.pressure.run, s.failed)
+	s.disk.check()
+	s.watches.start("disk watch", s.disk.Run, s.failed)
+	s.watches.start("memory watch", s.pressure.run, s.failed)
 	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.openSecrets, s.settingsStep} {
 		if err := step(ctx); err != nil {
-			return s.explainMetadata(ctx, err)
+			return s.ExplainMetadata(ctx, err)
 		}
 	}
 	for _, step := range []func(context.Context) error{s.startSequencer, s.sealSecrets, s.importStep, s.demoStep, s.serveHTTP} {
@@ -158,17 +169,17 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	}
 	if s.rows.files != nil {
 		open := s.tellIncomplete(nil) // before retention, which replaces what is damaged
-		s.parts.files = start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
+		s.watches.start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
 	}
 	s.oldest = s.rows.Accepts
 	reached, err := s.rows.Reached(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.checkRows(ctx, reached); err != nil {
+	if err := s.CheckRows(ctx, reached); err != nil {
 		return err
 	}
-	if s.accepted[lossRows] {
+	if s.Accepted(folder.LossRows) {
 		if err := s.forgetPast(ctx); err != nil {
 			return err
 		}
@@ -176,22 +187,22 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err := s.removeMissed(ctx); err != nil {
 		return err
 	}
-	err = s.tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
-	if err != nil || s.tree.Settled() == 0 {
+	err = s.Tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
+	if err != nil || s.Tree.Settled() == 0 {
 		return err
 	}
-	return s.rows.NamesUpTo(ctx, s.stored) // what was found to be removed has this position
+	return s.rows.NamesUpTo(ctx, s.Stored) // what was found to be removed has this position
 }
 
 // removeMissed removes items of which the row store knows that they were removed, after a loss that may have taken the
 // record of it. It comes before the store is told which items exist.
 func (s *service) removeMissed(ctx context.Context) error {
-	if len(s.gaps) == 0 {
+	if !s.HasGaps() {
 		return nil
 	}
 	var missed []meta.Missed
 	err := s.rows.RemovedItems(ctx, func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string) {
-		if s.tree.MayExist(id) {
+		if s.Tree.MayExist(id) {
 			missed = append(missed, meta.Missed{ID: id, Customer: c, Kind: k, Name: name})
 		}
 	})
@@ -201,14 +212,14 @@ func (s *service) removeMissed(ctx context.Context) error {
 		}
 		s.Log.Warn("items whose removal was lost may exist again", "err", err)
 	}
-	return s.tree.RemoveMissed(ctx, missed, belfry.At(time.Now()))
+	return s.Tree.RemoveMissed(ctx, missed, belfry.At(time.Now()))
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.moved, MaxBacklog: s.budget.backlogRows, Labels: s.tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: s.explainRows})
-	s.meta = meta.NewMover(s.db, meta.MoverOptions{States: s.tree.States, MaxBytes: s.budget.metadata, Removed: s.tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
-	s.parts.store = start("row mover", s.store.Run, s.failed)
-	s.parts.meta = start("metadata mover", behind(s.meta.Run), s.failed)
+	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Labels: s.Tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: func(err error) string { return explainRows(s.cfg.Load(), err) }})
+	s.meta = sqlite.NewMover(s.DB, sqlite.MoverOptions{States: s.Tree.States, MaxBytes: s.budget.metadata, Removed: s.Tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
+	s.movers.rows = start("row mover", s.store.Run, s.failed)
+	s.movers.meta = start("metadata mover", behind(s.meta.Run), s.failed)
 	return s.meta.RecountAnswers(ctx)
 }
 
@@ -216,7 +227,7 @@ func (s *service) startMovers(ctx context.Context) error {
 // know its items yet; then their names are all that the store needs. It gets them first: a removal that the replay has found by itself is
 // not in the store, and once the database has it no start brings its name again.
 func (s *service) carryOn(ctx context.Context) error {
-	defer s.tree.ForgetLoaded()
+	defer s.Tree.ForgetLoaded()
 	const atOnce = 50_000 // items and rows whose records share a commit of names: one for each record would take long
 	var names []*belfry.Batch
 	var held []*belfry.Record // not in the database before their names are in the store
@@ -233,19 +244,19 @@ func (s *service) carryOn(ctx context.Context) error {
 		names, held, count = nil, nil, 0
 		return nil
 	}
-	err := s.replay(ctx, func(r *belfry.Record, fresh bool) error {
+	err := s.Replay(ctx, func(r *belfry.Record, fresh bool) error {
 		if fresh {
-			if r.Pos <= s.moved {
-				names = append(names, s.tree.Dimension(r)...)
+			if r.Pos <= s.Moved {
+				names = append(names, s.Tree.Dimension(r)...)
 			}
 			held, count = append(held, r), count+len(r.Items)+r.Rows()
 		}
-		if count >= atOnce || r.Pos >= s.moved {
+		if count >= atOnce || r.Pos >= s.Moved {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		if r.Pos <= s.moved {
+		if r.Pos <= s.Moved {
 			return nil
 		}
 		if err := s.store.Room(ctx, 0, r.Rows()); err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {
@@ -263,7 +274,7 @@ func (s *service) carryOn(ctx context.Context) error {
 
 // toStore hands a record to the row store, the names of its items before the rows about them.
 func (s *service) toStore(r *belfry.Record) {
-	names := s.tree.Dimension(r)
+	names := s.Tree.Dimension(r)
 	if names == nil {
 		s.store.Add(r)
 		return
@@ -272,14 +283,14 @@ func (s *service) toStore(r *belfry.Record) {
 }
 
 func (s *service) startSequencer(context.Context) error {
-	s.hub = api.NewHub(s.tree)
+	s.hub = api.NewHub(s.Tree)
 	env := &collect.Env{
 		Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams,
-		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.listeners.taken,
+		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.listeners.Taken,
 	}
-	s.collect = collect.New(s.tree, env)
+	s.collect = collect.New(s.Tree, env)
 	s.guard = openClock(s.cfg.Load().Data, s.newest(), s.clock, s.faults, s.Log.With("part", "clock"))
-	s.parts.clock = start("clock watch", s.guard.run, s.failed)
+	s.watches.start("clock watch", s.guard.run, s.failed)
 	s.seq = s.sequencer(engine.Config{
 		Trusted: s.guard.trusted,
 		Passed:  monotonic,
@@ -293,27 +304,27 @@ func (s *service) startSequencer(context.Context) error {
 		Answers: s.answered,
 		Count:   s.meta.AnswerCount,
 	})
-	s.parts.arrivals = start("times of records", s.arrivals.run, s.failed)
+	s.watches.start("times of records", s.arrivals.Run, s.failed)
 	s.intake = intake.New(intake.Config{
 		Engine: s.seq, Check: collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
 	})
 	env.Sink = s.intake
 	s.env = env
-	s.parts.hub = start("streams", s.hub.Run, s.failed)
-	s.parts.seq = start("sequencer", s.seq.Run, s.failed)
+	s.deciding.start("streams", s.hub.Run, s.failed)
+	s.deciding.start("sequencer", s.seq.Run, s.failed)
 	s.accounts = s.newAccounts(s.seq, s.guard.expiry)
 	if err := s.bootstrap(s.accounts); err != nil {
 		return err
 	}
 	s.tellStart()
-	s.parts.faults = start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
-	for _, info := range s.told {
+	s.deciding.start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
+	for _, info := range s.Notices {
 		if err := s.seq.Internal(info, 0); err != nil {
 			s.Log.Warn("no event about an accepted loss could be written", "err", err)
 		}
 	}
-	s.tellLosses()
-	if len(s.damage) > 0 {
+	s.reportLosses()
+	if len(s.Damage) > 0 {
 		s.mendDamage()
 	}
 	if err := s.seq.Reassess(); err != nil {
@@ -322,14 +333,14 @@ func (s *service) startSequencer(context.Context) error {
 	return nil
 }
 
-// maxTold is how many damaged places one event lists.
-const maxTold = 5
+// maxListed is how many damaged places one event lists.
+const maxListed = 5
 
 // mendDamage tells that records were lost, and lets views and resources show again what stands in them: the record that
 // said so may be one of the lost ones.
 func (s *service) mendDamage() {
-	told := s.damage[:min(len(s.damage), maxTold)]
-	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.damage), strings.Join(told, "; "))
+	listed := s.Damage[:min(len(s.Damage), maxListed)]
+	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.Damage), strings.Join(listed, "; "))
 	if err := s.seq.Internal(info, 0); err != nil {
 		s.Log.Warn("no event about the journal's damage could be written", "err", err)
 	}
@@ -340,15 +351,6 @@ func (s *service) mendDamage() {
 
 // roomWithin is how long a request waits for the movers before it is refused.
 const roomWithin = 10 * time.Second
-
-// memoryLasts begins and ends the fault that memory is short.
-func (s *service) memoryLasts(why string) {
-	if why == "" {
-		s.faults.end(faultMemory)
-		return
-	}
-	s.faults.begin(faultMemory, true, why)
-}
 
 func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error {
 	if err := s.pressure.check(); err != nil && rows > 0 {
@@ -390,50 +392,50 @@ func (s *service) answered(ctx context.Context, c belfry.CustomerID, key string)
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("an idempotency answer cannot be read", "err", err)
 		cfg := s.cfg.Load()
-		return nil, belfry.Errorf(belfry.StorageUnavailable, "what was answered under this Idempotency-Key cannot be read: %s", explain(cfg.inside(cfg.Meta.SQLite.Path), err))
+		return nil, belfry.Errorf(belfry.StorageUnavailable, "what was answered under this Idempotency-Key cannot be read: %s", folder.Explain(cfg.Inside(cfg.Meta.SQLite.Path), err))
 	}
 	return a, err
 }
 
-// serveHTTP lets requests in and starts what keeps the house.
+// serveHTTP accepts requests and starts the upkeep.
 func (s *service) serveHTTP(ctx context.Context) error {
 	metrics := s.metrics()
 	s.registry = metrics.registry
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Trusted: s.guard.expiry,
-		Tree: s.tree, Engine: s.seq, Intake: s.intake, Accounts: s.accounts, Collect: s.collect, Images: s.meta, Hub: s.hub,
+		Tree: s.Tree, Engine: s.seq, Intake: s.intake, Accounts: s.accounts, Collect: s.collect, Images: s.meta, Hub: s.hub,
 		Source: s.source, Ready: s.ready, Health: s.health, ConfirmFault: s.confirmFault, Settings: s.listSettings, PutSettings: s.putSettings,
-		UI: web.Handler(), Hosts: s.listeners.names, Version: Version(),
-		Register: metrics.registry, Limits: s.cfg.Load().apiLimits(), Spool: s.cfg.Load().inside("tmp"),
+		UI: web.Handler(), Hosts: s.listeners.Names, Version: Version(),
+		Register: metrics.registry, Limits: apiLimits(s.cfg.Load()), Spool: s.cfg.Load().Inside("tmp"),
 	}
 	if s.cfg.Load().AdminListen == "" {
 		c.Metrics = metrics.handler()
 	}
 	if oidc := s.cfg.Load().OIDC; oidc.Issuer != "" {
-		cfg, err := oidc.provider()
+		cfg, err := oidcProvider(&oidc)
 		if err != nil {
 			return err
 		}
 		c.Provider = accounts.NewProvider(cfg, s.accounts, s.Log.With("part", "oidc"))
 	}
 	s.api = api.New(c)
-	s.listeners.open(s.api, metrics.handler(), s.api.Local())
+	s.listeners.Handle(s.api, metrics.handler(), s.api.Local())
 	if !s.cfg.Load().NoCollect {
-		s.parts.collect = start("collectors", s.collect.Run, s.failed)
+		s.collecting = s.upkeep.start("collectors", s.collect.Run, s.failed)
 	}
 	var err error
-	if s.labels, err = openLabels(s.cfg.Load(), s.instance); err != nil {
+	if s.labels, err = folder.OpenLabels(s.cfg.Load(), s.Instance); err != nil {
 		return err
 	}
-	s.lookAtParts(ctx)
-	s.parts.watch = start("watch of lock, journal and metadata", s.watchParts, s.failed)
-	s.parts.keep = start("housekeeping", s.keepHouse, s.failed)
-	s.parts.measure = start("measurements", s.measure, s.failed)
-	s.parts.erase = start("removal of customers", behind(s.keepErased), s.failed)
-	s.parts.snap = start("status snapshots", s.keepSnapshots, s.failed)
-	s.parts.check = start("check of the metadata", behind(s.checkMetadata), s.failed)
+	s.checkParts(ctx)
+	s.upkeep.start("watch of lock, journal and metadata", s.watchParts, s.failed)
+	s.upkeep.start("housekeeping", s.keepHouse, s.failed)
+	s.upkeep.start("measurements", func(ctx context.Context) error { return s.vitals.run(ctx, s.intake.Counters()) }, s.failed)
+	s.upkeep.start("removal of customers", behind(s.keepErased), s.failed)
+	s.upkeep.start("status snapshots", s.keepSnapshots, s.failed)
+	s.upkeep.start("check of the metadata", behind(s.checkMetadata), s.failed)
 	if s.rows.summaries != nil {
-		s.parts.sum = start("summaries", behind(s.summarise), s.failed)
+		s.upkeep.start("summaries", behind(s.summarise), s.failed)
 	}
 	return nil
 }
@@ -448,13 +450,22 @@ func (s *service) source(c *catalog.Collection) query.Source {
 	}
 	past := s.past()
 	past.Rows = rows
-	return status.Source{Tree: s.tree, Past: past, Turns: &s.turns}
+	return status.Source{Tree: s.Tree, Past: past, Turns: &s.turns}
 }
 
-func (c *Config) apiLimits() api.Limits {
+func apiLimits(c *config.Config) api.Limits {
 	return api.Limits{
 		Body: int64(c.Limits.Body), BodyHeld: int64(c.Limits.BodyHeld), BulkRequests: c.Limits.BulkRequests,
 		Queries: c.Limits.Queries, QueryTime: time.Duration(c.Limits.QueryTime), Wait: time.Duration(c.Limits.Wait),
 		Idle: time.Duration(c.Limits.Idle), SessionAge: time.Duration(c.Sessions.MaxAge), Streams: c.Limits.Streams, AllStreams: c.Limits.AllStreams,
 	}
+}
+
+// oidcProvider returns the configuration of package accounts.
+func oidcProvider(o *config.OIDC) (accounts.OIDC, error) {
+	secret, err := o.ReadSecret()
+	return accounts.OIDC{
+		Issuer: o.Issuer, Name: o.Name, ClientID: o.ClientID, Secret: secret, PublicURL: o.PublicURL, Customer: o.Customer,
+		RoleClaim: o.RoleClaim, Roles: o.Roles, DefaultRole: o.DefaultRole, Scopes: o.Scopes, Recheck: time.Duration(o.Recheck),
+	}, err
 }

@@ -12,7 +12,9 @@ import (
 
 	"belfry"
 	"belfry/api"
+	"belfry/config"
 	"belfry/engine"
+	"belfry/meta"
 	"belfry/status"
 )
 
@@ -23,8 +25,8 @@ import (
 //	                       ├─ with ─► the configuration in force
 //	API ──► journal ─► tree┘
 type settings struct {
-	mu    sync.Mutex // whoever changes something holds it from the check until it is in force
-	base  *Config    // without what was stored
+	mu    sync.Mutex     // whoever changes something holds it from the check until it is in force
+	base  *config.Config // without what was stored
 	zones atomic.Pointer[zones]
 }
 
@@ -49,9 +51,9 @@ func (s *service) settingsStep(context.Context) error {
 // adopt puts in force what is stored, over the base, and tells what has changed.
 func (s *service) adopt() (changed []string) {
 	old := s.cfg.Load()
-	next := s.sound(s.tree.Settings(0))
-	changed, _ = differences(old, next)
-	s.findZones(next)
+	next := s.sound(s.Tree.Settings(0))
+	changed, _ = config.Differences(old, next)
+	s.findZones(s.Tree, next)
 	s.use(next)
 	s.apply(next, old)
 	return changed
@@ -59,8 +61,8 @@ func (s *service) adopt() (changed []string) {
 
 // sound lays stored settings over the base. What does not fit any more, because the file has changed since, is left out
 // and told; the service must start all the same.
-func (s *service) sound(stored map[string]string) *Config {
-	next, faults := s.base.with(stored)
+func (s *service) sound(stored map[string]string) *config.Config {
+	next, faults := s.base.With(stored)
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
 		s.Log.Warn("a stored setting is not used", "setting", name, "err", faults[name])
 	}
@@ -72,13 +74,13 @@ func (s *service) sound(stored map[string]string) *Config {
 	return s.base
 }
 
-func (s *service) findZones(c *Config) {
+func (s *settings) findZones(tree *meta.Tree, c *config.Config) {
 	z := &zones{of: map[belfry.CustomerID]*time.Location{}}
 	var err error
 	if z.instance, err = c.Zone(); err != nil {
 		z.instance = time.Local // a wrong one is refused before it gets here
 	}
-	for c, name := range s.tree.CustomerSetting(customerZone) {
+	for c, name := range tree.CustomerSetting(customerZone) {
 		if zone, err := status.ParseZone(name, z.instance); err == nil {
 			z.of[c] = zone
 		}
@@ -87,7 +89,7 @@ func (s *service) findZones(c *Config) {
 }
 
 // zoneOf is the zone of times that a customer writes without one.
-func (s *service) zoneOf(c belfry.CustomerID) *time.Location {
+func (s *settings) zoneOf(c belfry.CustomerID) *time.Location {
 	z := s.zones.Load()
 	if zone := z.of[c]; zone != nil {
 		return zone
@@ -107,48 +109,48 @@ func (s *service) rezone() {
 
 // listSettings lists what an administrator may see: those of the instance with all, others with what concerns their data.
 func (s *service) listSettings(c belfry.CustomerID, l belfry.Level) (list []api.Setting) {
-	cfg, stored := s.cfg.Load(), s.tree.Settings(0)
+	cfg, stored := s.cfg.Load(), s.Tree.Settings(0)
 	s.settings.mu.Lock()
-	said := s.base.said
+	base := s.base
 	s.settings.mu.Unlock()
-	defaults := Default(s.Catalog)
-	usual := defaults.fields()
-	fields := cfg.fields()
+	defaults := config.Default(s.Catalog)
+	usual := defaults.Fields()
+	fields := cfg.Fields()
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		f := fields[name]
 		if l < belfry.LevelInstance && !concerns(name) {
 			continue
 		}
 		set := api.Setting{
-			Name: name, Value: f.show(cfg), Default: usual[name].show(defaults), From: saidNowhere, Scope: "instance", Help: f.help,
-			Change: f.live && said[name] == "" && l >= belfry.LevelInstance,
+			Name: name, Value: f.Show(cfg), Default: usual[name].Show(defaults), From: config.FromDefault, Scope: "instance", Help: f.Help,
+			Change: f.Live && base.Source(name) == "" && l >= belfry.LevelInstance,
 		}
 		if _, ok := stored[name]; ok {
-			set.From = saidStored
+			set.From = config.FromStore
 		}
-		if from := said[name]; from != "" {
+		if from := base.Source(name); from != "" {
 			set.From = from
 		}
 		list = append(list, set)
 	}
-	return append(list, s.customerSetting(c))
+	return append(list, customerSetting(s.Tree, c))
 }
 
 // customerSetting shows the zone of a customer.
-func (s *service) customerSetting(c belfry.CustomerID) api.Setting {
+func customerSetting(tree *meta.Tree, c belfry.CustomerID) api.Setting {
 	set := api.Setting{
-		Name: customerZone, Value: "", Default: "", From: saidNowhere, Change: true, Scope: "customer",
+		Name: customerZone, Value: "", Default: "", From: config.FromDefault, Change: true, Scope: "customer",
 		Help: "zone of times that users and keys of this customer give without one; empty: that of the instance",
 	}
-	if name, ok := s.tree.Settings(c)[customerZone]; ok {
-		set.Value, set.From = name, saidStored
+	if name, ok := tree.Settings(c)[customerZone]; ok {
+		set.Value, set.From = name, config.FromStore
 	}
 	return set
 }
 
 // concerns tells whether a setting of the instance says something about the data of its customers.
 func concerns(name string) bool {
-	return name == "timezone" || name == "strict_classes" || strings.HasPrefix(name, retentionPrefix) || strings.HasPrefix(name, "limits.")
+	return name == "timezone" || name == "strict_classes" || strings.HasPrefix(name, config.RetentionPrefix) || strings.HasPrefix(name, "limits.")
 }
 
 // putSettings changes settings, all or none; nil takes one back. They are in force when it returns.
@@ -172,7 +174,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 		}
 	}
 	if len(common) > 0 {
-		if err := s.seq.PutSettings(who, 0, common, s.inForce(common)); err != nil {
+		if err := s.seq.PutSettings(who, 0, common, valuesOf(s.cfg.Load(), common)); err != nil {
 			return err
 		}
 		if changed := s.adopt(); len(changed) > 0 {
@@ -182,48 +184,47 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 	if len(own) == 0 {
 		return nil
 	}
-	if err := s.seq.PutSettings(who, who.Customer, own, s.tree.Settings(who.Customer)); err != nil {
+	if err := s.seq.PutSettings(who, who.Customer, own, s.Tree.Settings(who.Customer)); err != nil {
 		return err
 	}
-	s.findZones(s.cfg.Load())
+	s.findZones(s.Tree, s.cfg.Load())
 	s.rezone()
 	return nil
 }
 
-// inForce gives the values of settings as they are.
-func (s *service) inForce(settings map[string]*string) map[string]string {
-	cfg, values := s.cfg.Load(), map[string]string{}
-	fields := cfg.fields()
+// valuesOf returns the values of some settings as they are.
+func valuesOf(cfg *config.Config, settings map[string]*string) map[string]string {
+	values, fields := map[string]string{}, cfg.Fields()
 	for name := range settings {
-		values[name] = fmt.Sprint(fields[name].show(cfg))
+		values[name] = fmt.Sprint(fields[name].Show(cfg))
 	}
 	return values
 }
 
 // checkSettings finds what is wrong with changes of the instance's settings.
 func (s *service) checkSettings(l belfry.Level, changes map[string]*string) error {
-	stored := s.tree.Settings(0)
+	stored := s.Tree.Settings(0)
 	if stored == nil {
 		stored = map[string]string{}
 	}
-	fields := s.base.fields()
+	fields := s.base.Fields()
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		f, ok := fields[name]
 		switch {
-		case !ok || !f.live && l >= belfry.LevelInstance:
-			return belfry.Errorf(belfry.BadParameter, "%s", noSetting(name, withOwn(fields)))
+		case !ok || !f.Live && l >= belfry.LevelInstance:
+			return belfry.Errorf(belfry.BadParameter, "%s", config.NoSetting(name, withOwn(fields)))
 		case l < belfry.LevelInstance:
 			return belfry.Errorf(belfry.InsufficientLevel, "%s is a setting of the instance and needs a session of an instance administrator", name)
-		case s.base.said[name] == saidByFlag:
+		case s.base.Source(name) == config.FromFlag:
 			return belfry.Errorf(belfry.BadParameter, "%s is given on the command line or in the environment of the service, which wins; change it there", name)
-		case s.base.said[name] != "":
+		case s.base.Source(name) != "":
 			return belfry.Errorf(belfry.BadParameter, "%s is given in the configuration file, which wins; change it there, or take it out of the file", name)
 		}
 		if delete(stored, name); changes[name] != nil {
 			stored[name] = *changes[name]
 		}
 	}
-	next, faults := s.base.with(stored)
+	next, faults := s.base.With(stored)
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		if err := faults[name]; err != nil {
 			return belfry.Errorf(belfry.BadParameter, "%s", err)
@@ -236,8 +237,8 @@ func (s *service) checkSettings(l belfry.Level, changes map[string]*string) erro
 }
 
 // withOwn adds the setting of the customer to those that a misspelt name may have meant.
-func withOwn(fields map[string]configField) map[string]configField {
+func withOwn(fields map[string]config.Field) map[string]config.Field {
 	fields = maps.Clone(fields)
-	fields[customerZone] = configField{live: true}
+	fields[customerZone] = config.Field{Live: true}
 	return fields
 }

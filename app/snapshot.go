@@ -14,7 +14,7 @@ const snapshotsEvery = time.Minute
 
 // past answers for past moments.
 func (s *service) past() *status.Past {
-	return &status.Past{Tree: s.tree, Catalog: s.Catalog, Rows: s.store, Oldest: s.rows.Oldest}
+	return &status.Past{Tree: s.Tree, Catalog: s.Catalog, Rows: s.store, Oldest: s.rows.Oldest}
 }
 
 // keepSnapshots has the status of all items written once a day, soon after the day has begun in UTC, or when the
@@ -40,7 +40,7 @@ func (s *service) keepSnapshots(ctx context.Context) error {
 // none: there is nothing before that would have to be read.
 func (s *service) snapshots(ctx context.Context, day belfry.Time) (all bool) {
 	all = true
-	for _, c := range s.tree.Customers() {
+	for _, c := range s.Tree.Customers() {
 		if c.Created >= day {
 			continue
 		}

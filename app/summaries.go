@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/catalog"
 )
 
 const (
@@ -42,7 +41,7 @@ func (s *service) summarise(ctx context.Context) error {
 			s.Log.Warn("summaries are not up to date", "err", err)
 		}
 		if !more && err == nil {
-			s.summed.Store(begun.Unix())
+			s.summarised.Store(begun.Unix())
 		}
 		if more && err == nil {
 			timer.Reset(rest * time.Since(begun))
@@ -61,13 +60,4 @@ func (s *service) drop(ctx context.Context, name string, t belfry.Time) error {
 		return s.rows.summaries.DropSummaries(ctx, s.Catalog.Collection(collection), period, t)
 	}
 	return s.rows.Drop(ctx, s.Catalog.KeptAs(name), t)
-}
-
-// summaryAges are how long summaries are kept where the configuration does not say.
-func summaryAges(cat *catalog.Catalog, ages Ages) {
-	for _, c := range cat.Collections() {
-		for _, sum := range c.Summaries {
-			ages[c.SummaryName(sum.Period)] = Duration(sum.Retention.Std())
-		}
-	}
 }

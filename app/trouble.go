@@ -30,8 +30,8 @@ type trouble struct {
 	why   *belfry.Error // nil while there is no fault
 }
 
-// told takes note of the outcome of an attempt.
-func (t *trouble) told(err error) {
+// record notes the outcome of an attempt.
+func (t *trouble) record(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
@@ -52,7 +52,7 @@ func (t *trouble) now(err error) {
 	t.mu.Lock()
 	t.times = t.after
 	t.mu.Unlock()
-	t.told(err)
+	t.record(err)
 }
 
 // err says what is wrong; nil while nothing is.

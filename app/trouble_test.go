@@ -15,7 +15,7 @@ func TestTrouble(t *testing.T) {
 	broken := errors.New("a disk")
 	told := func(err error, want string) {
 		t.Helper()
-		tr.told(err)
+		tr.record(err)
 		got := ""
 		if list := f.list(); len(list) > 0 {
 			got = list[0].Message

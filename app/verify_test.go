@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"belfry/meta"
+	"belfry/folder"
+	"belfry/meta/sqlite"
 )
 
 // files are the names of all files below the folder with their content. The lock is no part of the data.
@@ -50,7 +51,7 @@ func (in *instance) verify() (list []string) {
 func TestVerifyParts(t *testing.T) {
 	healthy := newInstanceFolder(t)
 	healthy.must(os.RemoveAll(healthy.path("rows/events")))
-	db, err := meta.Open(t.Context(), healthy.path("meta.db"), healthy.options.Log)
+	db, err := sqlite.Open(t.Context(), healthy.path("meta.db"), healthy.options.Log)
 	healthy.must(err)
 	healthy.must(db.SkipTo(t.Context(), 1<<32|1, 100))
 	healthy.must(db.Close())
@@ -103,7 +104,7 @@ func TestVerifyParts(t *testing.T) {
 			in.must(os.Mkdir(in.path("format"), 0o700))
 		}, "format: "},
 		{"format missing", func(in *instance) { in.must(os.Remove(in.path("format"))) }, ""}, // the start writes it
-		{"a loss is open", func(in *instance) { in.write(lossFile, `[{"position":"7·3","why":"middle"}]`) }, "may be missing: middle"},
+		{"a loss is open", func(in *instance) { in.write("journal_loss", `[{"position":"7·3","why":"middle"}]`) }, "may be missing: middle"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := &instance{T: t, options: healthy.options, dir: t.TempDir()}
@@ -120,7 +121,7 @@ func TestVerifyParts(t *testing.T) {
 			// The start agrees about the format.
 			lock, err := lockCore(in.options)
 			if err == nil {
-				in.must(lock.close())
+				in.must(lock.Close())
 			}
 			if (err != nil) != strings.HasPrefix(c.want, "format: ") {
 				t.Errorf("the start: %v", err)
@@ -175,7 +176,7 @@ func TestVerifyClock(t *testing.T) {
 	c.run(-week)
 	f := func(text, want string) {
 		t.Helper()
-		c.write(clockFile, text)
+		c.write(folder.ClockFile, text)
 		found := strings.Join(c.verify(), "\n")
 		if !strings.Contains(found, want) || (found == "") != (want == "") {
 			t.Errorf("%q: verify says %q, want %q", text, found, want)

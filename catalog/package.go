@@ -62,13 +62,13 @@ func (pt *PackageType) Columns() []string {
 
 // packageFile is the form of a file in package/.
 type packageFile struct {
-	Name      string         `json:"name"`
-	Kind      PackageKind    `json:"kind"`
-	Help      string         `json:"help"`
-	Collector string         `json:"collector,omitempty"`
-	Placed    bool           `json:"placed,omitempty"` // has a position in its view: posx, posy, width, height
-	Questions []questionFile `json:"questions,omitempty"`
-	Parts     []Part         `json:"parts,omitempty"`
+	Name       string         `json:"name"`
+	Kind       PackageKind    `json:"kind"`
+	Help       string         `json:"help"`
+	Collector  string         `json:"collector,omitempty"`
+	Positioned bool           `json:"placed,omitempty"` // has a position in its view: posx, posy, width, height
+	Questions  []questionFile `json:"questions,omitempty"`
+	Parts      []Part         `json:"parts,omitempty"`
 }
 
 const (
@@ -87,14 +87,14 @@ func placement() []Question {
 }
 
 // lastQuestions follow a package's own. A resource always has a position, and is a view too.
-func lastQuestions(kind PackageKind, placed bool) []Question {
+func lastQuestions(kind PackageKind, positioned bool) []Question {
 	switch {
 	case kind == ResourcePackage:
 		return append(placement(), Question{
 			Name: "autoarrange", Type: ChoiceAnswer, Values: []string{"none", "linear"}, Default: "none",
 			Help: "Whether the icons inside the resource are arranged automatically.",
 		})
-	case placed:
+	case positioned:
 		return placement()
 	}
 	return nil
@@ -122,7 +122,7 @@ func ParsePackage(data []byte) (*PackageType, error) {
 	}
 	pt := &PackageType{Name: file.Name, Kind: file.Kind, Help: file.Help, Collector: file.Collector, Parts: file.Parts}
 	pt.Questions = commonQuestions(file.Kind)
-	last := lastQuestions(file.Kind, file.Placed)
+	last := lastQuestions(file.Kind, file.Positioned)
 	for i := range file.Questions {
 		path := "questions[" + strconv.Itoa(i) + "]"
 		q, err := file.Questions[i].read(s, path)
@@ -146,7 +146,7 @@ func (pt PackageType) MarshalJSON() ([]byte, error) {
 	last := lastQuestions(pt.Kind, true)
 	if rest := len(own) - len(last); rest >= 0 && reflect.DeepEqual(own[rest:], last) {
 		own = own[:rest]
-		file.Placed = pt.Kind != ResourcePackage
+		file.Positioned = pt.Kind != ResourcePackage
 	}
 	for i := range own {
 		file.Questions = append(file.Questions, own[i].file())
@@ -166,7 +166,7 @@ func (file *packageFile) check(s *source) error {
 		return s.errorAt("collector", "must be lower-case letters, digits and -, got %q", file.Collector)
 	case file.Kind != ResourcePackage && (file.Collector != "" || len(file.Parts) > 0):
 		return s.errorAt("kind", "is %s; only a resource has a collector and parts", file.Kind)
-	case file.Kind == ResourcePackage && file.Placed:
+	case file.Kind == ResourcePackage && file.Positioned:
 		return s.errorAt("placed", "is not needed: a resource always has a place")
 	case len(file.Questions) > maxQuestions:
 		return s.errorAt("questions", "has %d entries; at most %d are allowed", len(file.Questions), maxQuestions)

@@ -29,7 +29,7 @@ func (r *run) rejected(ctx context.Context, p *part, report *belfry.Report) ([]b
 		if len(bad) >= report.Rejected {
 			break
 		}
-		more, err := r.ask(ctx, p, chunk)
+		more, err := r.recheck(ctx, p, chunk)
 		if err != nil {
 			return nil, err
 		}
@@ -39,8 +39,8 @@ func (r *run) rejected(ctx context.Context, p *part, report *belfry.Report) ([]b
 	return bad, nil
 }
 
-// ask learns which of some rows are wrong.
-func (r *run) ask(ctx context.Context, p *part, rows []rowAt) ([]belfry.RowError, error) {
+// recheck finds which of some rows are wrong, with a dry run.
+func (r *run) recheck(ctx context.Context, p *part, rows []rowAt) ([]belfry.RowError, error) {
 	first, last := rows[0], rows[len(rows)-1]
 	piece := &part{line: first.line, header: p.header, body: slices.Concat(r.cut.header, p.body[first.from:last.to])}
 	query := url.Values{"dryrun": {"true"}}

@@ -17,7 +17,7 @@ const MaxPart = 8 << 20
 // Rows are found by the reader that the server has, so both agree on damaged ones, too.
 type splitter struct {
 	csv *rowfmt.CSV
-	raw bytes.Buffer // what csv has read, from the first byte that has not been taken
+	raw bytes.Buffer // what csv has read, from the current position
 	max int          // bytes of a part
 
 	// The next row, with the blank lines before it. At the end of the file there are only blank lines.
@@ -27,8 +27,8 @@ type splitter struct {
 	bom         bool
 	header      []byte // with its line end
 	headerLines int
-	line        int   // physical line of the first byte that has not been taken, counted from 1
-	consumed    int64 // bytes taken so far, in the file
+	line        int   // physical line of the current position, counted from 1
+	consumed    int64 // bytes passed so far, in the file
 }
 
 // part is a piece of a file, ready to be sent.
@@ -57,12 +57,12 @@ func newSplitter(r io.Reader, limit int) (*splitter, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.take(len(blanks))
+	c.advance(len(blanks))
 	if c.long {
 		return nil, c.tooLong()
 	}
 	c.header = bytes.Clone(header)
-	c.take(len(header))
+	c.advance(len(header))
 	if n := len(header); n > 0 && c.header[n-1] != '\n' {
 		c.header = append(c.header, '\n')
 	}
@@ -84,7 +84,7 @@ func (c *splitter) next(number, rows int) (*part, error) {
 			fit = bytes.LastIndexByte(blanks[:room], '\n') + 1
 		}
 		p.body = append(p.body, blanks[:fit]...)
-		c.take(fit)
+		c.advance(fit)
 		switch {
 		case fit == len(blanks) && len(row) == 0:
 			p.last = true
@@ -92,7 +92,7 @@ func (c *splitter) next(number, rows int) (*part, error) {
 		case fit == len(blanks) && len(p.rows) < rows && !c.long && len(p.body)+len(row) <= c.max:
 			p.rows = append(p.rows, rowAt{len(p.body), len(p.body) + len(row), c.line})
 			p.body = append(p.body, row...)
-			c.take(len(row))
+			c.advance(len(row))
 		case len(p.rows) == 0:
 			return nil, c.tooLong()
 		default:
@@ -108,14 +108,14 @@ func (c *splitter) each(f func(line int, text []byte) error) error {
 		if err != nil || len(row) == 0 {
 			return err
 		}
-		c.take(len(blanks))
+		c.advance(len(blanks))
 		if c.long {
 			return c.tooLong()
 		}
 		if err := f(c.line, row); err != nil {
 			return err
 		}
-		c.take(len(row))
+		c.advance(len(row))
 	}
 }
 
@@ -124,7 +124,7 @@ func (c *splitter) tooLong() error {
 		c.line, c.max>>20)
 }
 
-// peek gives the next row and the blank lines before it, which stay where they are until they are taken. At the end of the
+// peek gives the next row and the blank lines before it, without moving past them. At the end of the
 // file there is no row.
 func (c *splitter) peek() (blanks, row []byte, err error) {
 	if c.size == 0 {
@@ -165,8 +165,8 @@ func (c *splitter) read() error {
 	return nil
 }
 
-// take marks n bytes of what peek gave as handed out.
-func (c *splitter) take(n int) {
+// advance moves past n bytes of what peek returned.
+func (c *splitter) advance(n int) {
 	c.line += bytes.Count(c.raw.Next(n), []byte{'\n'})
 	c.consumed += int64(n)
 	c.size -= n

@@ -121,7 +121,7 @@ func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r 
 		case err == nil:
 			return 200, answer, s.reassessAll(who.Customer, []string{rest})
 		case errors.Is(err, errNoClass):
-			err = s.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, while others need not wait
+			err = s.cfg.Tree.Unknown(belfry.Whole(who.Customer), belfry.DocClass, name) // compares many names, while others need not wait
 		}
 		return s.refusal(who, r, err)
 	}

@@ -41,7 +41,7 @@ func (s *Sequencer) PutPicture(who Sender, next *belfry.Picture, image []byte) (
 		return err
 	}})
 	if result == classUnchanged {
-		next = s.cfg.Tree.PictureNamed(who.Customer, next.Name)
+		next = s.cfg.Tree.Picture(belfry.Whole(who.Customer), next.Name)
 	}
 	return result, next, err
 }
@@ -110,7 +110,7 @@ func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, 
 		case err == nil:
 			return 200, answer, nil
 		case errors.Is(err, errNoPicture):
-			err = s.cfg.Tree.UnknownPicture(who.Scope, name) // compares many names, while others need not wait
+			err = s.cfg.Tree.Unknown(who.Scope, belfry.DocPicture, name) // compares many names, while others need not wait
 		}
 		return s.refusal(who, r, err)
 	}

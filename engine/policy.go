@@ -88,7 +88,7 @@ func itemNamed(e *meta.Tenant, kind belfry.Kind, name, resource string) (*meta.N
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return nil, belfry.Errorf(belfry.BadParameter, "%s; give resource", meta.Twins(found))
+		return nil, belfry.Errorf(belfry.BadParameter, "%s; give resource", meta.Namesakes(found))
 	}
 	where, hint := "", ""
 	if resource != "" && kind != belfry.KindResource {
@@ -234,7 +234,7 @@ func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r
 		case err == nil:
 			return 200, answer, s.reassessAll(who.Customer, rest)
 		case errors.Is(err, errNoPolicy):
-			err = s.cfg.Tree.UnknownPolicy(who.Customer, name) // compares many names, while others need not wait
+			err = s.cfg.Tree.Unknown(belfry.Whole(who.Customer), belfry.DocPolicy, name) // compares many names, while others need not wait
 		}
 		return s.refusal(who, r, err)
 	}

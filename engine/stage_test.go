@@ -15,6 +15,7 @@ import (
 	"belfry/engine/enginetest"
 	"belfry/intake"
 	"belfry/meta"
+	"belfry/meta/sqlite"
 )
 
 // stage is the whole engine, sequencer, tree and journal, with a clock that only the test moves: it stops at every
@@ -25,9 +26,9 @@ type stage struct {
 	*intake.Intake
 	tree    *meta.Tree
 	journal *enginetest.Memory
-	turn    int      // see Config.Turn
-	driven  bool     // by somebody else, so that who asks for something waits
-	db      *meta.DB // where a part of the journal goes at each restart; nil: the next process has the journal alone
+	turn    int        // see Config.Turn
+	driven  bool       // by somebody else, so that who asks for something waits
+	db      *sqlite.DB // where a part of the journal goes at each restart; nil: the next process has the journal alone
 	who     engine.Sender
 	now     belfry.Time
 	events  []telling

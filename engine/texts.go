@@ -119,7 +119,7 @@ func (t *Tx) takeCare(n *meta.Node, change func(*belfry.OperatorState)) *belfry.
 		care = *had
 	}
 	change(&care)
-	return t.takeTexts(meta.CareSize(&care) - meta.CareSize(had))
+	return t.takeTexts(meta.OperatorStateSize(&care) - meta.OperatorStateSize(had))
 }
 
 // ackGrowth is by how many bytes an acknowledgment of an item lets texts grow: it is kept with each object inside that is in

@@ -17,7 +17,7 @@ import (
 	"belfry/catalog"
 	"belfry/engine"
 	"belfry/engine/enginetest"
-	"belfry/meta"
+	"belfry/meta/sqlite"
 	"belfry/status"
 )
 
@@ -49,7 +49,7 @@ func TestTimelines(t *testing.T) {
 		}
 		t.Run(name+" with a database", func(t *testing.T) {
 			t.Parallel()
-			db, err := meta.Open(context.Background(), filepath.Join(t.TempDir(), "meta.db"), slog.New(slog.DiscardHandler))
+			db, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "meta.db"), slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestTimelines(t *testing.T) {
 }
 
 // tell tells a timeline. With a database, a process that begins finds a part of the records in it.
-func tell(t *testing.T, file, text string, db *meta.DB) {
+func tell(t *testing.T, file, text string, db *sqlite.DB) {
 	g, err := newStage(&enginetest.Memory{}, begun)
 	if err != nil {
 		t.Fatal(err)

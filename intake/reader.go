@@ -228,7 +228,7 @@ func (r *reader) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.Cla
 				return
 			}
 			if len(c.unnamed) == 0 {
-				c.twins = e.Twins
+				c.twins = e.Namesakes
 			}
 		} else {
 			if r.last == nil || r.last.Name != string(resname) || r.last.Removed != 0 {

@@ -77,7 +77,7 @@ func (t decision) inputs(c *chunk, rows int) int {
 // checkUnnamed refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
 // always nothing of the sort has happened, and then it costs nothing.
 func (t decision) checkUnnamed(c *chunk, late *rejections) {
-	if len(c.unnamed) == 0 || c.twins == t.Tenant.Twins && !t.Creates() {
+	if len(c.unnamed) == 0 || c.twins == t.Tenant.Namesakes && !t.Creates() {
 		return
 	}
 	for _, u := range c.unnamed {
@@ -217,7 +217,7 @@ func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*met
 }
 
 func ambiguous(column string, all []*meta.Node) *belfry.RowError {
-	return belfry.Rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Twins(all))
+	return belfry.Rejectf(column, belfry.AmbiguousName, "%s; give resname", meta.Namesakes(all))
 }
 
 func (t decision) createObject(c *chunk, l *layout, kind rowKind, fields [][]byte, resource *meta.Node, name string) (*meta.Node, *belfry.RowError) {

@@ -1,14 +1,13 @@
 package meta
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"belfry"
 )
 
 // Apply makes the effects of a committed record visible. It is called for each record in order, from one goroutine.
-// Nodes that were made for its new items, in their order, become part of the tree; for the others it makes its own.
+// made are nodes of its new items, in their order, that become part of the tree; Apply makes the others itself.
 func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,7 +38,7 @@ func (t *Tree) applyDocs(r *belfry.Record) error {
 	return nil
 }
 
-// applyRest applies what a record says about items, after the items themselves.
+// applyRest applies the states and rows of a record, after its items.
 func (t *Tree) applyRest(r *belfry.Record) {
 	for i := range r.States {
 		t.applyState(&r.States[i], r.Pos)
@@ -47,56 +46,6 @@ func (t *Tree) applyRest(r *belfry.Record) {
 	for _, b := range r.Batches {
 		t.observe(b, r.Pos, r.Time)
 	}
-}
-
-func (t *Tree) applyDoc(d *belfry.Doc) error {
-	if t.gone(d.Customer) {
-		return nil
-	}
-	t.countDoc(d)
-	switch d.Kind {
-	case belfry.DocCustomer:
-		return t.applyCustomer(d)
-	case belfry.DocRemoval:
-		return t.applyRemoval(d)
-	case belfry.DocKey:
-		return t.applyKey(d)
-	case belfry.DocPackage:
-		return t.applyPackage(d)
-	case belfry.DocClass:
-		if d.Customer == 0 {
-			return t.applyInstanceClass(d)
-		}
-	case belfry.DocKeyUse:
-		return t.applyKeyUse(d)
-	case belfry.DocSession:
-		return t.applySession(d)
-	case belfry.DocSetting:
-		return t.applySetting(d)
-	}
-	e := t.customers[d.Customer]
-	if e == nil {
-		return fmt.Errorf("%s %q belongs to customer %d, which does not exist", d.Kind, d.Name, d.Customer)
-	}
-	switch d.Kind {
-	case belfry.DocUser:
-		if d.Body == nil {
-			delete(e.users, d.Name)
-			return nil
-		}
-		u := new(belfry.User) // a new one each time: whoever has the old one goes on reading that
-		e.users[d.Name] = u
-		return decodeDoc(d, u)
-	case belfry.DocClass:
-		return t.applyClass(e, d)
-	case belfry.DocPolicy:
-		return t.applyPolicy(e, d)
-	case belfry.DocPicture:
-		return e.applyPicture(d)
-	case belfry.DocReassess:
-		return e.applyReassessment(d)
-	}
-	return nil
 }
 
 func (t *Tree) applyCustomer(d *belfry.Doc) error {
@@ -111,8 +60,9 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 		e.Listen = c.Listen
 		return nil
 	}
-	if !t.gone(c.ID) {
+	if !t.isRemoved(c.ID) {
 		e := NewTenant(c)
+		e.docs = t.documents(c.ID)
 		e.NextRow = max(e.NextRow, t.nextRows[c.ID])
 		t.customers[c.ID] = e
 		t.names[c.Name] = e
@@ -120,16 +70,9 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	return nil
 }
 
-func decodeDoc(d *belfry.Doc, v any) error {
-	if err := json.Unmarshal(d.Body, v); err != nil {
-		return fmt.Errorf("%s %q of customer %d: %w", d.Kind, d.Name, d.Customer, err)
-	}
-	return nil
-}
-
-// applyItem creates, changes or removes an item. Parents come before what stands in them.
+// applyItem creates, changes or removes an item. Parents come before their content.
 func (t *Tree) applyItem(it *belfry.Item, pos belfry.Position, ready *Node) error {
-	if t.gone(it.Customer) {
+	if t.isRemoved(it.Customer) {
 		t.reserve(it.ID)
 		return nil
 	}
@@ -170,7 +113,7 @@ func (t *Tree) applyItem(it *belfry.Item, pos belfry.Position, ready *Node) erro
 	return nil
 }
 
-// add makes the node of an item, unless it is ready, without putting it anywhere.
+// add makes the node of an item, unless it is given, without linking it.
 func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 	e := t.customers[it.Customer]
 	if e == nil {
@@ -186,12 +129,12 @@ func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 			n.Resource = t.standIn(e, it)
 		}
 	}
-	t.keep(e, n)
+	t.register(e, n)
 	return n, nil
 }
 
-// keep makes a node known by its id.
-func (t *Tree) keep(e *Tenant, n *Node) {
+// register makes a node findable by its id.
+func (t *Tree) register(e *Tenant, n *Node) {
 	t.reserve(n.ID)
 	t.nodes.Set(uint64(n.ID), n)
 	if n.Kind == belfry.KindElement {
@@ -204,13 +147,13 @@ func (t *Tree) keep(e *Tenant, n *Node) {
 	e.numbered.Set(uint64(n.Number), n)
 }
 
-// reserve makes sure that an id is not given again.
+// reserve makes sure that an id is not used again.
 func (t *Tree) reserve(id belfry.ID) {
 	t.lastID = max(t.lastID, id)
 }
 
-// parentOf finds the view in which an item stands. When the record that made it is lost, the item shows in its resource
-// or in MAIN: one damaged record must not take with it what stood in what it made.
+// parentOf finds the parent of an item. If the record that created the parent is lost, the item goes to its resource or to MAIN:
+// one damaged record must not make other items unreachable.
 func (t *Tree) parentOf(n *Node, it *belfry.Item) *Node {
 	if p := t.Node(it.Parent); p != nil && p.box != nil && p.Removed == 0 {
 		return p
@@ -221,14 +164,14 @@ func (t *Tree) parentOf(n *Node, it *belfry.Item) *Node {
 	return t.customers[n.Customer].Main // nil for MAIN itself
 }
 
-// standIn makes a resource in the place of one whose record is lost, under a name that says so.
+// standIn makes a substitute for a resource whose record is lost; its name says so.
 func (t *Tree) standIn(e *Tenant, content *belfry.Item) *Node {
 	it := belfry.Item{
 		ID: content.Resource, Customer: e.ID, Kind: belfry.KindResource, Created: content.Created,
 		Name: fmt.Sprintf("recovered %d", content.Resource), Class: custom, Package: custom,
 	}
 	r := NewNode(&it, nil, nil, e.class(t.Catalog(), it.Class))
-	t.keep(e, r)
+	t.register(e, r)
 	t.link(r, e.Main)
 	t.standIns = append(t.standIns, r.ID)
 	return r
@@ -240,11 +183,11 @@ func (t *Tree) applyState(c *belfry.StateChange, pos belfry.Position) {
 		return
 	}
 	t.setStatus(n, c.Status)
-	t.setCare(n, c.Operator)
+	t.setOperatorState(n, c.Operator)
 	n.State.State, n.State.Pos = c.State, pos
 }
 
-// setStatus keeps the index by status and the parent's counts in step.
+// setStatus sets a status and updates the index by status and the parent's counts.
 func (t *Tree) setStatus(n *Node, s belfry.Status) {
 	old := n.State.Status
 	if old == s {

@@ -8,14 +8,15 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 )
 
-// Place finds a view or a resource by name for somebody who asks for what stands in it. Without a resource the name is
+// Place finds a view or a resource by name, to list its content. Without a resource the name is
 // that of a view at customer level or of a resource, else of a view inside a resource, which must be the only one of that
-// name; an empty name is MAIN, or the resource itself. What is outside the scope is not there, and MAIN is that of the
-// scope. The error says what would be right.
+// name; an empty name is MAIN, or the resource itself. Items outside the scope are not found, and MAIN is that of the
+// scope. The error names the nearest match.
 func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error) {
-	var twins []*Node
+	var namesakes []*Node
 	t.Read(s.Customer, func(e *Tenant) {
 		w := e.Within(s)
 		switch {
@@ -26,23 +27,23 @@ func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error)
 			n = w.Main()
 		default:
 			if n = w.only(e.Place(view)); n == nil {
-				e.ViewsNamed(view, func(v *Node) { twins = append(twins, v) })
-				twins = w.Filter(twins)
+				e.ViewsNamed(view, func(v *Node) { namesakes = append(namesakes, v) })
+				namesakes = w.Filter(namesakes)
 			}
 		}
 	})
 	switch {
 	case n != nil:
 		return n, nil
-	case len(twins) == 1:
-		return twins[0], nil
-	case len(twins) > 1:
-		return nil, belfry.Errorf(belfry.AmbiguousName, "%s; give resource", Twins(twins))
+	case len(namesakes) == 1:
+		return namesakes[0], nil
+	case len(namesakes) > 1:
+		return nil, belfry.Errorf(belfry.AmbiguousName, "%s; give resource", Namesakes(namesakes))
 	}
 	return nil, t.unknownPlace(s, resource, view)
 }
 
-// only gives the item if it is inside.
+// only returns the item if it is inside, else nil.
 func (w *Within) only(n *Node) *Node {
 	if w.Has(n) {
 		return n
@@ -58,7 +59,7 @@ func (e *Tenant) placeInside(resource, view string) *Node {
 	return r.View(view)
 }
 
-// unknownPlace names what there is that is nearest to what was asked for.
+// unknownPlace is the error for a name that is not found; it suggests the nearest one.
 func (t *Tree) unknownPlace(s belfry.Scope, resource, view string) error {
 	var list []*Node
 	what, where, wanted := "view", "", view
@@ -89,10 +90,10 @@ func (t *Tree) unknownPlace(s belfry.Scope, resource, view string) error {
 	return belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s; start at %s, which has everything in it", what, wanted, where, belfry.Main)
 }
 
-// mostCompared is with how many names a wrong one is compared: each takes its time.
+// mostCompared limits with how many names a wrong one is compared.
 const mostCompared = 5000
 
-// firstOf gives some of the items that are inside.
+// firstOf returns the first mostCompared items that are inside.
 func (w *Within) firstOf(nodes []*Node) (list []*Node) {
 	for _, n := range nodes {
 		if w.Has(n) {
@@ -105,7 +106,7 @@ func (w *Within) firstOf(nodes []*Node) (list []*Node) {
 	return list
 }
 
-// someViews lists views of a resource; of one with very many objects perhaps not all.
+// someViews lists views of a resource, perhaps not all if it has very many objects.
 func (b *box) someViews() (list []*Node) {
 	looks := 4 * mostCompared
 	for _, n := range b.items {
@@ -119,8 +120,7 @@ func (b *box) someViews() (list []*Node) {
 	return list
 }
 
-// Content lists what stands directly in a view or resource, graphical elements included, in no order. The list is the
-// caller's own, so that it can be sorted while the tree goes on.
+// Content lists the items directly in a view or resource, graphical elements included, in no order. The caller owns the list.
 func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 	t.Read(s.Customer, func(e *Tenant) {
 		if n.box != nil {
@@ -131,8 +131,8 @@ func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 	return list
 }
 
-// Below lists what stands in a view or resource at any depth, without graphical elements. Each item comes after the one in
-// which it stands. The tree is locked for one view at a time, so that what moves meanwhile may be missing, or stand there twice.
+// Below lists the items in a view or resource at any depth, without graphical elements, parents first. The tree is locked for one
+// view at a time, so an item that moves meanwhile may be missing or listed twice.
 func (t *Tree) Below(n *Node) (list []*Node) {
 	add := func(b *box) {
 		t.mu.RLock()
@@ -150,9 +150,9 @@ func (t *Tree) Below(n *Node) (list []*Node) {
 	return list
 }
 
-// Look calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
-// reading meanwhile, a stretch of the list at a time.
-func (t *Tree) Look(ids []belfry.ID, f func(i int, n *Node)) {
+// EachID calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
+// reading, for 1,024 ids at a time.
+func (t *Tree) EachID(ids []belfry.ID, f func(i int, n *Node)) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {
 		nodes := t.nodesOf(ids[from:min(from+stretch, len(ids))])
@@ -164,8 +164,8 @@ func (t *Tree) Look(ids []belfry.ID, f func(i int, n *Node)) {
 	}
 }
 
-// nodesOf finds items, first here and then in the database. What it cannot read there is missing: this is for the live
-// stream, to which most items are told before they are forgotten here.
+// nodesOf finds items in memory and then in the database. It leaves out what it cannot read there: the live stream, its only use,
+// sees most items before they leave memory.
 func (t *Tree) nodesOf(ids []belfry.ID) []*Node {
 	nodes := make([]*Node, len(ids))
 	missing := map[belfry.ID]bool{}
@@ -179,7 +179,7 @@ func (t *Tree) nodesOf(ids []belfry.ID) []*Node {
 	if len(missing) == 0 || t.archive == nil {
 		return nodes
 	}
-	found, err := t.archive.removedByID(context.Background(), 0, slices.Collect(maps.Keys(missing)))
+	found, err := t.archive.RemovedByID(context.Background(), 0, slices.Collect(maps.Keys(missing)))
 	if err != nil {
 		return nodes
 	}
@@ -198,8 +198,8 @@ func (t *Tree) nodesOf(ids []belfry.ID) []*Node {
 	return nodes
 }
 
-func byCustomer(items []removedItem) map[belfry.CustomerID][]removedItem {
-	lists := map[belfry.CustomerID][]removedItem{}
+func byCustomer(items []sqlite.RemovedItem) map[belfry.CustomerID][]sqlite.RemovedItem {
+	lists := map[belfry.CustomerID][]sqlite.RemovedItem{}
 	for _, it := range items {
 		lists[it.Customer] = append(lists[it.Customer], it)
 	}

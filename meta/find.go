@@ -6,13 +6,12 @@ import (
 	"belfry"
 )
 
-// The lists of this file are exact: each holds all existing items of which something is so, each of them once, and no
-// other. They are read inside Tree.Read.
+// The lists of this file are exact: each has every matching existing item once. They are read inside Tree.Read.
 
-// StatusCount tells how many existing items are in the status.
+// StatusCount returns how many existing items are in the status.
 func (e *Tenant) StatusCount(s belfry.Status) int { return len(e.status[s]) }
 
-// ClassCount tells how many existing items have the class.
+// ClassCount returns how many existing items have the class.
 func (e *Tenant) ClassCount(name string) int {
 	if c := e.classes[name]; c != nil {
 		return len(c.nodes)
@@ -20,8 +19,8 @@ func (e *Tenant) ClassCount(name string) int {
 	return 0
 }
 
-// ByKind gives the items of a kind. Views and resources have lists of their own. Objects, which are most of all items,
-// have none: they are found by the classes that objects have, of which some may be classes of resources, too.
+// ByKind yields the items of a kind. Views and resources have their own lists; objects, by far the most, are found through their
+// classes, some of which resources may have too.
 func (e *Tenant) ByKind(k belfry.Kind) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if k != belfry.KindObject {
@@ -45,7 +44,7 @@ func each(nodes []*Node, yield func(*Node) bool) bool {
 	return true
 }
 
-// InResource gives a resource and all that belongs to it.
+// InResource yields a resource and its items.
 func (e *Tenant) InResource(name string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		r := e.Resource(name)
@@ -60,7 +59,7 @@ func (e *Tenant) InResource(name string) iter.Seq[*Node] {
 	}
 }
 
-// ResourceCount tells how many items InResource gives.
+// ResourceCount returns how many items InResource yields.
 func (e *Tenant) ResourceCount(name string) int {
 	if r := e.Resource(name); r != nil {
 		return 1 + len(r.box.items)
@@ -68,12 +67,12 @@ func (e *Tenant) ResourceCount(name string) int {
 	return 0
 }
 
-// ObjectsOf gives the objects of a name.
+// ObjectsOf yields the objects of a name.
 func (e *Tenant) ObjectsOf(name string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) { e.chain(name, yield) }
 }
 
-// Named gives the items of a name, of whatever kind.
+// Named yields the items of a name, of any kind.
 func (e *Tenant) Named(name string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if p := e.places[name]; p != nil && !yield(p) {
@@ -83,8 +82,7 @@ func (e *Tenant) Named(name string) iter.Seq[*Node] {
 	}
 }
 
-// InView gives the items whose view has the name: views of that name, and the objects and resources that stand in one of
-// them or in a resource of that name.
+// InView yields the views of a name, and the objects and resources directly in one of them or in a resource of that name.
 func (e *Tenant) InView(name string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		stands := func(n *Node) bool { return n.Kind == belfry.KindView || yield(n) }
@@ -98,9 +96,9 @@ func (e *Tenant) InView(name string) iter.Seq[*Node] {
 	}
 }
 
-// chain walks the items inside resources that share a slot, until yield says no.
+// chain walks the items inside resources that share a slot, until yield returns false.
 func (e *Tenant) chain(slot string, yield func(*Node) bool) bool {
-	for n := e.inside[slot]; n != nil; n = n.twin {
+	for n := e.inside[slot]; n != nil; n = n.nextNamesake {
 		if !yield(n) {
 			return false
 		}
@@ -123,8 +121,8 @@ func (e *Tenant) Numbered(n uint64) *Node { return e.numbered.At(n) }
 // From yields the items from a Number on, in the order of their Numbers, those that have just been removed included.
 func (e *Tenant) From(n uint64) iter.Seq2[uint64, *Node] { return e.numbered.From(n) }
 
-// Windowed yields the items that have windows, from a number on, in the order of their numbers. It costs as much as there are such items,
-// whatever else the customer has.
+// Windowed yields the items that have windows, from a number on, in the order of their numbers. Its cost
+// depends on their number alone.
 func (e *Tenant) Windowed(n uint64) iter.Seq2[uint64, *Node] {
 	return func(yield func(uint64, *Node) bool) {
 		for at := range e.windowed.From(n) {

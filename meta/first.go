@@ -24,7 +24,7 @@ type firstNames struct {
 func (t *Tree) FirstByName(c belfry.CustomerID, n int) []belfry.ID {
 	t.mu.RLock()
 	e := t.customers[c]
-	known := e != nil && !e.past && e.Twins == 0 && n <= maxFirst
+	known := e != nil && !e.past && e.Namesakes == 0 && n <= maxFirst
 	buried := 0
 	if known {
 		buried = e.buried

@@ -51,7 +51,7 @@ func TestFirst(t *testing.T) {
 		if len(tree.FirstByName(1, maxFirst+1)) > 0 {
 			t.Error("more than are kept")
 		}
-		e.Twins++
+		e.Namesakes++
 		if len(tree.FirstByName(1, 5)) > 0 {
 			t.Error("names that are not their own")
 		}

@@ -3,13 +3,11 @@ package meta
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
 
 	"belfry"
+	"belfry/meta/sqlite"
 	"belfry/query"
 )
 
@@ -17,64 +15,9 @@ import (
 // removed, are found in memory, the others in the database. The memory is always asked first: an item leaves it only
 // after the database has it, so none is missed, and one that is found in both counts once.
 
-// removedItem is a removed item with the names of what it was in.
-type removedItem struct {
-	belfry.Item
-	view, resource string
-	pos            belfry.Position // of the record that removed it
-}
-
-const removedText = `SELECT i.id, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details, i.number,
-	COALESCE(rp.name, lp.name, ''), COALESCE(rr.name, lr.name, ''), i.pos FROM removed i
-	LEFT JOIN removed rp ON rp.id = i.parent LEFT JOIN item lp ON lp.id = i.parent
-	LEFT JOIN removed rr ON rr.id = i.resource LEFT JOIN item lr ON lr.id = i.resource WHERE `
-
-// findRemoved reads removed items.
-func (db *DB) findRemoved(ctx context.Context, where string, args ...any) (list []removedItem, err error) {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	rows, err := db.read.QueryContext(ctx, removedText+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read removed items: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var it removedItem
-		if it.Item, err = scanItem(rows, &it.view, &it.resource, &it.pos); err != nil {
-			return nil, fmt.Errorf("read removed items: %w", err)
-		}
-		list = append(list, it)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read removed items: %w", err)
-	}
-	return list, nil
-}
-
-// removedByID reads removed items by id, of one customer, or of any when that is 0.
-func (db *DB) removedByID(ctx context.Context, c belfry.CustomerID, ids []belfry.ID) (list []removedItem, err error) {
-	for part := range slices.Chunk(ids, 1000) {
-		var text strings.Builder
-		text.WriteString("i.id IN (")
-		for i, id := range part {
-			if i > 0 {
-				text.WriteByte(',')
-			}
-			text.WriteString(strconv.FormatUint(uint64(id), 10))
-		}
-		text.WriteString(") AND ($1 = 0 OR i.customer = $1)")
-		found, err := db.findRemoved(ctx, text.String(), int64(c))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, found...)
-	}
-	return list, nil
-}
-
-// label is the same as that of a node.
-func (it *removedItem) label() (l query.Label) {
-	l.Class, l.Resource, l.View = it.Class, it.resource, it.view
+// labelOfRemoved returns the label that the item had in the tree.
+func labelOfRemoved(it *sqlite.RemovedItem) (l query.Label) {
+	l.Class, l.Resource, l.View = it.Class, it.ResourceName, it.ViewName
 	switch it.Kind {
 	case belfry.KindView:
 		l.View = it.Name
@@ -108,19 +51,17 @@ func (t *Tree) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) (id
 	if !past {
 		return ids, true, nil
 	}
-	where, args := `i.customer = $1 AND i.name = $2 AND i.kind = $3`, []any{int64(s.Customer), "", int64(belfry.KindObject)}
+	var found []sqlite.RemovedItem
 	if m.Object != nil {
-		args[1] = *m.Object
+		found, err = t.archive.RemovedObjects(ctx, s.Customer, *m.Object, mostFound+1)
 	} else {
-		where = `+i.customer = $1 AND i.resource IN (SELECT id FROM removed WHERE customer = $1 AND name = $2 AND kind = $3 UNION ALL SELECT $4)`
-		args = []any{int64(s.Customer), *m.Resource, int64(belfry.KindResource), int64(t.resourceNamed(s.Customer, *m.Resource))}
+		found, err = t.archive.RemovedInResource(ctx, s.Customer, *m.Resource, t.resourceNamed(s.Customer, *m.Resource), mostFound+1)
 	}
-	found, err := t.archive.findRemoved(ctx, where+` LIMIT `+strconv.Itoa(mostFound+1), args...)
 	if err != nil || len(found) > mostFound {
 		return nil, false, err
 	}
-	found = slices.DeleteFunc(found, func(it removedItem) bool {
-		l := it.label()
+	found = slices.DeleteFunc(found, func(it sqlite.RemovedItem) bool {
+		l := labelOfRemoved(&it)
 		return it.Kind == belfry.KindElement || !is(m.Resource, l.Resource) || !is(m.View, l.View) || !is(m.Object, l.Object) || !is(m.Class, l.Class)
 	})
 	for _, it := range t.inside(s, found) {
@@ -142,13 +83,13 @@ func (t *Tree) resourceNamed(c belfry.CustomerID, name string) (id belfry.ID) {
 }
 
 // inside keeps those of some removed items that are inside a scope: as long as their resource is.
-func (t *Tree) inside(s belfry.Scope, list []removedItem) []removedItem {
+func (t *Tree) inside(s belfry.Scope, list []sqlite.RemovedItem) []sqlite.RemovedItem {
 	if !s.Limited() {
 		return list
 	}
 	t.Read(s.Customer, func(e *Tenant) {
 		w := e.Within(s)
-		list = slices.DeleteFunc(list, func(it removedItem) bool {
+		list = slices.DeleteFunc(list, func(it sqlite.RemovedItem) bool {
 			r := t.Node(it.Resource)
 			return r == nil || r.Removed != 0 || !w.Has(r)
 		})
@@ -213,7 +154,7 @@ func (t *Tree) Nodes(ctx context.Context, c belfry.CustomerID, ids []belfry.ID) 
 	if len(missing) == 0 || !t.hasPast(c) {
 		return nodes, nil
 	}
-	found, err := t.archive.removedByID(ctx, c, pick(ids, missing))
+	found, err := t.archive.RemovedByID(ctx, c, pick(ids, missing))
 	if err != nil {
 		return nil, err
 	}
@@ -255,11 +196,11 @@ func (t *Tree) node(c belfry.CustomerID, id belfry.ID) *Node {
 }
 
 // raise makes nodes of removed items, and of the removed ones that they were in. They stand outside the tree.
-func (t *Tree) raise(ctx context.Context, c belfry.CustomerID, items []removedItem) (nodes []*Node, err error) {
+func (t *Tree) raise(ctx context.Context, c belfry.CustomerID, items []sqlite.RemovedItem) (nodes []*Node, err error) {
 	all, known := items, map[belfry.ID]*Node{}
 	for level := items; len(level) > 0; {
 		missing := t.raiseLevel(c, level, known)
-		if level, err = t.archive.removedByID(ctx, c, missing); err != nil {
+		if level, err = t.archive.RemovedByID(ctx, c, missing); err != nil {
 			return nil, err
 		}
 		all = append(all[:len(all):len(all)], level...)
@@ -278,7 +219,7 @@ func (t *Tree) raise(ctx context.Context, c belfry.CustomerID, items []removedIt
 }
 
 // raiseLevel makes nodes of items, and finds what these were in as far as it is in memory. It returns the ids of the rest.
-func (t *Tree) raiseLevel(c belfry.CustomerID, items []removedItem, known map[belfry.ID]*Node) (missing []belfry.ID) {
+func (t *Tree) raiseLevel(c belfry.CustomerID, items []sqlite.RemovedItem, known map[belfry.ID]*Node) (missing []belfry.ID) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e := t.customers[c]
@@ -343,8 +284,7 @@ func (t *Tree) removedSince(ctx context.Context, c belfry.CustomerID, at belfry.
 	const most = 2000
 	last, id := at+1, belfry.ID(0)
 	for {
-		found, err := t.archive.findRemoved(ctx, `i.customer = $1 AND (i.removed, i.id) > ($2, $3) ORDER BY i.removed, i.id LIMIT $4`,
-			int64(c), int64(last), int64(id), most)
+		found, err := t.archive.RemovedSince(ctx, c, last, id, most)
 		if err != nil {
 			return err
 		}
@@ -367,7 +307,7 @@ func (t *Tree) RemovedDimensions(ctx context.Context, f func(*belfry.Batch) erro
 	}
 	const most = 10_000
 	for last := belfry.ID(0); ; {
-		found, err := t.archive.findRemoved(ctx, `i.id > $1 ORDER BY i.id LIMIT $2`, int64(last), most)
+		found, err := t.archive.RemovedAfterID(ctx, last, most)
 		if err != nil {
 			return err
 		}
@@ -379,8 +319,8 @@ func (t *Tree) RemovedDimensions(ctx context.Context, f func(*belfry.Batch) erro
 					if place == 0 {
 						place = it.ID
 					}
-					b.addItem(it.ID, it.Kind, place, it.Created, it.Removed, it.label())
-					b.batch.Pos = max(b.batch.Pos, it.pos)
+					b.addItem(it.ID, it.Kind, place, it.Created, it.Removed, labelOfRemoved(it))
+					b.batch.Pos = max(b.batch.Pos, it.Pos)
 				}
 			}
 			if len(b.ids) > 0 {

@@ -1,190 +1,167 @@
 package meta
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
 )
 
-// kinds are the classes and packages of the instance: documents of no customer, which lie over the built-in ones.
-type kinds struct {
-	classes  map[string]*catalog.Class
-	packages map[string]*catalog.PackageType
-	stale    bool // the catalog does not have them as they are now
-	faults   []error
+// documentKind describes one kind of belfry.Doc. Documents of all kinds come in records and are stored as they are, by kind,
+// customer and name, in the table doc.
+type documentKind struct {
+	name  string
+	apply func(*Tree, *belfry.Doc) error // nil: the tree does not have it, and a start does not load it
+
+	ofCustomer bool  // it belongs to a customer, which must exist
+	weight     int64 // what a byte of it counts for in Tree.Texts; 0: not in memory, or few and short
 }
 
-// Catalog is what kinds there are now. What changes is another Catalog, so whoever needs two things of it that belong
-// together asks once.
-func (t *Tree) Catalog() *catalog.Catalog { return t.catalog.Load() }
-
-// Faults are the kinds of the instance that this version of the program cannot use, each with the reason.
-func (t *Tree) Faults() []error {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.instance.faults
+// documentKinds are all kinds of documents, in the order in which a start loads them. Removals come first, because nothing
+// of a removed customer is applied; last uses come after the keys.
+var documentKinds = []documentKind{
+	{name: belfry.DocRemoval, apply: (*Tree).applyRemoval},
+	{name: belfry.DocCustomer, apply: (*Tree).applyCustomer},
+	{name: belfry.DocPackage, apply: (*Tree).applyPackage},
+	{name: belfry.DocClass, apply: (*Tree).applyClass, weight: 4}, // its text takes a multiple in memory
+	{name: belfry.DocPolicy, apply: (*Tree).applyPolicy, ofCustomer: true, weight: 4},
+	{name: belfry.DocPicture, apply: keep[belfry.Picture], ofCustomer: true, weight: 1},
+	{name: belfry.DocImage, ofCustomer: true},
+	{name: belfry.DocKey, apply: (*Tree).applyKey, weight: 1},
+	{name: belfry.DocKeyUse, apply: (*Tree).applyKeyUse},
+	{name: belfry.DocUser, apply: keep[belfry.User], ofCustomer: true, weight: 1},
+	{name: belfry.DocSession, apply: (*Tree).applySession},
+	{name: belfry.DocSetting, apply: keep[string]},
+	{name: belfry.DocReassess, apply: keep[string], ofCustomer: true},
 }
 
-func (t *Tree) applyInstanceClass(d *belfry.Doc) error {
-	t.instance.stale = true
-	if d.Body == nil {
-		delete(t.instance.classes, d.Name)
+// kindNamed finds the description of a kind; nil for a kind this program does not know.
+func kindNamed(name string) *documentKind {
+	i := slices.IndexFunc(documentKinds, func(k documentKind) bool { return k.name == name })
+	if i < 0 {
 		return nil
 	}
-	def, err := catalog.ParseClass(d.Body)
-	if err != nil {
-		return fmt.Errorf("class %q of the instance: %w", d.Name, err)
-	}
-	t.instance.classes[d.Name] = def
-	return nil
+	return &documentKinds[i]
 }
 
-func (t *Tree) applyPackage(d *belfry.Doc) error {
-	t.instance.stale = true
-	if d.Body == nil {
-		delete(t.instance.packages, d.Name)
-		return nil
-	}
-	pt, err := catalog.ParsePackage(d.Body)
-	if err != nil {
-		return fmt.Errorf("package %q of the instance: %w", d.Name, err)
-	}
-	t.instance.packages[d.Name] = pt
-	return nil
-}
-
-// renew makes changed kinds of the instance visible, all at once. Every class that no customer has defined for itself
-// follows.
-func (t *Tree) renew() {
-	if !t.instance.stale {
-		return
-	}
-	t.instance.stale = false
-	next, faults := t.Catalog().Layer(t.InstanceKinds())
-	t.instance.faults = faults
-	t.catalog.Store(next)
-	for _, e := range t.customers {
-		for name, cl := range e.classes {
-			if !cl.Own {
-				cl.Def = next.Class(name)
-				t.recount(e, cl)
-			}
+// loadedKinds names the kinds that a start loads, in their order.
+func loadedKinds() (names []string) {
+	for _, k := range documentKinds {
+		if k.apply != nil {
+			names = append(names, k.name)
 		}
 	}
+	return names
 }
 
-// InstanceKinds lists the classes and packages of the instance by name; for the goroutine that applies records.
-func (t *Tree) InstanceKinds() ([]*catalog.Class, []*catalog.PackageType) {
-	return sorted(t.instance.classes), sorted(t.instance.packages)
+// applyDoc applies a document to the tree. Unknown kinds are ignored.
+func (t *Tree) applyDoc(d *belfry.Doc) error {
+	k := kindNamed(d.Kind)
+	if k == nil || t.isRemoved(d.Customer) {
+		return nil
+	}
+	t.countDoc(d)
+	if k.ofCustomer && t.customers[d.Customer] == nil {
+		return fmt.Errorf("%s %q belongs to customer %d, which does not exist", d.Kind, d.Name, d.Customer)
+	}
+	if k.apply == nil {
+		return nil
+	}
+	return k.apply(t, d)
 }
 
-func sorted[V any](m map[string]*V) (list []*V) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		list = append(list, m[name])
+func decodeDoc(d *belfry.Doc, v any) error {
+	if err := json.Unmarshal(d.Body, v); err != nil {
+		return fmt.Errorf("%s %q of customer %d: %w", d.Kind, d.Name, d.Customer, err)
+	}
+	return nil
+}
+
+// documents are the decoded documents of a customer, or of the instance, by kind and name.
+type documents map[string]map[string]any
+
+// documents returns those of a customer, or with 0 of the instance, for changing them.
+func (t *Tree) documents(c belfry.CustomerID) documents {
+	if t.docs[c] == nil {
+		t.docs[c] = documents{}
+	}
+	return t.docs[c]
+}
+
+// keep applies a document that is only decoded and kept under its name. Each change makes another value, because readers may
+// hold the old one.
+func keep[T any](t *Tree, d *belfry.Doc) error {
+	docs := t.documents(d.Customer)
+	if d.Body == nil {
+		delete(docs[d.Kind], d.Name)
+		return nil
+	}
+	v := new(T)
+	if err := decodeDoc(d, v); err != nil {
+		return err
+	}
+	if docs[d.Kind] == nil {
+		docs[d.Kind] = map[string]any{}
+	}
+	docs[d.Kind][d.Name] = v
+	return nil
+}
+
+// kept returns a document that keep has stored; nil if there is none.
+func kept[T any](docs documents, kind, name string) *T {
+	v, _ := docs[kind][name].(*T)
+	return v
+}
+
+// allKept returns the documents of a kind in the order of their names.
+func allKept[T any](docs documents, kind string) []*T {
+	list := make([]*T, 0, len(docs[kind]))
+	for _, name := range docs.names(kind) {
+		list = append(list, kept[T](docs, kind, name))
 	}
 	return list
 }
 
-// applyClass sets or removes a customer's own definition. Without one, that of the catalog counts.
-func (t *Tree) applyClass(e *Tenant, d *belfry.Doc) error {
-	cl := e.class(t.Catalog(), d.Name)
-	next, own := t.Catalog().Class(d.Name), false
-	if d.Body != nil {
-		var err error
-		if next, own = d.Value.(*catalog.Class); !own {
-			if next, err = catalog.ParseClass(d.Body); err != nil {
-				return fmt.Errorf("class %q of customer %d: %w", d.Name, d.Customer, err)
-			}
-		}
-		own = true
-	}
-	if cl.defined() {
-		e.defined--
-	}
-	cl.Def, cl.Own = next, own
-	t.recount(e, cl)
-	if cl.defined() {
-		e.defined++
-	}
-	return nil
-}
+// names returns the names of the documents of a kind, sorted.
+func (docs documents) names(kind string) []string { return slices.Sorted(maps.Keys(docs[kind])) }
 
-// defined tells whether a customer has written the definition itself.
-func (c *Class) defined() bool { return c.Own && !c.Def.Inferred }
-
-// Classes lists the object classes that a customer knows, by name, from the one after the given name on.
-func (t *Tree) Classes(c belfry.CustomerID, after string, limit int) (list []catalog.Listed, more bool) {
-	t.Read(c, func(e *Tenant) {
-		if e == nil {
-			return
-		}
-		cat := t.Catalog()
-		for name, cl := range e.classes {
-			if l := cl.listed(cat); l.Class != nil && name > after {
-				list = append(list, l)
-			}
-		}
-		for _, def := range cat.Classes() {
-			if e.classes[def.Name] == nil && def.Name > after {
-				list = append(list, catalog.Listed{Class: def, Source: cat.ClassSource(def.Name)})
-			}
-		}
-	})
-	slices.SortFunc(list, func(a, b catalog.Listed) int { return strings.Compare(a.Name, b.Name) })
-	if len(list) > limit {
-		return list[:limit], true
-	}
-	return list, false
-}
-
-// ClassNamed finds an object class that a customer knows.
-func (t *Tree) ClassNamed(c belfry.CustomerID, name string) (l catalog.Listed, ok bool) {
-	t.Read(c, func(e *Tenant) {
-		if e == nil {
-			return
-		}
-		cat := t.Catalog()
-		if cl := e.classes[name]; cl != nil {
-			l = cl.listed(cat)
-		} else {
-			l = catalog.Listed{Class: cat.Class(name), Source: cat.ClassSource(name)}
-		}
-	})
-	return l, l.Class != nil
-}
-
-// listed describes a class; its definition is nil for a view class.
-func (c *Class) listed(cat *catalog.Catalog) catalog.Listed {
-	l := catalog.Listed{Class: c.Def, Objects: c.count}
-	switch {
-	case c.Def == nil:
-	case !c.Own:
-		l.Source = cat.ClassSource(c.Name)
-	case c.Def.Inferred:
-		l.Source = catalog.FromRows
-	default:
-		l.Source = catalog.FromCustomer
-	}
-	return l
-}
-
-// UnknownClass is the answer to who asks for a class that a customer does not have.
-func (t *Tree) UnknownClass(c belfry.CustomerID, name string) error {
-	const most = 10_000 // a name is compared with each, which takes its time
+// Unknown is the error for a class, policy or picture, named by its kind of document, that a scope does not have. It compares
+// many names, so it should not be called where others wait.
+func (t *Tree) Unknown(s belfry.Scope, kind, name string) error {
 	var names []string
-	list, _ := t.Classes(c, "", most)
-	for _, l := range list {
-		names = append(names, l.Name)
+	path := "/api/policies"
+	switch kind {
+	case belfry.DocClass:
+		path = "/api/classes"
+		list, _ := t.Classes(s.Customer, "", mostClassesCompared)
+		for _, l := range list {
+			names = append(names, l.Name)
+		}
+	case belfry.DocPicture:
+		path = "/api/pictures"
+		if !s.Limited() {
+			t.mu.RLock()
+			names = t.docs[s.Customer].names(belfry.DocPicture)
+			t.mu.RUnlock()
+		}
+	case belfry.DocPolicy:
+		t.Read(s.Customer, func(e *Tenant) {
+			if e != nil {
+				names = slices.Sorted(maps.Keys(e.policy.named))
+			}
+		})
 	}
 	if runes := []rune(name); len(runes) > 100 {
 		name = string(runes[:100]) + "…"
 	}
 	if near := catalog.Nearest(name, names); near != "" {
-		return belfry.Errorf(belfry.UnknownItem, "there is no class %q; nearest is %q", name, near)
+		return belfry.Errorf(belfry.UnknownItem, "there is no %s %q; nearest is %q", kind, name, near)
 	}
-	return belfry.Errorf(belfry.UnknownItem, "there is no class %q; see /api/classes for those there are", name)
+	return belfry.Errorf(belfry.UnknownItem, "there is no %s %q; see %s for those there are", kind, name, path)
 }
+
+// mostClassesCompared limits with how many classes a wrong name is compared.
+const mostClassesCompared = 10_000

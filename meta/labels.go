@@ -15,9 +15,9 @@ func (t *Tree) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) (l 
 	if len(missing) == 0 || !t.hasPast(c) {
 		return l, nil
 	}
-	found, err := t.archive.removedByID(ctx, c, []belfry.ID{id})
+	found, err := t.archive.RemovedByID(ctx, c, []belfry.ID{id})
 	if err == nil && len(found) > 0 {
-		l = found[0].label()
+		l = labelOfRemoved(&found[0])
 	}
 	return l, err
 }
@@ -29,13 +29,13 @@ func (t *Tree) Names(ctx context.Context, c belfry.CustomerID, field string, ite
 	if len(missing) == 0 || !t.hasPast(c) {
 		return nil
 	}
-	found, err := t.archive.removedByID(ctx, c, pick(items, missing))
+	found, err := t.archive.RemovedByID(ctx, c, pick(items, missing))
 	if err != nil {
 		return err
 	}
 	byID := make(map[belfry.ID]string, len(found))
 	for i := range found {
-		l := found[i].label()
+		l := labelOfRemoved(&found[i])
 		byID[found[i].ID] = l.Of(field)
 	}
 	for _, at := range missing {
@@ -113,5 +113,5 @@ func (t *Tree) objectNamesUnique(c belfry.CustomerID, fields []string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e := t.customers[c]
-	return e != nil && slices.Contains(fields, "object") && (e.Twins == 0 || slices.Contains(fields, "resource"))
+	return e != nil && slices.Contains(fields, "object") && (e.Namesakes == 0 || slices.Contains(fields, "resource"))
 }

@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// link puts a node into every index.
+// link adds a node to every index.
 func (t *Tree) link(n, parent *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]++
@@ -22,8 +22,8 @@ func (t *Tree) link(n, parent *Node) {
 	case n.insideResource():
 		slot := n.slot()
 		n.Resource.box.items[slot] = n
-		if n.twin = e.inside[slot]; n.twin != nil {
-			e.Twins++
+		if n.nextNamesake = e.inside[slot]; n.nextNamesake != nil {
+			e.Namesakes++
 		}
 		e.inside[slot] = n
 		if n.Kind == belfry.KindObject {
@@ -46,7 +46,7 @@ func (t *Tree) link(n, parent *Node) {
 	n.attach(parent)
 }
 
-// unlink takes a node out of every index; it stays known by its id.
+// unlink removes a node from every index; it can still be found by id.
 func (t *Tree) unlink(n *Node) {
 	e := t.customers[n.Customer]
 	e.counts[n.Kind]--
@@ -90,27 +90,27 @@ func (t *Tree) bury(n *Node, at belfry.Time) {
 	e.gone[n.Name] = append(e.gone[n.Name], n)
 }
 
-// insideResource tells whether n is a part of a resource: an object, or a view that is not the resource itself.
+// insideResource reports whether n is a part of a resource: an object, or a view that is not the resource itself.
 func (n *Node) insideResource() bool { return n.Resource != nil && n.Resource != n }
 
-// forget takes n out of the items of its name.
+// forget removes n from the items of its name.
 func (e *Tenant) forget(n *Node) {
 	slot := n.slot()
 	if e.inside[slot] == n {
-		if n.twin == nil {
+		if n.nextNamesake == nil {
 			delete(e.inside, slot)
 		} else {
-			e.inside[slot] = n.twin
+			e.inside[slot] = n.nextNamesake
 		}
 	} else {
-		for m := e.inside[slot]; m != nil; m = m.twin {
-			if m.twin == n {
-				m.twin = n.twin
+		for m := e.inside[slot]; m != nil; m = m.nextNamesake {
+			if m.nextNamesake == n {
+				m.nextNamesake = n.nextNamesake
 				break
 			}
 		}
 	}
-	n.twin = nil
+	n.nextNamesake = nil
 }
 
 func (t *Tree) move(n, parent *Node) {
@@ -138,7 +138,7 @@ func (n *Node) attach(parent *Node) {
 	}
 }
 
-// siblings is the list of its parent in which n stands.
+// siblings is the list of its parent that contains n.
 func (n *Node) siblings() *[]*Node {
 	if n.Kind == belfry.KindElement {
 		return &n.Parent.box.elements
@@ -146,7 +146,7 @@ func (n *Node) siblings() *[]*Node {
 	return &n.Parent.box.children
 }
 
-// detach takes n out of its parent but remembers which one it was: history asks for it.
+// detach removes n from its parent but keeps the pointer to it, which history needs.
 func (n *Node) detach() {
 	if n.Parent == nil {
 		return
@@ -157,7 +157,7 @@ func (n *Node) detach() {
 	}
 }
 
-// swapOut removes the entry at i in constant time; the last one takes its place and is told.
+// swapOut removes the entry at i in constant time by moving the last one there; moved gets that one and its new index.
 func swapOut(list *[]*Node, i int32, moved func(*Node, int32)) {
 	l := *list
 	last := len(l) - 1

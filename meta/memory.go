@@ -6,8 +6,8 @@ import (
 )
 
 // Items stay in memory for as long as they exist, with the last values of their indicators. The tree counts what they take
-// while it applies records, so that somebody can limit it. What operators and senders have set up about them is counted
-// apart, see Tree.Texts: data must not be refused because somebody has written much.
+// while it applies records, so that it can be limited. Texts of operators and senders are counted separately, see Tree.Texts:
+// long texts must not make data be refused.
 
 // What an item takes, as measured: its node, and its places in maps and lists.
 const (
@@ -105,20 +105,13 @@ func (t *Tree) recountPolicy(e *Tenant, p *Policy, sign int) {
 // Memory is what all items of the customer count for.
 func (e *Tenant) Memory() int64 { return e.memory }
 
-// Memory is the same of all customers; for the goroutine that applies records.
-func (t *Tree) Memory() int64 { return t.memory }
+// Memory is the same of all customers.
+func (t *Tree) Memory() int64 { return t.memory.Load() }
 
-// Alone tells that there is one customer only.
+// Alone reports whether there is at most one customer.
 func (t *Tree) Alone() bool { return len(t.customers) <= 1 }
-
-// MemoryNow is the same for everyone else.
-func (t *Tree) MemoryNow() int64 {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.memory
-}
 
 func (t *Tree) addMemory(e *Tenant, n int64) {
 	e.memory += n
-	t.memory += n
+	t.memory.Add(n)
 }

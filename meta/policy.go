@@ -43,7 +43,8 @@ type policies struct {
 }
 
 // applyPolicy sets or removes a policy.
-func (t *Tree) applyPolicy(e *Tenant, d *belfry.Doc) error {
+func (t *Tree) applyPolicy(d *belfry.Doc) error {
+	e := t.customers[d.Customer]
 	if d.Body == nil {
 		t.recountPolicy(e, e.policy.named[d.Name], -1)
 		t.policed -= e.policy.remove(d.Name)
@@ -127,21 +128,4 @@ func (t *Tree) PolicyNamed(c belfry.CustomerID, name string) (p *catalog.Policy)
 		}
 	})
 	return p
-}
-
-// UnknownPolicy is the answer to who asks for a policy that a customer does not have.
-func (t *Tree) UnknownPolicy(c belfry.CustomerID, name string) error {
-	var names []string
-	t.Read(c, func(e *Tenant) {
-		if e != nil {
-			names = slices.Sorted(maps.Keys(e.policy.named))
-		}
-	})
-	if runes := []rune(name); len(runes) > 100 {
-		name = string(runes[:100]) + "…"
-	}
-	if near := catalog.Nearest(name, names); near != "" {
-		return belfry.Errorf(belfry.UnknownItem, "there is no policy %q; nearest is %q", name, near)
-	}
-	return belfry.Errorf(belfry.UnknownItem, "there is no policy %q; see /api/policies for those there are", name)
 }

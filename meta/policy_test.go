@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 )
 
 func policyDoc(name string, on belfry.ID) belfry.Doc {
@@ -54,7 +55,7 @@ func TestPolicies(t *testing.T) {
 	if p := tree.PolicyNamed(1, "a"); p == nil || p.Rollup != "best" || tree.PolicyNamed(1, "b") != nil || tree.PolicyNamed(7, "a") != nil {
 		t.Errorf("%+v", p)
 	}
-	if err := tree.UnknownPolicy(1, "A"); !strings.Contains(err.Error(), "there is no policy") {
+	if err := tree.Unknown(belfry.Whole(1), belfry.DocPolicy, "A"); !strings.Contains(err.Error(), "there is no policy") {
 		t.Error(err)
 	}
 	if err := tree.Apply(&belfry.Record{Pos: 10, Docs: []belfry.Doc{{Kind: belfry.DocPolicy, Customer: 1, Name: "x", Body: []byte(`{"on":1,"policy":{}}`)}}}); err == nil {
@@ -94,7 +95,7 @@ func TestPolicyPages(t *testing.T) {
 
 // TestPoliciesLoad reads them from the database, where they come before the items they are about.
 func TestPoliciesLoad(t *testing.T) {
-	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "meta.db"), slog.New(slog.DiscardHandler))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "meta.db"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

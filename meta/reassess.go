@@ -1,39 +1,23 @@
 package meta
 
-import (
-	"maps"
-	"slices"
+import "belfry"
 
-	"belfry"
-)
-
-func (e *Tenant) applyReassessment(d *belfry.Doc) error {
-	if d.Body == nil {
-		delete(e.reassess, d.Name)
-		return nil
+// Reassessment returns the mark of a reassessment that is not finished; empty when there is none of that name.
+func (e *Tenant) Reassessment(name string) string {
+	if mark := kept[string](e.docs, belfry.DocReassess, name); mark != nil {
+		return *mark
 	}
-	var mark string
-	if err := decodeDoc(d, &mark); err != nil {
-		return err
-	}
-	if e.reassess == nil {
-		e.reassess = map[string]string{}
-	}
-	e.reassess[d.Name] = mark
-	return nil
+	return ""
 }
 
-// Reassessment gives the mark of what is to be reassessed; empty when it is not.
-func (e *Tenant) Reassessment(name string) string { return e.reassess[name] }
+// Reassessing reports whether any reassessment is not finished.
+func (e *Tenant) Reassessing() bool { return len(e.docs[belfry.DocReassess]) > 0 }
 
-// Reassessing tells whether anything is to be reassessed.
-func (e *Tenant) Reassessing() bool { return len(e.reassess) > 0 }
-
-// Reassessments lists what of a customer is to be reassessed.
+// Reassessments returns the names of a customer's reassessments that are not finished.
 func (t *Tree) Reassessments(c belfry.CustomerID) (names []string) {
 	t.Read(c, func(e *Tenant) {
 		if e != nil {
-			names = slices.Sorted(maps.Keys(e.reassess))
+			names = e.docs.names(belfry.DocReassess)
 		}
 	})
 	return names

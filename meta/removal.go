@@ -1,7 +1,6 @@
 package meta
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,7 +8,7 @@ import (
 )
 
 // applyRemoval takes a customer away with all that it has. Records about it may be met again after a crash, when the
-// database knows of the removal already: they are passed over, see Tree.gone.
+// database knows of the removal already: they are passed over, see Tree.isRemoved.
 func (t *Tree) applyRemoval(d *belfry.Doc) error {
 	if d.Body == nil {
 		return nil
@@ -24,13 +23,13 @@ func (t *Tree) applyRemoval(d *belfry.Doc) error {
 		return nil
 	}
 	delete(t.customers, e.ID)
-	delete(t.settings, e.ID)
+	delete(t.docs, e.ID)
 	if t.names[e.Name] == e {
 		delete(t.names, e.Name)
 	}
 	t.policed -= len(e.policy.named)
-	t.texts -= e.texts
-	t.memory -= e.memory
+	t.texts.Add(-e.texts)
+	t.memory.Add(-e.memory)
 	t.forgetAll(e)
 	t.registry.removeCustomer(e.ID)
 	return nil
@@ -50,8 +49,8 @@ func (r *registry) removeCustomer(c belfry.CustomerID) {
 	}
 }
 
-// gone tells whether a customer has been removed.
-func (t *Tree) gone(c belfry.CustomerID) bool {
+// isRemoved reports whether a customer has been removed.
+func (t *Tree) isRemoved(c belfry.CustomerID) bool {
 	if len(t.removed) == 0 { // nearly always
 		return false
 	}
@@ -70,37 +69,6 @@ func (t *Tree) Removals() (list []belfry.Removal) {
 	return list
 }
 
-// removalTexts delete what the database has of a customer.
-var removalTexts = []string{
-	`DELETE FROM state WHERE item IN (SELECT id FROM item WHERE customer = $1)`,
-	`DELETE FROM item WHERE customer = $1`,
-	`DELETE FROM removed WHERE customer = $1`,
-	`DELETE FROM doc WHERE customer = $1`,
-	`DELETE FROM answer WHERE customer = $1`,
-	`DELETE FROM customer_counter WHERE customer = $1`,
-	`DELETE FROM item_counter WHERE customer = $1`,
-}
-
-// removals deletes what customers had who are removed, in the transaction that says so. It comes after everything else:
-// what a replay has just put back goes with it.
-func (w *writer) removals(c *change) error {
-	for _, d := range c.docs {
-		if d.Kind != belfry.DocRemoval || d.Body == nil {
-			continue
-		}
-		var r belfry.Removal
-		if err := decodeDoc(&d, &r); err != nil {
-			return err
-		}
-		for _, text := range removalTexts {
-			if _, err := w.tx.ExecContext(w.ctx, text, int64(r.Customer)); err != nil {
-				return fmt.Errorf("remove customer %d: %w", r.Customer, err)
-			}
-		}
-	}
-	return nil
-}
-
 // CustomersAfter lists the customers whose names come after a name, at most limit of them.
 func (t *Tree) CustomersAfter(after string, limit int) (list []belfry.Customer, more bool) {
 	return pageAfter(t.Customers(), func(c belfry.Customer) string { return c.Name }, after, limit)
@@ -115,11 +83,9 @@ func (t *Tree) UsersAfter(c belfry.CustomerID, after string, limit int) (list []
 func (t *Tree) UserBySubject(c belfry.CustomerID, subject string) (belfry.User, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if e := t.customers[c]; e != nil && subject != "" {
-		for _, u := range e.users {
-			if u.Subject == subject {
-				return *u, true
-			}
+	for _, u := range allKept[belfry.User](t.docs[c], belfry.DocUser) {
+		if u.Subject == subject && subject != "" {
+			return *u, true
 		}
 	}
 	return belfry.User{}, false

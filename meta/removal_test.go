@@ -2,7 +2,9 @@ package meta
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 )
 
 func mustJSON(t *testing.T, v any) []byte {
@@ -88,23 +91,18 @@ func TestRemovalSurvives(t *testing.T) {
 	for ahead := range len(recs) + 1 { // what of the configuration had been written beyond the position
 		for again := range ahead + 1 { // how far a first attempt to take it in again came
 			path := filepath.Join(t.TempDir(), "meta.db")
-			db, err := Open(ctx, path, slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatal(err)
-			}
 			write := func(recs []*belfry.Record) {
 				t.Helper()
-				for _, r := range recs {
-					var c change
-					c.add(r)
-					c.pos = 0 // as the mover does between two writings of states
-					if err := db.apply(ctx, &c); err != nil {
-						t.Fatal(err)
-					}
+				db := openFile(t, path)
+				if err := db.Apply(ctx, recs, nil); err != nil {
+					t.Fatal(err)
 				}
+				db.Close()
+				setPosition(t, path, 0) // as between two writings of states
 			}
 			write(recs[:ahead])
 			write(recs[:again])
+			db := openFile(t, path)
 			tree, err := LoadTree(ctx, db, cat)
 			if err != nil {
 				t.Fatalf("%d written, %d again: %v", ahead, again, err)
@@ -116,7 +114,9 @@ func TestRemovalSurvives(t *testing.T) {
 				tree.Dimension(r) // what is not there any more has no name
 			}
 			checkLives(t, "replayed", tree)
-			apply(t, db, nil, recs...)
+			if err := db.Apply(ctx, recs, nil); err != nil {
+				t.Fatal(err)
+			}
 			if tree, err = LoadTree(ctx, db, cat); err != nil {
 				t.Fatal(err)
 			}
@@ -137,6 +137,28 @@ func TestRemovalSurvives(t *testing.T) {
 			}
 			db.Close()
 		}
+	}
+}
+
+func openFile(t *testing.T, path string) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// setPosition sets the position of a database that is closed.
+func setPosition(t *testing.T, path string, pos belfry.Position) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err == nil {
+		_, err = db.Exec(`UPDATE position SET pos = $1`, int64(pos))
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

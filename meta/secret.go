@@ -5,7 +5,6 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/meta/sqlite"
 )
 
 // Secrets seals the secret answers of resources, so that journal and database hold them encrypted: AES-256-GCM, bound to the
@@ -123,26 +123,14 @@ func (s *Secrets) Current(text string) bool {
 // Sealed tells whether a text is a sealed secret.
 func Sealed(text string) bool { return strings.HasPrefix(text, sealedMark) }
 
-// ReadSecrets gives the sealed secrets in a file that nobody has open.
+// ReadSecrets calls each with the sealed secrets in a database file that no process has open.
 func ReadSecrets(ctx context.Context, path string, each func(SecretPlace, string)) error {
-	return reading(path, func(db *sql.DB) error {
-		rows, err := db.QueryContext(ctx, `SELECT `+itemColumns+` FROM item WHERE removed = 0 AND details LIKE ?`, "%"+sealedMark+"%")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			it, err := scanItem(rows)
-			if err != nil {
-				return err
-			}
-			for column, text := range it.Details.Answers {
-				if Sealed(text) {
-					each(SecretPlace{it.Customer, it.Name, column}, text)
-				}
+	return sqlite.ReadItems(ctx, path, sealedMark, func(it *belfry.Item) {
+		for column, text := range it.Details.Answers {
+			if Sealed(text) {
+				each(SecretPlace{it.Customer, it.Name, column}, text)
 			}
 		}
-		return rows.Err()
 	})
 }
 

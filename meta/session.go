@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"belfry"
@@ -60,7 +59,7 @@ func (t *Tree) userOf(s *session) *belfry.User {
 	if e == nil {
 		return nil
 	}
-	u := e.users[s.User]
+	u := e.User(s.User)
 	if u == nil || u.Mark() != s.Mark {
 		return nil
 	}
@@ -122,8 +121,8 @@ func (t *Tree) Ended(over func(belfry.Session) bool) (list []Login) {
 func (t *Tree) User(c belfry.CustomerID, name string) (belfry.User, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if e := t.customers[c]; e != nil && e.users[name] != nil {
-		return *e.users[name], true
+	if e := t.customers[c]; e != nil && e.User(name) != nil {
+		return *e.User(name), true
 	}
 	return belfry.User{}, false
 }
@@ -132,12 +131,9 @@ func (t *Tree) User(c belfry.CustomerID, name string) (belfry.User, bool) {
 func (t *Tree) Users(c belfry.CustomerID) (list []belfry.User) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if e := t.customers[c]; e != nil {
-		for _, u := range e.users {
-			list = append(list, *u)
-		}
+	for _, u := range allKept[belfry.User](t.docs[c], belfry.DocUser) {
+		list = append(list, *u)
 	}
-	slices.SortFunc(list, func(a, b belfry.User) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

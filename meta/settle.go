@@ -77,7 +77,7 @@ func (t *Tree) Replay(r *belfry.Record) error {
 // settle compares an item of a record with what is known. It returns the removals that have to come before it, and whether
 // the item itself is outdated. An item that is removed already when it comes is marked as such.
 func (t *Tree) settle(it *belfry.Item, pos belfry.Position, now belfry.Time, listed func() map[belfry.ID]bool) (removals []belfry.Item, outdated bool) {
-	if t.gone(it.Customer) {
+	if t.isRemoved(it.Customer) {
 		return nil, false
 	}
 	n := t.Node(it.ID)
@@ -205,20 +205,19 @@ func (t *Tree) removeNow(ctx context.Context, removals []belfry.Item) error {
 	if len(removals) == 0 {
 		return nil
 	}
-	c := change{items: make([]itemAt, len(removals))}
+	ended := make([]belfry.Time, len(removals))
 	for i := range removals {
-		it := itemAt{Item: removals[i], pos: t.archive.reached()}
+		it := &removals[i]
 		if n := t.Node(it.ID); n != nil {
-			it.ended = max(n.State.LastData, n.State.LastSeen, n.State.Since)
+			ended[i] = max(n.State.LastData, n.State.LastSeen, n.State.Since)
 		}
-		c.items[i] = it
-		if err := t.applyItem(&removals[i], it.pos, nil); err != nil {
+		if err := t.applyItem(it, t.archive.Stored(), nil); err != nil {
 			return err
 		}
 		t.loaded = append(t.loaded, it.ID)
 	}
 	t.settled += len(removals)
-	if err := t.archive.apply(ctx, &c); err != nil {
+	if err := t.archive.Remove(ctx, removals, ended); err != nil {
 		return fmt.Errorf("remove items whose removal was lost: %w", err)
 	}
 	return nil
@@ -226,7 +225,7 @@ func (t *Tree) removeNow(ctx context.Context, removals []belfry.Item) error {
 
 // removeOrphans removes the content of resources that the database has as removed: nobody else knows them any more.
 func (t *Tree) removeOrphans(ctx context.Context, ousted []belfry.Item) error {
-	found, err := t.archive.removedByID(ctx, 0, t.standIns)
+	found, err := t.archive.RemovedByID(ctx, 0, t.standIns)
 	if err != nil {
 		return err
 	}

@@ -5,21 +5,20 @@ import (
 	"belfry/catalog"
 )
 
-// Tenant is all that one customer has. It is read inside Tree.Read, or by the goroutine that applies records.
+// Tenant is the tree of one customer. It is read inside Tree.Read, or by the goroutine that applies records.
 type Tenant struct {
 	belfry.Customer
-	Main    *Node
-	NextRow belfry.RowID // the id the next row gets
-	Twins   int          // how often a name inside a resource was given that another had already; it never falls
+	Main      *Node
+	NextRow   belfry.RowID // the id the next row gets
+	Namesakes int          // how often a new item inside a resource got a name that another one had; never decreases
 
 	places   map[string]*Node // customer-level views and resources: one namespace
-	inside   map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by twin
+	inside   map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by nextNamesake
 	drawn    map[drawn]*Node  // graphical elements
 	classes  map[string]*Class
 	defined  int // classes that the customer wrote itself, without inferred ones
-	users    map[string]*belfry.User
+	docs     documents
 	policy   policies
-	pictures pictures
 	status   [belfry.Statuses][]*Node
 	boxes    [belfry.Kinds][]*Node // views and resources
 	numbered Sparse[*Node]         // the same, and removed ones that are in memory, by Number
@@ -31,14 +30,13 @@ type Tenant struct {
 	buried   int                 // how many have been removed since the start
 	counts   [belfry.Kinds]int   // of existing items by kind
 	barred   map[belfry.ID]*Node // existing items with a bar in their name
-	reassess map[string]string   // marks of what is to be reassessed, by name
 	texts    int64               // see Texts
 	memory   int64               // see Memory
 	sets     map[string]int      // thresholds that policies set for a class, by its name
 	docTexts map[textOf]int64    // what each document counts for among them
 }
 
-// drawn names a graphical element: its name is its own within the package.
+// drawn names a graphical element: names are unique within a package.
 type drawn struct{ pkg, name string }
 
 // NewTenant makes the tree of a customer that has nothing yet.
@@ -49,7 +47,6 @@ func NewTenant(c belfry.Customer) *Tenant {
 		inside:  map[string]*Node{},
 		drawn:   map[drawn]*Node{},
 		classes: map[string]*Class{},
-		users:   map[string]*belfry.User{},
 		gone:    map[string][]*Node{},
 		barred:  map[belfry.ID]*Node{},
 
@@ -57,7 +54,7 @@ func NewTenant(c belfry.Customer) *Tenant {
 	}
 }
 
-// Barred gives the items whose name holds a bar, by which lists of names are separated.
+// Barred returns the items with a bar in their name, the separator of lists of names.
 func (e *Tenant) Barred() map[belfry.ID]*Node { return e.barred }
 
 // Place finds a resource or a view at customer level, MAIN included.
@@ -71,11 +68,11 @@ func (e *Tenant) Resource(name string) *Node {
 	return nil
 }
 
-// Object finds an object by name in the whole customer. When several resources have one of that name, it gives the
-// first and twins is true.
-func (e *Tenant) Object(name string) (n *Node, twins bool) {
+// Object finds an object by name in the whole customer. When several resources have one of that name, it returns the
+// first and several is true.
+func (e *Tenant) Object(name string) (n *Node, several bool) {
 	n = e.inside[name]
-	return n, n != nil && n.twin != nil
+	return n, n != nil && n.nextNamesake != nil
 }
 
 // ObjectsNamed calls f for every object of that name.
@@ -85,7 +82,7 @@ func (e *Tenant) ObjectsNamed(name string, f func(*Node)) { e.named(name, f) }
 func (e *Tenant) ViewsNamed(name string, f func(*Node)) { e.named(viewSlot(name), f) }
 
 func (e *Tenant) named(slot string, f func(*Node)) {
-	for n := e.inside[slot]; n != nil; n = n.twin {
+	for n := e.inside[slot]; n != nil; n = n.nextNamesake {
 		f(n)
 	}
 }
@@ -130,11 +127,11 @@ func (n *Node) View(name string) *Node {
 	return n.box.items[viewSlot(name)]
 }
 
-// viewSlot is the place of a view in a resource's items: views and objects of a resource may share a name, and a
+// viewSlot is the key of a view in a resource's items: views and objects of a resource may share a name, and a
 // name never starts with a control character.
 func viewSlot(name string) string { return "\x00" + name }
 
-// slot is the place of an item among the items of its resource.
+// slot is the key of an item among the items of its resource.
 func (n *Node) slot() string {
 	if n.Kind == belfry.KindView {
 		return viewSlot(n.Name)
@@ -152,17 +149,19 @@ func (e *Tenant) dropUnused(c *Class) {
 // Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.
 func (e *Tenant) Class(name string) *Class { return e.classes[name] }
 
-// Defined tells how many classes the customer has defined itself.
+// Defined returns how many classes the customer has defined itself.
 func (e *Tenant) Defined() int { return e.defined }
 
-// Objects tells how many objects have the class.
+// Objects returns how many objects have the class.
 func (c *Class) Objects() int { return c.count }
 
-// Count tells how many items of a kind exist.
+// Count returns how many items of a kind exist.
 func (e *Tenant) Count(k belfry.Kind) int { return e.counts[k] }
 
 // User finds a user by name.
-func (e *Tenant) User(name string) *belfry.User { return e.users[name] }
+func (e *Tenant) User(name string) *belfry.User {
+	return kept[belfry.User](e.docs, belfry.DocUser, name)
+}
 
 // ByStatus calls f for each existing item in the given status until f returns false.
 func (e *Tenant) ByStatus(s belfry.Status, f func(*Node) bool) {
@@ -195,8 +194,8 @@ func (e *Tenant) All(f func(*Node) bool) {
 	}
 }
 
-// class finds or makes the cell of a class. It starts with the catalog's definition of that name; a class nobody has
-// defined gets its definition from a document before its first object.
+// class finds a class, or makes one with the catalog's definition of that name. A class without a definition gets one from a
+// document before its first object.
 func (e *Tenant) class(c *catalog.Catalog, name string) *Class {
 	cl := e.classes[name]
 	if cl == nil {

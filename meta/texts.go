@@ -5,8 +5,8 @@ import (
 )
 
 // Texts that a customer has set up stay in memory for as long as they exist: details of items, what operators have written,
-// and documents. The tree counts their bytes while it applies records, so that somebody can limit them and the count is right
-// after a restart. Items themselves have a count of their own, see Tree.Memory.
+// and documents. The tree counts their bytes while it applies records, so that they can be limited and the count is right
+// after a restart. Items themselves are counted separately, see Tree.Memory.
 
 // perWindow is counted for each window, beside its texts.
 const perWindow = 128
@@ -35,8 +35,8 @@ func DetailsSize(d *belfry.Details) (n int64) {
 	return n
 }
 
-// CareSize is what the texts of operators about an item count for.
-func CareSize(c *belfry.OperatorState) (n int64) {
+// OperatorStateSize is what the texts of operators about an item count for.
+func OperatorStateSize(c *belfry.OperatorState) (n int64) {
 	if c == nil {
 		return 0
 	}
@@ -51,16 +51,12 @@ func CareSize(c *belfry.OperatorState) (n int64) {
 	return n
 }
 
-// DocSize is what a document of a customer counts for. Classes and policies take several times their text in memory.
-func DocSize(kind string, name string, body int) int64 {
-	n := int64(len(name) + body)
-	switch kind {
-	case belfry.DocClass, belfry.DocPolicy:
-		return n * 4
-	case belfry.DocUser, belfry.DocKey, belfry.DocPicture:
-		return n
+// DocSize is what a document of a customer counts for.
+func DocSize(kind, name string, body int) int64 {
+	if k := kindNamed(kind); k != nil {
+		return k.weight * int64(len(name)+body)
 	}
-	return 0 // not in memory, or few and short
+	return 0
 }
 
 // textOf names a document of a customer.
@@ -72,19 +68,12 @@ func (e *Tenant) Texts() int64 { return e.texts }
 // DocTexts is what a document counts for now.
 func (e *Tenant) DocTexts(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
 
-// Texts is what all texts of all customers count for; for the goroutine that applies records.
-func (t *Tree) Texts() int64 { return t.texts }
-
-// TextsNow is the same for everyone else.
-func (t *Tree) TextsNow() int64 {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.texts
-}
+// Texts is what all texts of all customers count for.
+func (t *Tree) Texts() int64 { return t.texts.Load() }
 
 func (t *Tree) addTexts(e *Tenant, n int64) {
 	e.texts += n
-	t.texts += n
+	t.texts.Add(n)
 }
 
 // countDoc counts a document in the place of the one that it replaces.
@@ -105,13 +94,13 @@ func (t *Tree) countDoc(d *belfry.Doc) {
 	}
 }
 
-// setCare counts what operators have written about an item in the place of what they had written before, and notes whether it has windows.
-func (t *Tree) setCare(n *Node, to *belfry.OperatorState) {
+// setOperatorState counts what operators have written about an item in the place of what they had written before, and notes whether it has windows.
+func (t *Tree) setOperatorState(n *Node, to *belfry.OperatorState) {
 	if n.State.Operator == to || n.Removed != 0 {
 		return
 	}
 	if e := t.customers[n.Customer]; e != nil {
-		t.addTexts(e, CareSize(to)-CareSize(n.State.Operator))
+		t.addTexts(e, OperatorStateSize(to)-OperatorStateSize(n.State.Operator))
 		if n.State.Operator.HasWindows() || to.HasWindows() {
 			e.windowed.Set(uint64(n.Number), to.HasWindows())
 		}
@@ -121,7 +110,7 @@ func (t *Tree) setCare(n *Node, to *belfry.OperatorState) {
 // forgetTexts takes an item that is removed out of the count, and out of those with windows.
 func (t *Tree) forgetTexts(n *Node) {
 	e := t.customers[n.Customer]
-	t.addTexts(e, -DetailsSize(n.Details)-CareSize(n.State.Operator))
+	t.addTexts(e, -DetailsSize(n.Details)-OperatorStateSize(n.State.Operator))
 	if n.State.Operator.HasWindows() {
 		e.windowed.Set(uint64(n.Number), false)
 	}

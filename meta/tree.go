@@ -1,16 +1,15 @@
-// Package meta knows what exists: customers, their views, resources and objects, the state of each, and the
-// configuration around them.
+// Package meta holds what exists: customers, their views, resources and objects, the state of each, and the configuration
+// around them. Tree has it in memory and answers every request; package sqlite below it keeps the same on disk.
 //
-// It has two halves. Tree is the live picture in memory, from which every request is answered. DB is the same on disk.
-// Neither decides anything: both are fed with records that have already been committed to the journal.
+// Neither decides anything: both apply records that have been committed to the journal.
 //
 //	         journal ──► Record
-//	                       ├──► Tree.Apply   at once, before the answer
-//	                       └──► Mover ──► DB some time later
+//	                       ├──► Tree.Apply             at once, before the answer
+//	                       └──► sqlite.Mover ──► DB    some time later
 //	start:   DB ──► Tree, then the records above DB's position again
 //
-// An item's State remembers the position of the last record that touched it. DB may hold a state that is newer than
-// its own position; a record older than the state it meets is passed over, so both halves end up the same.
+// An item's State has the position of the last record that changed it. The database may hold a state that is newer than its
+// own position. A record older than the state is skipped, so both end up the same.
 package meta
 
 import (
@@ -20,6 +19,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 )
 
 // Tree is what exists, in memory. One goroutine applies records; any number may read.
@@ -27,7 +27,7 @@ type Tree struct {
 	catalog atomic.Pointer[catalog.Catalog]
 
 	mu        sync.RWMutex
-	instance  kinds                         // classes and packages of the instance
+	instance  instanceCatalog               // classes and packages of the instance
 	nodes     Sparse[*Node]                 // by ID; removed ones until the database has them
 	lastID    belfry.ID                     // the highest that was ever given
 	loaded    []belfry.ID                   // removed items that were read at the start, see ForgetLoaded
@@ -36,15 +36,15 @@ type Tree struct {
 	standIns  []belfry.ID                   // resources whose records were lost
 	settled   int                           // see Settled
 	written   written
-	archive   *DB // where removed items are found; nil: they stay in memory
+	archive   *sqlite.DB // where removed items are found; nil: they stay in memory
 	customers map[belfry.CustomerID]*Tenant
 	names     map[string]*Tenant
 	registry  registry
-	policed   int                                     // policies of all customers
-	texts     int64                                   // see Texts
-	nextRows  map[belfry.CustomerID]belfry.RowID      // of customers that the database does not have yet
-	memory    int64                                   // see Memory
-	settings  map[belfry.CustomerID]map[string]string // by name; of customer 0: of the instance
+	policed   int                                // policies of all customers
+	texts     atomic.Int64                       // see Texts
+	nextRows  map[belfry.CustomerID]belfry.RowID // of customers that the database does not have yet
+	memory    atomic.Int64                       // see Memory
+	docs      map[belfry.CustomerID]documents    // of customer 0: of the instance
 	removed   map[belfry.CustomerID]belfry.Removal
 	secrets   *Secrets
 }
@@ -52,12 +52,13 @@ type Tree struct {
 // NewTree makes an empty tree.
 func NewTree(c *catalog.Catalog) *Tree {
 	t := &Tree{
-		instance:  kinds{classes: map[string]*catalog.Class{}, packages: map[string]*catalog.PackageType{}},
+		instance:  instanceCatalog{classes: map[string]*catalog.Class{}, packages: map[string]*catalog.PackageType{}},
 		customers: map[belfry.CustomerID]*Tenant{},
 		names:     map[string]*Tenant{},
 		registry:  newRegistry(),
 		removed:   map[belfry.CustomerID]belfry.Removal{},
 		nextRows:  map[belfry.CustomerID]belfry.RowID{},
+		docs:      map[belfry.CustomerID]documents{},
 	}
 	t.catalog.Store(c)
 	return t
@@ -79,19 +80,19 @@ type Node struct {
 	Created belfry.Time
 	Removed belfry.Time
 
-	box  *box  // what stands in it; nil for objects
-	twin *Node // the next object, or view inside a resource, of the same name in the customer
+	box          *box  // what stands in it; nil for objects
+	nextNamesake *Node // the next object, or view inside a resource, of the same name in the customer
 
 	Customer belfry.CustomerID
 	Number   uint32 // counts the customer's items in the order of their creation
-	classPos int32  // where it stands in its class, its status and its parent
+	classPos int32  // its index in the lists of its class, its status and its parent
 	stateAt  int32
 	childPos int32
 	Kind     belfry.Kind
 }
 
-// Info is why an item shows its status, as far as its data say. A resource of one object is about nothing else, so it tells
-// what the object tells: that a receiver cannot listen, say.
+// Info is the reason for an item's status, as far as its data give one. A resource with a single object shows that object's
+// reason, such as that a receiver cannot listen.
 func (n *Node) Info() string {
 	if only := n.Only(); only != nil && n.State.Info == "" && n.State.Status == only.State.Status {
 		return only.State.Info
@@ -99,7 +100,7 @@ func (n *Node) Info() string {
 	return n.State.Info
 }
 
-// Only is the one item that stands in a resource; nil when there are several, or none.
+// Only returns the single item in a resource; nil when there are several or none.
 func (n *Node) Only() *Node {
 	if n.Kind != belfry.KindResource || n.box == nil || len(n.box.children) != 1 {
 		return nil
@@ -107,20 +108,20 @@ func (n *Node) Only() *Node {
 	return n.box.children[0]
 }
 
-// Bare is a copy of an item without what stands in it.
+// Bare returns a copy of the node without its content.
 func (n *Node) Bare() Node {
 	c := *n
 	c.box = nil
 	return c
 }
 
-// box is the inside of a view or resource.
+// box is the content of a view or resource.
 type box struct {
 	children []*Node
-	elements []*Node                // what is drawn in it
+	elements []*Node                // graphical elements
 	counts   [belfry.Statuses]int32 // of children by status
 	items    map[string]*Node       // views and objects of a resource, by slot
-	kindAt   int32                  // where it stands among all of its kind
+	kindAt   int32                  // its index in Tenant.boxes
 }
 
 // Class is an object or view class as a customer knows it, with the items that have it.
@@ -133,7 +134,7 @@ type Class struct {
 	marks int // thresholds that may be met by one of them at most, see Tree.recount
 }
 
-// Children calls f for each item that stands directly in n.
+// Children calls f for each item directly in n until f returns false.
 func (n *Node) Children(f func(*Node) bool) {
 	if n.box == nil {
 		return
@@ -145,7 +146,7 @@ func (n *Node) Children(f func(*Node) bool) {
 	}
 }
 
-// Elements calls f for each graphical element that stands directly in n.
+// Elements calls f for each graphical element directly in n.
 func (n *Node) Elements(f func(*Node)) {
 	if n.box == nil {
 		return
@@ -155,7 +156,7 @@ func (n *Node) Elements(f func(*Node)) {
 	}
 }
 
-// Counts tells how many of the items directly in n have each status.
+// Counts returns how many items directly in n have each status.
 func (n *Node) Counts() (counts [belfry.Statuses]int32) {
 	if n.box != nil {
 		counts = n.box.counts
@@ -163,7 +164,7 @@ func (n *Node) Counts() (counts [belfry.Statuses]int32) {
 	return counts
 }
 
-// Item gives the node in the form in which records carry it.
+// Item converts the node to the form that records carry.
 func (n *Node) Item() belfry.Item {
 	it := belfry.Item{
 		ID: n.ID, Customer: n.Customer, Kind: n.Kind, Name: n.Name, Class: n.Class.Name, Package: n.Package,
@@ -178,8 +179,7 @@ func (n *Node) Item() belfry.Item {
 	return it
 }
 
-// Read calls f with the tree of a customer, which is nil when there is no such customer. Nothing changes meanwhile, so
-// f should be brief.
+// Read calls f with the tree of a customer, nil if there is none. It holds the read lock, so f should be brief.
 func (t *Tree) Read(c belfry.CustomerID, f func(*Tenant)) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -189,11 +189,10 @@ func (t *Tree) Read(c belfry.CustomerID, f func(*Tenant)) {
 // Tenant returns the tree of a customer to the goroutine that applies records; everyone else uses Read.
 func (t *Tree) Tenant(c belfry.CustomerID) *Tenant { return t.customers[c] }
 
-// LastID is the highest item id given so far; for the goroutine that applies records.
+// LastID is the highest item id in use; for the goroutine that applies records.
 func (t *Tree) LastID() belfry.ID { return t.lastID }
 
-// SkipIDs leaves out n ids, and returns the next one that will be given. It is for the start, when some may be used of
-// which the tree does not know.
+// SkipIDs skips n ids and returns the next one. A start calls it when ids may be in use that the tree does not know.
 func (t *Tree) SkipIDs(n belfry.ID) belfry.ID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -201,7 +200,7 @@ func (t *Tree) SkipIDs(n belfry.ID) belfry.ID {
 	return t.lastID + 1
 }
 
-// SkipRows leaves out n row ids of each customer, and returns the next ones that will be given. It is for the start, as SkipIDs.
+// SkipRows skips n row ids of each customer and returns the next ones; see SkipIDs.
 func (t *Tree) SkipRows(n belfry.RowID) map[belfry.CustomerID]belfry.RowID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -228,13 +227,13 @@ func (t *Tree) NumberOf(c belfry.CustomerID, id belfry.ID) uint64 {
 }
 
 // States copies the present state of items, for the database.
-func (t *Tree) States(ids []belfry.ID) []StoredState {
-	states := make([]StoredState, 0, len(ids))
+func (t *Tree) States(ids []belfry.ID) []sqlite.StoredState {
+	states := make([]sqlite.StoredState, 0, len(ids))
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, id := range ids {
 		if n := t.Node(id); n != nil {
-			s := StoredState{Item: id, State: n.State, Removed: n.Removed != 0}
+			s := sqlite.StoredState{Item: id, State: n.State, Removed: n.Removed != 0}
 			s.State.Numbers = append([]float64(nil), n.State.Numbers...)
 			s.State.Texts = append([]string(nil), n.State.Texts...)
 			states = append(states, s)
@@ -255,29 +254,29 @@ func (t *Tree) Size() (objects, resources, views int) {
 	return objects, resources, views
 }
 
-// Each gives the nodes one by one, with the tree locked for reading while the caller looks at one. The lock is let go
-// now and then, so that a long list never holds up what arrives; each node is seen whole, the list as a whole is not.
+// Each yields the nodes that are not removed, under the read lock. The lock is released every 1,024 nodes so that a long list
+// does not block writers: each node is consistent, the list as a whole is not.
 func (t *Tree) Each(nodes []*Node) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		t.EachEver(nodes)(func(n *Node) bool { return n.Removed != 0 || yield(n) })
 	}
 }
 
-// EachEver is Each for items of the past: it gives removed ones, too.
+// EachEver is Each including removed nodes.
 func (t *Tree) EachEver(nodes []*Node) iter.Seq[*Node] {
-	const stretch = 1024
+	const chunk = 1024
 	return func(yield func(*Node) bool) {
 		for rest := nodes; len(rest) > 0; {
-			part := rest[:min(stretch, len(rest))]
+			part := rest[:min(chunk, len(rest))]
 			rest = rest[len(part):]
-			if !t.stretch(part, yield) {
+			if !t.eachLocked(part, yield) {
 				return
 			}
 		}
 	}
 }
 
-func (t *Tree) stretch(nodes []*Node, yield func(*Node) bool) bool {
+func (t *Tree) eachLocked(nodes []*Node, yield func(*Node) bool) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, n := range nodes {
@@ -288,7 +287,7 @@ func (t *Tree) stretch(nodes []*Node, yield func(*Node) bool) bool {
 	return true
 }
 
-// Everything lists all items of a customer.
+// Everything returns all items of a customer.
 func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
 	t.Read(c, func(e *Tenant) {
 		if e != nil {
@@ -302,7 +301,7 @@ func (t *Tree) Everything(c belfry.CustomerID) (nodes []*Node) {
 	return nodes
 }
 
-// NewNode makes a node that stands outside the tree, for an item that has been decided on but not committed yet.
+// NewNode makes a node outside the tree, for an item that is decided but not committed.
 func NewNode(it *belfry.Item, parent, resource *Node, class *Class) *Node {
 	n := &Node{
 		ID: it.ID, Customer: it.Customer, Kind: it.Kind, Name: it.Name, Package: it.Package,
@@ -313,7 +312,7 @@ func NewNode(it *belfry.Item, parent, resource *Node, class *Class) *Node {
 	return n
 }
 
-// inside gives a view or resource its box.
+// inside creates the box of a view or resource.
 func (n *Node) inside() {
 	switch n.Kind {
 	case belfry.KindResource:

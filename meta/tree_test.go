@@ -13,6 +13,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/meta/sqlite"
 	"belfry/query"
 
 	"github.com/google/go-cmp/cmp"
@@ -203,10 +204,10 @@ func checkIndexes(t *testing.T, tree *Tree) {
 		switch {
 		case n.Kind == belfry.KindObject:
 			named = n.Resource.Object(n.Name) == n
-			twin := false
-			e.ObjectsNamed(n.Name, func(m *Node) { twin = twin || m == n })
-			if twin != named {
-				t.Errorf("object %q: found by resource %v, in the customer %v", n.Name, named, twin)
+			found := false
+			e.ObjectsNamed(n.Name, func(m *Node) { found = found || m == n })
+			if found != named {
+				t.Errorf("object %q: found by resource %v, in the customer %v", n.Name, named, found)
 			}
 		case n.Resource != nil && n.Kind == belfry.KindView:
 			named = n.Resource.View(n.Name) == n
@@ -232,8 +233,8 @@ func checkIndexes(t *testing.T, tree *Tree) {
 	if o, r, v := tree.Size(); o+r+v != alive {
 		t.Errorf("size says %d, %d items exist", o+r+v, alive)
 	}
-	if e.Memory() != memory || tree.MemoryNow() != memory {
-		t.Errorf("items count for %d bytes, in all for %d; they take %d", e.Memory(), tree.MemoryNow(), memory)
+	if e.Memory() != memory || tree.Memory() != memory {
+		t.Errorf("items count for %d bytes, in all for %d; they take %d", e.Memory(), tree.Memory(), memory)
 	}
 }
 
@@ -378,7 +379,7 @@ func TestLoadTree(t *testing.T) {
 	h := newHistory(3, 120)
 	want := NewTree(loadCatalog(t))
 	h.apply(t, want, 0)
-	db, err := Open(t.Context(), t.TempDir()+"/meta.db", slog.New(slog.DiscardHandler))
+	db, err := sqlite.Open(t.Context(), t.TempDir()+"/meta.db", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,11 +30,11 @@ func (e *Tenant) Find(k belfry.Kind, resource, name string, sees func(*Node) boo
 	case 1:
 		return found[0], nil
 	}
-	return nil, belfry.Errorf(belfry.AmbiguousName, "%s; give resname", Twins(found))
+	return nil, belfry.Errorf(belfry.AmbiguousName, "%s; give resname", Namesakes(found))
 }
 
-// Twins says in which resources items of one kind and name are.
-func Twins(all []*Node) string {
+// Namesakes says in which resources items of one kind and name are.
+func Namesakes(all []*Node) string {
 	const most = 10
 	names := make([]string, len(all))
 	for i, n := range all {

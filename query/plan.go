@@ -181,9 +181,9 @@ type Table struct {
 	// of its own. nil: all rows can be.
 	Parts []string
 
-	// Summed is set if the rows are summaries, each with the columns of SummaryColumns and RowsColumn, from which the groups
+	// Rollup is set if the rows are summaries, each with the columns of SummaryColumns and RowsColumn, from which the groups
 	// of a plan are computed; see FromSummaries. It is the same for all tables.
-	Summed bool
+	Rollup bool
 }
 
 // Has reports whether the table has the column. Every table has customer, id and timestamp, listed or not.

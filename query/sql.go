@@ -45,7 +45,7 @@ func SQL(p *Plan, d *Dialect, tables []Table) (*Statement, error) {
 	if p.From > p.To {
 		tables = nil
 	}
-	w.summaries = len(tables) > 0 && tables[0].Summed
+	w.summaries = len(tables) > 0 && tables[0].Rollup
 	w.lift(tables)
 	if p.Grouping != nil {
 		w.groups(tables)

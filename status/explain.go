@@ -166,19 +166,19 @@ type ExplainedWindow struct {
 
 // explainMode describes the item's own management, or what it inherits if that is stronger.
 func explainMode(n *meta.Node) ExplainedMode {
-	own := careOf(n.State.State)
+	own := operatorStateOf(n.State.State)
 	out := ExplainedMode{Mode: n.State.Mode.String(), Own: own.Mode.String()}
-	from, care := n, own
+	from, operator := n, own
 	if n.State.Mode > own.Mode {
 		for from = n.Parent; from != nil; from = from.Parent {
-			if care = careOf(from.State.State); care.Mode == n.State.Mode {
+			if operator = operatorStateOf(from.State.State); operator.Mode == n.State.Mode {
 				out.InheritedFrom = &ExplainedPlace{from.Kind.String(), from.Name}
 				break
 			}
 		}
 	}
-	out.From, out.Note = formatTime(care.From), care.UnmanageNote
-	if w := shownWindow(&care); w != nil {
+	out.From, out.Note = formatTime(operator.From), operator.UnmanageNote
+	if w := shownWindow(&operator); w != nil {
 		shown := explainWindow(w)
 		if from, _, ok := nextOccurrence(w.Schedule, w.To); ok {
 			shown.Next = formatTime(from)

@@ -89,7 +89,7 @@ func deciding(s *belfry.State, r *Rules) int {
 // ExplainedInterval says when an object becomes Unknown for lack of data.
 type ExplainedInterval struct {
 	Interval  string `json:"interval" help:"Expected between two rows, as 1m0s."`
-	Heard     string `json:"heard,omitempty" help:"Time of the newest data, or report that there was no response." schema:"format=date-time"`
+	LastSeen  string `json:"heard,omitempty" help:"Time of the newest data, or report that there was no response." schema:"format=date-time"`
 	UnknownAt string `json:"unknownat,omitempty" help:"When it becomes Unknown if nothing more is heard." schema:"format=date-time"`
 	Overdue   bool   `json:"overdue" help:"It has been given up."`
 }
@@ -100,7 +100,7 @@ func explainInterval(s *belfry.State, r *Rules, since, now belfry.Time) *Explain
 	}
 	stale := Stale(*s, r, since, now)
 	return &ExplainedInterval{
-		Interval: formatDuration(r.Interval), Heard: formatTime(s.LastSeen), UnknownAt: formatTime(stale),
+		Interval: formatDuration(r.Interval), LastSeen: formatTime(s.LastSeen), UnknownAt: formatTime(stale),
 		Overdue: s.LastSeen != 0 && s.Evaluated == belfry.Unknown || stale != 0 && now >= stale,
 	}
 }

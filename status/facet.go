@@ -24,7 +24,7 @@ const (
 	OwnFacet // Own alone: a row may be older than the management that hides its status
 )
 
-// Untold returns the facets that changed from one standing to the next and that no alarm reports. An alarm written at
+// Untold returns the facets that changed from one state to the next and that no alarm reports. An alarm written at
 // the given time reports the shown status and its info, and that nothing hides it.
 func Untold(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
 	status, own, since, info := prev.Status, prev.Evaluated, prev.Since, prev.Info
@@ -44,12 +44,12 @@ func Untold(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
 		f |= OwnFacet
 	}
 	if prev.Operator != next.Operator {
-		f |= unreportedCare(careOf(*prev), careOf(*next))
+		f |= unreportedOperatorState(operatorStateOf(*prev), operatorStateOf(*next))
 	}
 	return f
 }
 
-func unreportedCare(prev, next belfry.OperatorState) (f Facet) {
+func unreportedOperatorState(prev, next belfry.OperatorState) (f Facet) {
 	if !sameAck(prev.Ack, next.Ack) {
 		f |= AckFacet
 	}
@@ -74,11 +74,11 @@ func ManagementText(c *belfry.OperatorState) string {
 	if c == nil {
 		return ""
 	}
-	care := *c
-	if care.Ack, care.Note = nil, ""; care.IsZero() {
+	operator := *c
+	if operator.Ack, operator.Note = nil, ""; operator.IsZero() {
 		return ""
 	}
-	return encodePast(care)
+	return encodePast(operator)
 }
 
 // AckText encodes an acknowledgment; it returns "" for nil.
@@ -112,8 +112,8 @@ func decodePast(text string, into any) error {
 	return nil
 }
 
-// readCare combines what ManagementText and AckText wrote, and a note.
-func readCare(management, ack, note string) (*belfry.OperatorState, error) {
+// readOperatorState combines what ManagementText and AckText wrote, and a note.
+func readOperatorState(management, ack, note string) (*belfry.OperatorState, error) {
 	var c belfry.OperatorState
 	if management != "" {
 		if err := decodePast(management, &c); err != nil {

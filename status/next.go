@@ -1,7 +1,7 @@
 // Package status determines what data mean: which status an item has after an event, and how statuses roll up along the
 // tree. It decides and never writes; its decisions become part of a record.
 //
-// Every function here maps a standing to the next one and depends on its arguments alone, so a history can be replayed
+// Every function here maps a state to the next one and depends on its arguments alone, so a history can be replayed
 // in a test:
 //
 //	rows ─► Next    rules change ─► Reassess     Own: the result of data or content
@@ -41,9 +41,9 @@ type Values interface {
 	Text(n int) (string, bool)
 }
 
-// Change describes what a step did, in addition to the resulting standing.
+// Change describes what a step did, in addition to the resulting state.
 type Change struct {
-	Kept    bool // the standing changed and must be recorded
+	Kept    bool // the state changed and must be recorded
 	Moved   bool // the shown status changed
 	Alarm   bool // an alarm must be written
 	From    belfry.Status
@@ -53,7 +53,7 @@ type Change struct {
 
 const noResponse = "no response"
 
-// Next returns the standing after the input. A late input, see belfry.Late, changes nothing: it is history.
+// Next returns the state after the input. A late input, see belfry.Late, changes nothing: it is history.
 func Next(s belfry.State, in Input, r *Rules) (belfry.State, Change) {
 	if belfry.Late(in.Time, s.LastSeen, in.Now) {
 		return s, Change{}
@@ -233,9 +233,9 @@ func updateShown(s belfry.State, at, now belfry.Time) (belfry.State, Change) {
 		c.Moved, c.Kept = true, true
 	}
 	if s.Operator != nil && s.Operator.Ack != nil {
-		care := *s.Operator
-		if care.Ack, c.Cleared = updateAck(care.Ack, to, now); care.Ack != s.Operator.Ack {
-			s.Operator, c.Kept = trim(care), true
+		operator := *s.Operator
+		if operator.Ack, c.Cleared = updateAck(operator.Ack, to, now); operator.Ack != s.Operator.Ack {
+			s.Operator, c.Kept = trim(operator), true
 		}
 	}
 	return s, c

@@ -41,9 +41,9 @@ func Acknowledge(s belfry.State, a belfry.Ack) (belfry.State, bool) {
 		return s, false
 	}
 	a.Status = s.Status
-	care := careOf(s)
-	care.Ack = &a
-	s.Operator = &care
+	operator := operatorStateOf(s)
+	operator.Ack = &a
+	s.Operator = &operator
 	return s, true
 }
 
@@ -53,14 +53,14 @@ func Unacknowledge(s belfry.State) (belfry.State, bool) {
 	if s.Operator == nil || s.Operator.Ack == nil {
 		return s, false
 	}
-	care := *s.Operator
-	care.Ack = nil
-	s.Operator = trim(care)
+	operator := *s.Operator
+	operator.Ack = nil
+	s.Operator = trim(operator)
 	return s, true
 }
 
-// careOf returns a copy of what operators set on an item.
-func careOf(s belfry.State) belfry.OperatorState {
+// operatorStateOf returns a copy of what operators set on an item.
+func operatorStateOf(s belfry.State) belfry.OperatorState {
 	if s.Operator == nil {
 		return belfry.OperatorState{}
 	}
@@ -69,8 +69,8 @@ func careOf(s belfry.State) belfry.OperatorState {
 
 // Annotate sets the note of an item; an empty one removes it.
 func Annotate(s belfry.State, note string) belfry.State {
-	care := careOf(s)
-	care.Note = note
-	s.Operator = trim(care)
+	operator := operatorStateOf(s)
+	operator.Note = note
+	s.Operator = trim(operator)
 	return s
 }

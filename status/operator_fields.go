@@ -8,9 +8,9 @@ import (
 // outsidePeriod is the info of an item that shows Unknown because it is not monitored at the moment.
 const outsidePeriod = "outside its monitoring period"
 
-// careFields are the fields of objectstatus that operators set. Flags are always present and false by default; the other
+// operatorFields are the fields of objectstatus that operators set. Flags are always present and false by default; the other
 // fields are absent until they are set.
-var careFields = map[string]func(*row) belfry.Value{
+var operatorFields = map[string]func(*row) belfry.Value{
 	"acknowledged": func(n *row) belfry.Value { return boolValue(n.State.Acknowledged()) },
 	"isunmanaged":  func(n *row) belfry.Value { return boolValue(n.State.Unmanaged()) },
 	// These show the mode even while it waits for the item to become unavailable.
@@ -21,11 +21,11 @@ var careFields = map[string]func(*row) belfry.Value{
 	"ackby":             ack(func(a *belfry.Ack) belfry.Value { return textValue(a.By) }),
 	"acktime":           ack(func(a *belfry.Ack) belfry.Value { return timeValue(a.Time) }),
 	"unmanagefrom": func(n *row) belfry.Value {
-		from, _ := unmanagedTime(n.care)
+		from, _ := unmanagedTime(n.operator)
 		return timeValue(from)
 	},
 	"unmanageto": func(n *row) belfry.Value {
-		_, to := unmanagedTime(n.care)
+		_, to := unmanagedTime(n.operator)
 		return timeValue(to)
 	},
 	"unmanagenote": unmanageNote,
@@ -54,9 +54,9 @@ func ack(f func(*belfry.Ack) belfry.Value) func(*row) belfry.Value {
 	}
 }
 
-// effectiveCare returns what operators set about the management of an item: on the item itself, or on the nearest
+// effectiveManagement returns what operators set about the management of an item: on the item itself, or on the nearest
 // ancestor from which it inherits its mode. It returns nil if nothing was set.
-func effectiveCare(n *meta.Node) *belfry.OperatorState {
+func effectiveManagement(n *meta.Node) *belfry.OperatorState {
 	if c := n.State.Operator; c != nil && (c.Mode != belfry.Managed || shownWindow(c) != nil) {
 		return c
 	}
@@ -76,8 +76,8 @@ func unmanageNote(n *row) belfry.Value {
 	if c := n.State.Operator; c != nil && c.UnmanageNote != "" {
 		return textValue(c.UnmanageNote)
 	}
-	if n.care != nil {
-		return textValue(n.care.UnmanageNote)
+	if n.operator != nil {
+		return textValue(n.operator.UnmanageNote)
 	}
 	return belfry.Value{}
 }

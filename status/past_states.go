@@ -25,7 +25,7 @@ func (m states) snapshotReader() func(row []belfry.Value) error {
 			w.Evaluated = belfry.Status(row[5].Int)
 		}
 		w.Mode, w.OffHours = belfry.Mode(row[6].Int), row[7].Int != 0
-		w.Operator, err = readCare(row[8].Text, row[9].Text, row[10].Text)
+		w.Operator, err = readOperatorState(row[8].Text, row[9].Text, row[10].Text)
 		m[belfry.ID(row[1].Int)] = w
 		return err
 	}
@@ -50,11 +50,11 @@ func (m states) changeReader() func(row []belfry.Value) error {
 			w.Mode, w.OffHours = belfry.Mode(row[8].Int), row[9].Int != 0
 		}
 		if f&(ManagedFacet|AckFacet|NoteFacet) != 0 {
-			care, err := readCare(row[10].Text, row[11].Text, row[12].Text)
+			operator, err := readOperatorState(row[10].Text, row[11].Text, row[12].Text)
 			if err != nil {
 				return err
 			}
-			w.Operator = overlay(careOf(w.State), careOf(belfry.State{Operator: care}), f)
+			w.Operator = overlay(operatorStateOf(w.State), operatorStateOf(belfry.State{Operator: operator}), f)
 		}
 		m[id] = w
 		return nil

@@ -44,7 +44,7 @@ func (c Counts) best() belfry.Status {
 	return belfry.Unknown
 }
 
-// AddUp returns the standing of a view or resource from the counts of its items, at constant cost.
+// AddUp returns the state of a view or resource from the counts of its items, at constant cost.
 func AddUp(s belfry.State, c Counts, r *Rules, at, now belfry.Time) (belfry.State, Change) {
 	return setOwn(s, r.Rollup.Of(c), "", at, now)
 }

@@ -105,7 +105,7 @@ func (s Source) rows(nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row
 type row struct {
 	meta.Node
 	grandparent *meta.Node
-	care        *belfry.OperatorState // see effectiveCare
+	operator    *belfry.OperatorState // see effectiveManagement
 }
 
 // set copies an item. The caller holds the lock of the tree.
@@ -115,7 +115,7 @@ func (r *row) set(n *meta.Node) {
 	if r.grandparent = nil; n.Parent != nil {
 		r.grandparent = n.Parent.Parent
 	}
-	r.care = effectiveCare(n)
+	r.operator = effectiveManagement(n)
 }
 
 // Value returns a field of the item.
@@ -123,7 +123,7 @@ func (r *row) Value(field string) belfry.Value {
 	if f := fields[field]; f != nil {
 		return f(r)
 	}
-	if f := careFields[field]; f != nil {
+	if f := operatorFields[field]; f != nil {
 		return f(r)
 	}
 	if n, asText, ok := belfry.ParseIndicatorColumn(field); ok {
@@ -143,7 +143,7 @@ func (r *row) indicator(n int, asText bool) belfry.Value {
 	return belfry.Value{}
 }
 
-// fields maps the fields of objectstatus, except careFields, to their values.
+// fields maps the fields of objectstatus, except operatorFields, to their values.
 var fields = map[string]func(*row) belfry.Value{
 	belfry.PlaceColumn: func(n *row) belfry.Value {
 		return belfry.Value{Type: belfry.IDValue, Int: int64(n.Place().ID)}

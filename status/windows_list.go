@@ -44,13 +44,13 @@ func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []
 	}
 	list = []ListedWindow{}
 	for from, further := t.NumberOf(s.Customer, last), true; further && len(list) <= limit; {
-		var items []itemCare
+		var items []itemOperatorState
 		items, from, further = itemsWithWindows(t, s, from, windowBatch)
 		for _, c := range items {
 			if c.item.ID < last || len(list) > limit {
 				continue
 			}
-			for _, w := range Planned(c.care) {
+			for _, w := range Planned(c.operator) {
 				if c.item.ID > last || w.Name > name {
 					list = append(list, describeWindow(c, &w))
 				}
@@ -63,15 +63,15 @@ func ListWindows(t *meta.Tree, s belfry.Scope, after string, limit int) (list []
 	return list, more, nil
 }
 
-// itemCare is an item with what operators set on it.
-type itemCare struct {
-	item *meta.Node
-	care *belfry.OperatorState
+// itemOperatorState is an item with what operators set on it.
+type itemOperatorState struct {
+	item     *meta.Node
+	operator *belfry.OperatorState
 }
 
 // itemsWithWindows examines up to limit items that have windows, from a number on, and returns those in the scope. If
 // there are more, next is the number to continue at.
-func itemsWithWindows(t *meta.Tree, s belfry.Scope, from uint64, limit int) (list []itemCare, next uint64, more bool) {
+func itemsWithWindows(t *meta.Tree, s belfry.Scope, from uint64, limit int) (list []itemOperatorState, next uint64, more bool) {
 	t.Read(s.Customer, func(e *meta.Tenant) {
 		if e == nil {
 			return
@@ -83,7 +83,7 @@ func itemsWithWindows(t *meta.Tree, s belfry.Scope, from uint64, limit int) (lis
 				return
 			}
 			if within.Has(n) {
-				list = append(list, itemCare{n, n.State.Operator})
+				list = append(list, itemOperatorState{n, n.State.Operator})
 			}
 		}
 	})
@@ -91,12 +91,12 @@ func itemsWithWindows(t *meta.Tree, s belfry.Scope, from uint64, limit int) (lis
 }
 
 // describeWindow returns the list entry of a window.
-func describeWindow(c itemCare, w *belfry.Window) ListedWindow {
+func describeWindow(c itemOperatorState, w *belfry.Window) ListedWindow {
 	n, f := c.item, w.Mode.Flags()
 	out := ListedWindow{
 		ID: belfry.RowID(n.ID).String() + ":" + w.Name, Name: n.Name, Kind: n.Kind.String(), Window: w.Name, Mode: w.Mode.String(),
 		IsUnmanaged: f.IsUnmanaged, IfRed: f.IfRed, Collect: f.Collect, Collector: f.Collector,
-		Open: w.Open, From: formatTime(w.From), To: formatTime(w.To), User: w.By, Note: c.care.UnmanageNote,
+		Open: w.Open, From: formatTime(w.From), To: formatTime(w.To), User: w.By, Note: c.operator.UnmanageNote,
 	}
 	if n.Resource != nil && n.Resource != n {
 		out.Resource = n.Resource.Name

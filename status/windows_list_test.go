@@ -38,13 +38,13 @@ func TestListWindows(t *testing.T) {
 	}
 	apply(one)
 	apply(&belfry.Record{Customer: 2, Items: []belfry.Item{{ID: 5000, Customer: 2, Kind: belfry.KindView, Name: belfry.Main}}})
-	set := func(c belfry.CustomerID, id belfry.ID, care belfry.OperatorState) {
-		apply(&belfry.Record{Customer: c, States: []belfry.StateChange{{Item: id, State: belfry.State{Operator: &care}}}})
+	set := func(c belfry.CustomerID, id belfry.ID, operator belfry.OperatorState) {
+		apply(&belfry.Record{Customer: c, States: []belfry.StateChange{{Item: id, State: belfry.State{Operator: &operator}}}})
 	}
-	care := Arrange(belfry.OperatorState{}, Order{Name: "b", Mode: belfry.UnmanagedKeep, From: 10, To: 20, By: "ann", Zone: "UTC"}, 1)
-	care = Arrange(care, Order{Name: "a", Mode: belfry.CollectorStopped, From: 1, To: 50, Schedule: `{"from":"x","rrule":"FREQ=DAILY","timezone":"Europe/Vienna"}`, By: "bob"}, 2)
-	care.UnmanageNote = "note"
-	set(1, 3, care)
+	operator := Arrange(belfry.OperatorState{}, Order{Name: "b", Mode: belfry.UnmanagedKeep, From: 10, To: 20, By: "ann", Zone: "UTC"}, 1)
+	operator = Arrange(operator, Order{Name: "a", Mode: belfry.CollectorStopped, From: 1, To: 50, Schedule: `{"from":"x","rrule":"FREQ=DAILY","timezone":"Europe/Vienna"}`, By: "bob"}, 2)
+	operator.UnmanageNote = "note"
+	set(1, 3, operator)
 	set(1, 4, Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep}, 1)) // at once: no window
 	set(1, 10, Arrange(belfry.OperatorState{}, Order{Mode: belfry.UnmanagedKeep, From: 10, To: 20}, 1))
 	set(1, 10+objects-1, Arrange(belfry.OperatorState{}, Order{From: 10, To: 20}, 1))

@@ -99,7 +99,7 @@ func (c *manageCmd) Run(s streams) error {
 // act sends an action and prints what became of it, a line for each item.
 func (f *itemFlags) act(s streams, a client.Action) error {
 	out := newConsole(s, "", true)
-	c, err := f.open(nil, out.say)
+	c, err := f.open(nil, out.println)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (f *itemFlags) act(s streams, a client.Action) error {
 		}
 	}
 	for _, e := range got.Errors {
-		out.say(asFlags.Replace(e.Message))
+		out.println(asFlags.Replace(e.Message))
 	}
 	return acted(got)
 }

@@ -16,6 +16,7 @@ import (
 	"belfry/app"
 	"belfry/catalog"
 	"belfry/client"
+	"belfry/config"
 )
 
 // adminFlags say which folder a command is about.
@@ -102,7 +103,7 @@ func lasting(expires string) (time.Duration, error) {
 	if expires == "" {
 		return 0, nil
 	}
-	var d app.Duration
+	var d config.Duration
 	if err := d.UnmarshalText([]byte(expires)); err != nil || d <= 0 {
 		return 0, usageError{fmt.Errorf("--expires: %q is not a duration; write it as 90d or 12h", expires)}
 	}
@@ -119,7 +120,7 @@ type keyRotateCmd struct {
 
 // Run prints the new secret alone.
 func (c *keyRotateCmd) Run(s streams) error {
-	var overlap app.Duration
+	var overlap config.Duration
 	if err := overlap.UnmarshalText([]byte(c.Overlap)); err != nil {
 		return usageError{fmt.Errorf("--overlap: %q is not a duration; write it as 24h or 7d, or 0s to refuse the old secret at once", c.Overlap)}
 	}

@@ -24,13 +24,13 @@ type serverFlags struct {
 	Retry    time.Duration `group:"server" help:"How long to try again while the server cannot be reached, or answers 429 or 503 (5m)." default:"5m" placeholder:"TIME"`
 }
 
-// open prepares a client. say is told when it has to wait for the server.
-func (f *serverFlags) open(compress *bool, say func(string)) (*client.Client, error) {
+// open prepares a client. It calls notice when it has to wait for the server.
+func (f *serverFlags) open(compress *bool, notice func(string)) (*client.Client, error) {
 	key, err := f.key()
 	if err != nil {
 		return nil, err
 	}
-	o := client.Options{URL: f.URL, Key: key, Insecure: f.Insecure, Compress: compress, Retry: f.Retry, Notice: say}
+	o := client.Options{URL: f.URL, Key: key, Insecure: f.Insecure, Compress: compress, Retry: f.Retry, Notice: notice}
 	if f.CA != "" {
 		if o.CA, err = os.ReadFile(f.CA); err != nil {
 			return nil, fmt.Errorf("--ca: %w", err)

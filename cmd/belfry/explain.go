@@ -20,7 +20,7 @@ type explainCmd struct {
 // Run asks why an item has its status.
 func (c *explainCmd) Run(s streams) error {
 	out := newConsole(s, "", true)
-	cl, err := c.open(nil, out.say)
+	cl, err := c.open(nil, out.println)
 	if err != nil {
 		return err
 	}

@@ -30,13 +30,13 @@ func (c *exportCmd) Run(s streams) error {
 		return err
 	}
 	out := newConsole(s, "", true)
-	cl, err := c.open(nil, out.say)
+	cl, err := c.open(nil, out.println)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	x := &exporter{ctx: ctx, client: cl, say: out.say, broken: c.Broken}
+	x := &exporter{ctx: ctx, client: cl, println: out.println, broken: c.Broken}
 	switch {
 	case c.List:
 		return x.list(s.out)
@@ -79,10 +79,10 @@ func (c *exportCmd) check() error {
 
 // exporter writes what a server gives.
 type exporter struct {
-	ctx    context.Context
-	client *client.Client
-	say    func(string)
-	broken bool // what names something that has been removed, instead of the rest
+	ctx     context.Context
+	client  *client.Client
+	println func(string)
+	broken  bool // what names something that has been removed, instead of the rest
 }
 
 func (x *exporter) list(w io.Writer) error {
@@ -123,7 +123,7 @@ func (x *exporter) rows(pkg string, w io.Writer, choose choice) (n int, err erro
 		return err
 	})
 	if err == nil && len(done.Secrets) > 0 {
-		x.say(fmt.Sprintf("%s: the server keeps secret what stands in %s and shows *** instead; fill it in before another server gets it",
+		x.println(fmt.Sprintf("%s: the server keeps secret what stands in %s and shows *** instead; fill it in before another server gets it",
 			pkg, strings.Join(done.Secrets, ", ")))
 	}
 	return n, err
@@ -139,7 +139,7 @@ func (x *exporter) leftOut(pkg string) error {
 	if done.Rows == 1 {
 		were, them = "was", "it"
 	}
-	x.say(fmt.Sprintf("%s: %d of which an end has been removed %s left out; belfry export %s --broken lists %s, as belfry remove takes %s", pkg, done.Rows, were, pkg, them, them))
+	x.println(fmt.Sprintf("%s: %d of which an end has been removed %s left out; belfry export %s --broken lists %s, as belfry remove takes %s", pkg, done.Rows, were, pkg, them, them))
 	return nil
 }
 
@@ -230,7 +230,7 @@ func (x *exporter) all(dir string) error {
 			return err
 		}
 		if rows > 0 {
-			x.say(fmt.Sprintf("%s: %s", f.name, count(rows, "row")))
+			x.println(fmt.Sprintf("%s: %s", f.name, count(rows, "row")))
 		}
 		if f.element {
 			if err := x.leftOut(f.pkg); err != nil {

@@ -251,6 +251,6 @@ func (x *exporter) listed(f *folder) error {
 
 func (x *exporter) counted(k fileKind, n int) {
 	if n > 0 {
-		x.say(fmt.Sprintf("%s: %s", k.folder, count(n, "file")))
+		x.println(fmt.Sprintf("%s: %s", k.folder, count(n, "file")))
 	}
 }

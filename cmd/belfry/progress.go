@@ -34,8 +34,8 @@ func newConsole(s streams, label string, quiet bool) *console {
 	return c
 }
 
-// say prints a line, above the bar.
-func (c *console) say(text string) {
+// println prints a line, above the bar.
+func (c *console) println(text string) {
 	c.end()
 	fmt.Fprintf(c.err, "belfry: %s%s\n", c.label, client.Printable(text))
 }

@@ -74,11 +74,11 @@ func (c *provisionCmd) prepare(s streams, f *folder, list []exportFile) error {
 	out := newConsole(s, "", true)
 	if c.Dryrun {
 		if len(f.listed) > 0 {
-			out.say("classes and pictures are not part of a dry run")
+			out.println("classes and pictures are not part of a dry run")
 		}
 		return nil
 	}
-	cl, err := c.open(c.Compress, out.say)
+	cl, err := c.open(c.Compress, out.println)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p *putting) all(report func(fileKind, putTotals) error) error {
 		return err
 	}
 	for _, name := range unlisted {
-		p.out.say(fmt.Sprintf("%s is not in %s and was left out", name, listName))
+		p.out.println(fmt.Sprintf("%s is not in %s and was left out", name, listName))
 	}
 	for _, k := range fileKinds {
 		files := slices.DeleteFunc(slices.Clone(p.folder.listed), func(l listedFile) bool { return l.kind() != k })
@@ -180,7 +180,7 @@ func (p *putting) kind(k fileKind, files []listedFile) (t putTotals, err error) 
 		case refused && failed.Status < 500 || errors.As(err, new(fileError)):
 			p.bad++
 			t.Rejected++
-			p.out.say(fmt.Sprintf("%s: %v", l.file, err))
+			p.out.println(fmt.Sprintf("%s: %v", l.file, err))
 		case err != nil:
 			return t, fmt.Errorf("%s: %w", l.file, err)
 		case result == "created":

@@ -38,7 +38,7 @@ func checkSecrets(ctx context.Context, cl *client.Client, dir string, list []exp
 		}
 		for _, c := range cells {
 			if missing++; missing <= shownProblems {
-				out.say(fmt.Sprintf("%s, line %d: %s of %q reads %s, and this server has no such secret", f.name, c.line, c.column, c.name, client.Hidden))
+				out.println(fmt.Sprintf("%s, line %d: %s of %q reads %s, and this server has no such secret", f.name, c.line, c.column, c.name, client.Hidden))
 			}
 		}
 	}

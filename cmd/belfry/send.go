@@ -91,7 +91,7 @@ func (f *rowFlags) send(s streams, e upload) error {
 		e.path = client.ProvisioningPath(e.pkg)
 	}
 	out := newConsole(s, e.label, f.Quiet)
-	c, err := f.open(f.Compress, out.say)
+	c, err := f.open(f.Compress, out.println)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (f *rowFlags) verdict(out *console, res *client.Result) error {
 	}
 	out.more(r.Rejected-res.Unfound, false, res.File)
 	if res.Unfound > 0 {
-		out.say(fmt.Sprintf("%s could not be found again among so many: the server would take them now. Send them again once you know which they are",
+		out.println(fmt.Sprintf("%s could not be found again among so many: the server would take them now. Send them again once you know which they are",
 			count(res.Unfound, "rejected row")))
 	}
 	if res.File == "" {

@@ -11,6 +11,7 @@ import (
 
 	"belfry/app"
 	"belfry/catalog"
+	"belfry/config"
 )
 
 // configFlags are the settings that the process needs before it can read anything, or that people change from run to
@@ -34,8 +35,8 @@ type configFlags struct {
 }
 
 // load reads the file and lays the flags over it.
-func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
-	c, err := app.Load(f.Config, cat)
+func (f *configFlags) load(cat *catalog.Catalog) (*config.Config, error) {
+	c, err := config.Load(f.Config, cat)
 	if err != nil {
 		return nil, err
 	}
@@ -58,20 +59,20 @@ func (f *configFlags) load(cat *catalog.Catalog) (*app.Config, error) {
 	} {
 		if s.given != "" {
 			*s.to = s.given
-			c.SaidByFlag(s.name)
+			c.SetByFlag(s.name)
 		}
 	}
 	if f.TLSSelfSigned != nil {
 		c.TLS.SelfSigned = *f.TLSSelfSigned
-		c.SaidByFlag("tls.self_signed")
+		c.SetByFlag("tls.self_signed")
 	}
 	if f.InsecureHTTP != nil {
 		c.InsecureHTTP = *f.InsecureHTTP
-		c.SaidByFlag("insecure_http")
+		c.SetByFlag("insecure_http")
 	}
 	if f.NoCollect != nil {
 		c.NoCollect = *f.NoCollect
-		c.SaidByFlag("no_collect")
+		c.SetByFlag("no_collect")
 	}
 	return c, c.Check()
 }
@@ -111,7 +112,7 @@ func (c *serveCmd) Run(s streams) error {
 		Demo:          c.Demo,
 		AcceptLoss:    c.AcceptLoss,
 		Reload:        hup,
-		Load:          func() (*app.Config, error) { return c.load(cat) },
+		Load:          func() (*config.Config, error) { return c.load(cat) },
 	}
 	os.Unsetenv("BELFRY_ADMIN_PASSWORD") // nothing that runs later needs it
 	return app.Serve(ctx, o)
@@ -138,7 +139,7 @@ func (c *checkCmd) Run(s streams) error {
 	if err := app.CheckFiles(cfg, cat); err != nil {
 		return err
 	}
-	return cfg.InForce().Write(s.out)
+	return app.InForce(cfg).Write(s.out)
 }
 
 type versionCmd struct{}

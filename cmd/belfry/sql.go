@@ -43,13 +43,13 @@ func (c *sqlCmd) Run(s streams) error {
 		c.Retry = 0 // the next round is the next attempt
 	}
 	out := newConsole(s, "", true)
-	cl, err := c.open(nil, out.say)
+	cl, err := c.open(nil, out.println)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	q := &asker{ctx: ctx, client: cl, cmd: c, out: s.out, say: out.say, now: time.Now}
+	q := &asker{ctx: ctx, client: cl, cmd: c, out: s.out, println: out.println, now: time.Now}
 	q.screen, _ = s.out.(*os.File)
 	if q.screen != nil && terminalWidth(q.screen) == 0 {
 		q.screen = nil
@@ -96,13 +96,13 @@ func (c *sqlCmd) limited() bool {
 
 // asker asks a server and shows the answer.
 type asker struct {
-	ctx    context.Context
-	client *client.Client
-	cmd    *sqlCmd
-	out    io.Writer
-	screen *os.File // the terminal on which the answer is shown; nil: there is none
-	say    func(string)
-	now    func() time.Time
+	ctx     context.Context
+	client  *client.Client
+	cmd     *sqlCmd
+	out     io.Writer
+	screen  *os.File // the terminal on which the answer is shown; nil: there is none
+	println func(string)
+	now     func() time.Time
 }
 
 func (q *asker) form() string {
@@ -135,7 +135,7 @@ func (q *asker) once(w io.Writer) error {
 		return q.show(w, &t, more)
 	}
 	if more && q.cmd.Watch == 0 {
-		q.say("there are more rows; ask for them with --rows or LIMIT, or for all of them with --all")
+		q.println("there are more rows; ask for them with --rows or LIMIT, or for all of them with --all")
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (q *asker) watch() error {
 func (q *asker) frame(text string, failed error) error {
 	at := q.now().Format(time.DateTime)
 	if failed != nil && q.screen == nil {
-		q.say(fmt.Sprintf("%v; trying again every %s", failed, q.cmd.Watch))
+		q.println(fmt.Sprintf("%v; trying again every %s", failed, q.cmd.Watch))
 		return nil
 	}
 	if q.screen == nil {

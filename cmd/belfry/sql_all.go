@@ -46,16 +46,16 @@ func (q *asker) all(w io.Writer) error {
 }
 
 // tellMissing tells of days that an answer is without, each once.
-func (q *asker) tellMissing(days string, told *[]string) {
+func (q *asker) tellMissing(days string, reported *[]string) {
 	var fresh []string
 	for _, day := range strings.Split(days, ", ") {
-		if day != "" && !slices.Contains(*told, day) {
+		if day != "" && !slices.Contains(*reported, day) {
 			fresh = append(fresh, day)
 		}
 	}
 	if len(fresh) > 0 {
-		q.say("the answer is not complete: rows of " + strings.Join(fresh, ", ") + " cannot be read")
-		*told = append(*told, fresh...)
+		q.println("the answer is not complete: rows of " + strings.Join(fresh, ", ") + " cannot be read")
+		*reported = append(*reported, fresh...)
 	}
 }
 

@@ -16,7 +16,7 @@ type windowsCmd struct {
 // Run lists the windows that are open or planned.
 func (c *windowsCmd) Run(s streams) error {
 	out := newConsole(s, "", true)
-	cl, err := c.open(nil, out.say)
+	cl, err := c.open(nil, out.println)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,11 @@ type client struct {
 	body   bytes.Buffer
 }
 
-// patience bounds one request; the server gives up earlier.
-const patience = 60 * time.Second
+// requestTimeout bounds one request; the server gives up earlier.
+const requestTimeout = 60 * time.Second
 
 func dial(addr string) (*client, error) {
-	conn, err := net.DialTimeout("tcp", addr, patience)
+	conn, err := net.DialTimeout("tcp", addr, requestTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (c *client) close() { c.conn.Close() }
 
 // do sends a request and gives the answer; its body is good until the next call.
 func (c *client) do(request []byte) (status int, body []byte, err error) {
-	if err := c.conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(requestTimeout)); err != nil {
 		return 0, nil, err
 	}
 	if _, err := c.conn.Write(request); err != nil {

@@ -81,19 +81,19 @@ func (b *bench) limitsOf(ctx context.Context, part string, seconds float64) erro
 	if err := b.limitsOfGo(ctx, part, "./store/duck", "^BenchmarkAppendLog$", times(10, 4), lineLimits); err != nil {
 		return err
 	}
-	b.say("limits: append and fsync")
+	b.progress("limits: append and fsync")
 	for _, size := range blockSizes {
 		if err := b.measureSync(part, size, seconds/5); err != nil {
 			return err
 		}
 	}
-	b.say("limits: bare net/http")
+	b.progress("limits: bare net/http")
 	return b.bareHTTP(ctx, part, max(1, seconds/2))
 }
 
 // limitsOfGo notes limits that Go's benchmarks of a package find.
 func (b *bench) limitsOfGo(ctx context.Context, part, pkg, pattern, length string, list []goLimit) error {
-	b.say("limits: %s", list[0].of)
+	b.progress("limits: %s", list[0].of)
 	figures, err := b.goBench(ctx, pkg, pattern, length)
 	if err != nil {
 		return err

@@ -131,8 +131,8 @@ type sender struct {
 	next     atomic.Int64
 }
 
-// tally is what one client has seen.
-type tally struct {
+// counts are the results of one client.
+type counts struct {
 	latencies    []time.Duration
 	bodies, rows int
 	refused      int
@@ -143,19 +143,19 @@ type tally struct {
 
 func (s *sender) send() (*outcome, error) {
 	before := ownCPU()
-	tallies := make([]tally, len(s.clients))
+	results := make([]counts, len(s.clients))
 	s.start = time.Now()
 	var all sync.WaitGroup
 	for i, c := range s.clients {
 		all.Go(func() {
 			defer c.close()
-			s.client(c, &tallies[i])
+			s.client(c, &results[i])
 		})
 	}
 	all.Wait()
 	o := &outcome{Start: s.start, CPU: ownCPU() - before}
 	var latencies []time.Duration
-	for _, t := range tallies {
+	for _, t := range results {
 		if t.err != nil {
 			return nil, t.err
 		}
@@ -172,7 +172,7 @@ func (s *sender) send() (*outcome, error) {
 	return o, nil
 }
 
-func (s *sender) client(c *client, t *tally) {
+func (s *sender) client(c *client, t *counts) {
 	for {
 		n, now := int(s.next.Add(1)-1), time.Now()
 		if s.ended(n, now) {

@@ -80,11 +80,11 @@ func (b *bench) bulk(ctx context.Context) error {
 			return err
 		}
 		b.addLoad("bulk", "registering, "+bulkLoad+", from empty", m)
-		b.say("bulk load, %.0f s", b.seconds)
+		b.progress("bulk load, %.0f s", b.seconds)
 		if m, err = b.runJob(ctx, s, bulkJob(b.objects, b.seconds)); err != nil {
 			return err
 		}
-		b.say("%.0f rows/s, %.2f s CPU per million values, peak %.0f MiB", m.rate(), m.perMillion(), m.peak)
+		b.progress("%.0f rows/s, %.2f s CPU per million values, peak %.0f MiB", m.rate(), m.perMillion(), m.peak)
 		b.addLoad("bulk", bulkLoad, m)
 		b.add("bulk", bulkLoad, "last row visible after the last answer", "s", m.visible-m.seconds())
 		b.add("bulk", bulkLoad, "both stores caught up after it", "s", m.settled-m.seconds())
@@ -128,7 +128,7 @@ func (b *bench) single(ctx context.Context) error {
 		}
 		for _, clients := range clientCounts {
 			j := job{Objects: b.objects, Rows: 1, Clients: clients, Seconds: b.fraction(12)}
-			b.say("single rows, %d clients, %.0f s", clients, j.Seconds)
+			b.progress("single rows, %d clients, %.0f s", clients, j.Seconds)
 			m, err := b.runJob(ctx, s, j)
 			if err != nil {
 				return err

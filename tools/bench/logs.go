@@ -82,14 +82,14 @@ func (b *bench) logs(ctx context.Context) error {
 			return err
 		}
 		j := job{Objects: logObjects, Rows: 10_000, Clients: 4, Seconds: b.fraction(6), Log: true}
-		b.say("log lines, %.0f s", j.Seconds)
+		b.progress("log lines, %.0f s", j.Seconds)
 		m, err = b.runJob(ctx, s, j)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	b.say("%.0f lines/s", m.rate())
+	b.progress("%.0f lines/s", m.rate())
 	b.add("logs", of, "rate", "lines/s", m.rate())
 	b.addTimes("logs", of, m.P50, m.P99, m.Max)
 	b.add("logs", of, "server CPU per million lines", "s", per(m.cpu, m.Rows))

@@ -191,8 +191,8 @@ func (b *bench) measure(ctx context.Context) error {
 	return nil
 }
 
-// say tells whoever waits how far it is.
-func (b *bench) say(format string, args ...any) {
+// progress logs a line with the time.
+func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(b.log, "%s  %s\n", time.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
 }
 

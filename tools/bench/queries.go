@@ -40,7 +40,7 @@ func (b *bench) queries(ctx context.Context) error {
 // all, and with the others, once the server has summed them up.
 func (b *bench) askDays(ctx context.Context) error {
 	e := &dataset{scale: b.scale(), now: time.Now(), data: filepath.Join(b.tmp, "days")}
-	b.say("filling %d days", e.days)
+	b.progress("filling %d days", e.days)
 	b.add(daysPart, "data", "days", "", float64(e.days))
 	var early *asked
 	err := b.during(ctx, e, func(s *server) (err error) {
@@ -56,7 +56,7 @@ func (b *bench) askDays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.say("summing up %d days, listing their items", e.days)
+	b.progress("summing up %d days, listing their items", e.days)
 	err = b.during(ctx, e, func(s *server) error { return errors.Join(s.waitSummaries(ctx), waitLists(ctx, e.data)) })
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (b *bench) askDays(ctx context.Context) error {
 func (b *bench) fillMany(ctx context.Context, e *dataset) error {
 	plan := stretches(e.now)
 	want := rowsOf(plan, e.objects)
-	b.say("filling %d rows and %d log lines", want, e.lines)
+	b.progress("filling %d rows and %d log lines", want, e.lines)
 	err := b.during(ctx, e, func(s *server) error {
 		if err := s.makeResources(ctx, e.objects); err != nil {
 			return err
@@ -88,15 +88,15 @@ func (b *bench) fillMany(ctx context.Context, e *dataset) error {
 		if err != nil {
 			return err
 		}
-		b.say("rows are in")
+		b.progress("rows are in")
 		if _, err := s.fill(ctx, 0, newStory(plan[1].from, e.lines).bodies); err != nil {
 			return err
 		}
-		b.say("lines are in")
+		b.progress("lines are in")
 		return waitFilters(ctx, e.data)
 	})
 	if err == nil { // so that nobody does it while the questions are asked
-		b.say("summing up")
+		b.progress("summing up")
 		err = b.during(ctx, e, func(s *server) error { return s.waitSummaries(ctx) })
 	}
 	if err != nil {
@@ -170,7 +170,7 @@ func (b *bench) askAll(ctx context.Context, e *dataset, part string, list []ques
 			if err != nil {
 				return err
 			}
-			b.say("%s: p50 %.2f ms, p99 %.2f ms, %d runs", q.name, a.P50, a.P99, a.Runs)
+			b.progress("%s: p50 %.2f ms, p99 %.2f ms, %d runs", q.name, a.P50, a.P99, a.Runs)
 			b.addAsked(part, a)
 			answers = append(answers, a)
 		}

@@ -135,9 +135,9 @@ func (f *flooded) drops() string {
 	return text
 }
 
-// flood sends messages, waits until the receiver has booked them all, and counts what is stored.
+// flood sends messages, waits until the receiver has dealt with them all, and counts what is stored.
 func (b *bench) flood(ctx context.Context, s *server, name string, f flood) (*flooded, error) {
-	b.say("%s, %.1f s", name, f.Seconds)
+	b.progress("%s, %.1f s", name, f.Seconds)
 	if err := s.settleRows(ctx); err != nil {
 		return nil, err
 	}
@@ -164,6 +164,6 @@ func (b *bench) flood(ctx context.Context, s *server, name string, f flood) (*fl
 	if r.cost, err = w.end(r.CPU); err != nil {
 		return nil, err
 	}
-	b.say("sent %d, stored %d (%.0f/s), dropped %s, %d missing", r.Rows, r.stored, r.rate(), r.account.reasons(), r.missing())
+	b.progress("sent %d, stored %d (%.0f/s), dropped %s, %d missing", r.Rows, r.stored, r.rate(), r.account.reasons(), r.missing())
 	return r, nil
 }

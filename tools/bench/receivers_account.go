@@ -60,8 +60,8 @@ func (a account) lost() (n int) {
 	return n
 }
 
-// booked tells that the receivers have dealt with everything that came.
-func (a account) booked() bool { return a["received"] == a["kept"]+a["filtered"]+a.lost() }
+// settled reports whether every message received has been kept, filtered or dropped.
+func (a account) settled() bool { return a["received"] == a["kept"]+a["filtered"]+a.lost() }
 
 // since is what has come since an earlier moment.
 func (a account) since(earlier account) account {
@@ -89,7 +89,7 @@ func (a account) reasons() string {
 // quietFor is for how long nothing may happen before a receiver is quiet. Receivers ask the system every second what it dropped.
 const quietFor = 2500 * time.Millisecond
 
-// quiet waits until the receivers have booked everything and nothing more happens, and tells when a message was stored last.
+// quiet waits until the receivers have dealt with everything and nothing more happens, and returns when a message was stored last.
 func (s *server) quiet(ctx context.Context) (a account, last time.Time, err error) {
 	last, changed := time.Now(), time.Now()
 	err = until(ctx, 2*time.Minute, 20*time.Millisecond, "the receivers come to rest", func(ctx context.Context) (bool, error) {
@@ -103,7 +103,7 @@ func (s *server) quiet(ctx context.Context) (a account, last time.Time, err erro
 		if !maps.Equal(now, a) {
 			a, changed = now, time.Now()
 		}
-		return a.booked() && time.Since(changed) >= quietFor, nil
+		return a.settled() && time.Since(changed) >= quietFor, nil
 	})
 	return a, last, err
 }

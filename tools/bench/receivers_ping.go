@@ -49,7 +49,7 @@ func (b *bench) pings(ctx context.Context) error {
 		if _, err := s.provision(ctx, http.MethodPost, "view", p.views()); err != nil {
 			return err
 		}
-		b.say("%d pings every %s", p.targets, p.interval)
+		b.progress("%d pings every %s", p.targets, p.interval)
 		start := time.Now()
 		report, err := s.provision(ctx, http.MethodPost, "network-ping", p.body())
 		if err == nil && accepted(report) != p.targets {
@@ -95,7 +95,7 @@ func (b *bench) pingMinute(ctx context.Context, s *server, p pinging) error {
 	if err != nil {
 		return err
 	}
-	b.say("%.1f %% of a core for %d series, %.1f %% while it waited", 100*share, rows, 100*idle)
+	b.progress("%.1f %% of a core for %d series, %.1f %% while it waited", 100*share, rows, 100*idle)
 	b.add(receiverPart, "pings", "series stored", "", float64(rows))
 	b.add(receiverPart, "pings", "targets without an answer", "", float64(away))
 	b.add(receiverPart, "pings", "server CPU, share of a core", "%", 100*share)

@@ -152,11 +152,11 @@ belfry_messages_dropped_total{why="overloaded"} 3
 belfry_messages_dropped_total{why="source"} 0
 `
 	a, err := parseAccount([]byte(text))
-	if err != nil || a["received"] != 1000020 || a["kept"] != 1000000 || a["filtered"] != 5 || a.lost() != 15 || !a.booked() {
+	if err != nil || a["received"] != 1000020 || a["kept"] != 1000000 || a["filtered"] != 5 || a.lost() != 15 || !a.settled() {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	d := a.since(account{"received": 21, "kept": 15, "dropped kernel": 2, "dropped overloaded": 3})
-	if d["received"] != 999999 || d["kept"] != 999985 || d.booked() || d.reasons() != "kernel 10" {
+	if d["received"] != 999999 || d["kept"] != 999985 || d.settled() || d.reasons() != "kernel 10" {
 		t.Errorf("%+v: %s", d, d.reasons())
 	}
 	if _, err := parseAccount([]byte("belfry_messages_kept_total 1\n")); err == nil {

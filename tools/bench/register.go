@@ -13,7 +13,7 @@ func (b *bench) register(ctx context.Context, s *server, objects int) (*measured
 	if err := s.makeResources(ctx, objects); err != nil {
 		return nil, err
 	}
-	b.say("registering %d objects", objects)
+	b.progress("registering %d objects", objects)
 	j := job{Objects: objects, Rows: 10_000, Clients: 4, Create: true, Seconds: float64(objects) / 100_000}
 	m, err := b.runJob(ctx, s, j)
 	if err == nil && (m.Refused > 0 || m.Rows != objects) {
@@ -46,13 +46,13 @@ func (b *bench) registerMany(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.say("starting with %d objects", b.many)
+	b.progress("starting with %d objects", b.many)
 	return b.during(ctx, e, func(s *server) error {
 		now, peak, err := s.memory()
 		if err != nil {
 			return err
 		}
-		b.say("ready after %.1f s with %.0f MiB", s.ready.Seconds(), now)
+		b.progress("ready after %.1f s with %.0f MiB", s.ready.Seconds(), now)
 		b.add("register", "start", "until ready", "s", s.ready.Seconds())
 		b.add("register", "start", "memory", "MiB", now)
 		b.add("register", "start", "peak memory", "MiB", peak)

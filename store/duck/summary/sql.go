@@ -155,7 +155,7 @@ func (t Table) AsTable(p string) query.Table {
 
 // AsParts returns the summaries as a table for a query that groups them.
 func (t Table) AsParts() query.Table {
-	return query.Table{Ref: "(" + t.Text + ") AS s", Columns: t.columns(), Summed: true}
+	return query.Table{Ref: "(" + t.Text + ") AS s", Columns: t.columns(), Rollup: true}
 }
 
 func (t Table) columns() map[string]bool {

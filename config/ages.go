@@ -1,0 +1,46 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// covers tells whether what is kept for a is there as long as what is kept for b. 0 is for ever.
+func (a Duration) covers(b Duration) bool { return a == 0 || b != 0 && a >= b }
+
+// summaryOf finds the collection behind the name of summaries, as objectdata.hour.
+func summaryOf(name string) (collection string, ok bool) {
+	collection, _, ok = strings.Cut(name, ".")
+	return collection, ok
+}
+
+// stretch keeps the summaries of which the file says nothing at least as long as their rows.
+func (a Ages) stretch(given Ages) {
+	for name, age := range a {
+		collection, ok := summaryOf(name)
+		if _, explicit := given[name]; ok && !explicit && !age.covers(a[collection]) {
+			a[name] = a[collection]
+		}
+	}
+}
+
+// check refuses summaries that go before their rows: they would be made again as long as the rows are there.
+func (a Ages) check() error {
+	var errs []error
+	for _, name := range sortedKeys(a) {
+		collection, ok := summaryOf(name)
+		if ok && !a[name].covers(a[collection]) {
+			errs = append(errs, fmt.Errorf("retention: %s is %s, but the rows of %s are kept for %s; keep their summaries as long or longer",
+				name, age(a[name]), collection, age(a[collection])))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func age(d Duration) string {
+	if d == 0 {
+		return "ever"
+	}
+	return d.String()
+}

@@ -1,0 +1,431 @@
+// Package config holds the configuration: its defaults, the YAML file, and the settings that are laid over it at run time.
+// It reads the file and checks values; it applies none of them.
+//
+//	defaults ◄─ settings stored through the API ◄─ file ◄─ flags and environment
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/collect/script"
+)
+
+// Config is everything a user can set. Load fills in what the file leaves out, so the zero value is never used.
+//
+// The tag help is what the reference page says; reload marks what SIGHUP can change.
+type Config struct {
+	Listen        string            `yaml:"listen" help:"address of the API and the web interface"`
+	AdminListen   string            `yaml:"admin_listen" help:"address of /metrics and the profiler; empty: /metrics on listen, for callers on the same machine"`
+	AdminHosts    string            `yaml:"admin_hosts" help:"names under which /metrics and the profiler may be asked, with commas between them; addresses, localhost and the machine's own name always do"`
+	Data          string            `yaml:"data" help:"folder of everything the service keeps"`
+	LogLevel      string            `yaml:"log_level" help:"debug, info, warn or error" reload:"yes"`
+	Timezone      string            `yaml:"timezone" help:"zone of times that are given without one, as Europe/Vienna; empty: the machine's" reload:"yes"`
+	InsecureHTTP  bool              `yaml:"insecure_http" help:"allows a listen address that others can reach without TLS"`
+	NoCollect     bool              `yaml:"no_collect" help:"starts no collectors: nothing is asked and nothing received, for a look at a copy of the data in peace"`
+	StrictClasses bool              `yaml:"strict_classes" help:"refuses rows that name an unknown class, instead of making one from what they hold" reload:"yes"`
+	TLS           TLS               `yaml:"tls"`
+	Storage       Storage           `yaml:"storage"`
+	Meta          Meta              `yaml:"meta"`
+	Retention     Ages              `yaml:"retention" help:"how long each collection is kept, and its summaries by the hour and by the day, which are not to go before its rows; 0 keeps it for ever" reload:"yes"`
+	Limits        Limits            `yaml:"limits"`
+	Runtime       Runtime           `yaml:"runtime"`
+	Sessions      Sessions          `yaml:"sessions"`
+	Secrets       Secrets           `yaml:"secrets"`
+	OIDC          OIDC              `yaml:"oidc"`
+	file          string            // where it was read from
+	sources       map[string]string // which settings somebody has written on this machine, and where: see FromFile
+	lines         map[string]int    // where in the file they stand
+}
+
+// TLS says how connections are encrypted.
+type TLS struct {
+	Cert       string `yaml:"cert" help:"file of the certificate, with its chain, in PEM" reload:"yes"`
+	Key        string `yaml:"key" help:"file of its private key, in PEM" reload:"yes"`
+	SelfSigned bool   `yaml:"self_signed" help:"makes a certificate in the folder tls of the data folder"`
+}
+
+// Storage is where rows live.
+type Storage struct {
+	DuckDB  DuckDB `yaml:"duckdb"`
+	MinFree Size   `yaml:"min_free" help:"free space on the disk below which nothing more is taken; 0: 1 GiB or 5 % of the disk, whichever is smaller" reload:"yes"`
+	Reserve Size   `yaml:"reserve" help:"space kept in a file, given up when the disk is full so that what was acknowledged can still be moved"`
+}
+
+// DuckDB is the embedded engine.
+type DuckDB struct {
+	Dir         string `yaml:"dir" help:"folder of the rows, inside data unless absolute"`
+	MemoryLimit Size   `yaml:"memory_limit" help:"what the engine may use for queries and writing together; when rows of a megabyte need it, up to sixteen times as much"`
+}
+
+// Meta is where what exists lives.
+type Meta struct {
+	SQLite SQLite `yaml:"sqlite"`
+}
+
+// SQLite is the embedded metadata database.
+type SQLite struct {
+	Path string `yaml:"path" help:"file of the database, inside data unless absolute"`
+}
+
+// Limits bound what clients may do.
+type Limits struct {
+	Body         Size `yaml:"body" help:"size of a body, unpacked" reload:"yes"`
+	BodyHeld     Size `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
+	RowsHeld     int  `yaml:"rows_held" help:"rows of a body with atomic, dryrun or Idempotency-Key, which is decided in one go while others wait; a row that is not about a known object counts as ten" reload:"yes"`
+	MemoryHeld   Size `yaml:"memory_held" help:"memory for the decoded rows of all such bodies together, and for bodies of other requests that are read as a whole; one customer's may take half of it" reload:"yes"`
+	Row          Size `yaml:"row" help:"size of one row of a body" reload:"yes"`
+	Columns      int  `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
+	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`
+	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time; a quarter more for customers who have few of them" reload:"yes"`
+	Objects      int  `yaml:"objects" help:"objects of one customer; its resources, views and graphical elements together may be as many" reload:"yes"`
+	Texts        Size `yaml:"texts" help:"memory for the texts of what customers have set up (answers, constants, notes, acknowledgments, classes, policies, users, keys); one customer's may take half of it" reload:"yes"`
+	MemoryItems  Size `yaml:"memory_items" help:"memory for items and the last values of their indicators; one customer's may take three quarters of it when there are others" reload:"yes"`
+	Receivers    int  `yaml:"receivers" help:"receivers of one customer: resources that listen on a port" reload:"yes"`
+	// Each is a process that may use as much memory as script.WorkerMemory says.
+	ScriptWorkers int `yaml:"script_workers" help:"processes that run scripts of receivers at the same time, at most one of a customer"`
+	Connections   int `yaml:"connections" help:"connections to the API; further ones wait, and idle ones make room for them"`
+	RowRate       int `yaml:"row_rate" help:"rows per second of one customer; 0: any number" reload:"yes"`
+	// Answers are remembered for a day, so this is also how many requests a day may carry a key.
+	IdempotencyKeys int      `yaml:"idempotency_keys" help:"requests with an Idempotency-Key that are remembered for one customer" reload:"yes"`
+	Queries         int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
+	Streams         int      `yaml:"streams" help:"streams of one customer that are open at the same time" reload:"yes"`
+	AllStreams      int      `yaml:"all_streams" help:"streams of all customers together" reload:"yes"`
+	QueryTime       Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`
+	Wait            Duration `yaml:"wait" help:"how long a request waits for its turn before it is refused" reload:"yes"`
+	Idle            Duration `yaml:"idle" help:"how long a client may send or take nothing, or next to nothing, in the middle of a request" reload:"yes"`
+	Stop            Duration `yaml:"stop" help:"how long a stop may take; what is stored and not yet where queries find it is left to the next start" reload:"yes"`
+}
+
+// Runtime tunes the Go runtime; zero leaves it alone.
+type Runtime struct {
+	MemoryLimit Size `yaml:"memory_limit" help:"soft limit of the Go heap, like GOMEMLIMIT; 0: none" reload:"yes"`
+	GCPercent   int  `yaml:"gc_percent" help:"how much the heap may grow between collections, like GOGC; 0: the default" reload:"yes"`
+}
+
+// Sessions says how long people stay logged in.
+type Sessions struct {
+	MaxAge Duration `yaml:"max_age" help:"when a session ends however much it is used; without use it ends after 12h" reload:"yes"`
+}
+
+// Secrets says where the key is that seals secret answers.
+type Secrets struct {
+	KeyFile string `yaml:"key_file" help:"file of the key with which secrets of receivers are encrypted, inside data unless absolute; made at the first start. Keep it apart from backups of data"`
+}
+
+// Ages say how long collections are kept.
+type Ages map[string]Duration
+
+// Default is the configuration of an empty file.
+func Default(cat *catalog.Catalog) *Config {
+	return &Config{
+		Listen:   "127.0.0.1:8080",
+		Data:     "belfry-data",
+		Runtime:  Runtime{GCPercent: 60}, // most of the heap is the tree, which stays; room for as much again would lie idle
+		LogLevel: "info",
+		Storage:  Storage{DuckDB: DuckDB{Dir: "rows", MemoryLimit: 256 << 20}, Reserve: 64 << 20},
+		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
+		Limits: Limits{
+			Body: 256 << 20, BodyHeld: 64 << 20, RowsHeld: 100_000, MemoryHeld: 256 << 20, MemoryItems: 1 << 30, Row: 1 << 20, Columns: 1000, Indicators: belfry.MaxIndicators,
+			BulkRequests: 64, Objects: 1_000_000, Texts: 128 << 20, Receivers: 100, ScriptWorkers: script.DefaultWorkers, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
+			Streams: 200, AllStreams: 1000,
+			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
+			Stop: Duration(9 * time.Second), // many kill after ten
+		},
+		Secrets:   Secrets{KeyFile: "secret.key"},
+		Sessions:  Sessions{MaxAge: Duration(7 * day)},
+		Retention: defaultAges(cat),
+		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}, Scopes: "openid profile email", Recheck: Duration(15 * time.Minute)},
+	}
+}
+
+// Load reads a configuration file over the defaults. The empty name stands for an empty file.
+func Load(file string, cat *catalog.Catalog) (*Config, error) {
+	c := Default(cat)
+	c.file = file
+	if file == "" {
+		return c, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	defer f.Close()
+	if err := c.read(io.LimitReader(f, 1<<20)); err != nil {
+		return nil, fmt.Errorf("configuration %s: %w", file, err)
+	}
+	return c, nil
+}
+
+func (c *Config) read(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	var given any
+	if err := yaml.Unmarshal(text, &given); err != nil || given == nil {
+		return yamlError(err)
+	}
+	if err := c.checkFile(text, given); err != nil {
+		return err
+	}
+	defaults := *c
+	c.Retention = nil
+	if err := yaml.UnmarshalWithOptions(text, c, yaml.Strict()); err != nil {
+		return yamlError(err)
+	}
+	c.restore(&defaults, given)
+	c.remember(given)
+	ages := maps.Clone(defaults.Retention)
+	for name, age := range c.Retention {
+		ages[name] = age
+	}
+	ages.stretch(c.Retention)
+	c.Retention = ages
+	return nil
+}
+
+// restore sets to its default what the file names without giving it a value: a section all of whose lines are comments
+// means nothing, not zero.
+func (c *Config) restore(defaults *Config, given any) {
+	each(reflect.ValueOf(c).Elem(), reflect.ValueOf(defaults).Elem(), "", func(path string, mine, def reflect.Value, _ reflect.StructField) {
+		at := given
+		for _, name := range strings.Split(path, ".") {
+			section, ok := at.(map[string]any)
+			if !ok {
+				break
+			}
+			if at, ok = section[name]; !ok {
+				return
+			}
+		}
+		if at == nil {
+			mine.Set(def)
+		}
+	})
+}
+
+// yamlError gives the decoder's error with the lines around it.
+func yamlError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.TrimSpace(yaml.FormatError(err, false, true)))
+}
+
+// Check finds what cannot work, whatever the machine looks like.
+func (c *Config) Check() error {
+	var errs []error
+	if _, err := c.Level(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := c.Zone(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := c.checkListen(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Data == "" {
+		errs = append(errs, errors.New("data: a folder is needed"))
+	}
+	l := &c.Limits
+	errs = append(errs,
+		inRange("limits.body", l.Body, 1<<10, 1<<40),
+		inRange("limits.body_held", l.BodyHeld, 1<<10, 1<<32),
+		inRange("limits.rows_held", l.RowsHeld, 1000, 100_000_000),
+		inRange("limits.memory_items", l.MemoryItems, 1<<20, 1<<44),
+		inRange("limits.memory_held", l.MemoryHeld, 1<<20, 1<<40),
+		inRange("limits.row", l.Row, 1<<10, 1<<30),
+		inRange("limits.columns", l.Columns, 3, 100_000),
+		inRange("limits.indicators", l.Indicators, 1, belfry.MaxIndicators),
+		inRange("limits.bulk_requests", l.BulkRequests, 1, 100_000),
+		inRange("limits.objects", l.Objects, 1, 100_000_000),
+		inRange("limits.texts", l.Texts, 64<<10, 1<<40),
+		inRange("limits.receivers", l.Receivers, 0, 10_000),
+		inRange("limits.script_workers", l.ScriptWorkers, 1, 1000),
+		inRange("limits.connections", l.Connections, 10, 1_000_000),
+		inRange("limits.row_rate", l.RowRate, 0, 1_000_000_000),
+		inRange("limits.idempotency_keys", l.IdempotencyKeys, 1, 100_000_000),
+		inRange("limits.queries", l.Queries, 1, 1000),
+		inRange("limits.streams", l.Streams, 1, 100_000),
+		inRange("limits.all_streams", l.AllStreams, 1, 100_000),
+		inRange("limits.query_time", l.QueryTime, Duration(time.Millisecond), Duration(day)),
+		inRange("limits.wait", l.Wait, 0, Duration(time.Hour)),
+		inRange("limits.idle", l.Idle, Duration(time.Second), Duration(day)),
+		inRange("limits.stop", l.Stop, Duration(time.Second), Duration(time.Hour)),
+		inRange("storage.duckdb.memory_limit", c.Storage.DuckDB.MemoryLimit, 64<<20, 1<<44),
+		inRange("storage.reserve", c.Storage.Reserve, 0, 1<<40),
+		inRange("sessions.max_age", c.Sessions.MaxAge, Duration(time.Minute), Duration(400*day)),
+		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),
+	)
+	errs = append(errs, c.Retention.check(), c.OIDC.check())
+	for i, err := range errs {
+		errs[i] = c.inFile(err)
+	}
+	return errors.Join(errs...)
+}
+
+// inFile says where in the configuration file the setting stands that an error begins with, if that is where it comes from.
+func (c *Config) inFile(err error) error {
+	if err == nil {
+		return nil
+	}
+	name, _, _ := strings.Cut(err.Error(), ":")
+	if line := c.lines[name]; line > 0 && c.sources[name] == FromFile {
+		return fmt.Errorf("configuration %s: line %d: %w", c.file, line, err)
+	}
+	return err
+}
+
+func inRange[T cmp.Ordered](name string, v, low, high T) error {
+	if v < low || v > high {
+		return fmt.Errorf("%s: %v is out of range; it may be %v to %v", name, v, low, high)
+	}
+	return nil
+}
+
+func (c *Config) checkListen() error {
+	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
+		return errors.New("tls: a certificate needs its key; give both --tls-cert and --tls-key")
+	}
+	if c.TLS.Cert != "" && c.TLS.SelfSigned {
+		return errors.New("tls: give a certificate or ask for a self-signed one, not both")
+	}
+	local, err := Loopback(c.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if !local && !c.Encrypted() && !c.InsecureHTTP {
+		return fmt.Errorf("listen: others can reach %s and would send their keys in clear; give --tls-cert and --tls-key, or --tls-self-signed, or allow it with --insecure-http", c.Listen)
+	}
+	if c.AdminListen == "" {
+		return nil
+	}
+	if _, err := Loopback(c.AdminListen); err != nil {
+		return fmt.Errorf("admin_listen: %w", err)
+	}
+	if _, port, _ := net.SplitHostPort(c.AdminListen); c.AdminListen == c.Listen && port != "0" {
+		return fmt.Errorf("admin_listen: %s is the address of listen already; choose another port, or leave it empty to have /metrics there", c.AdminListen)
+	}
+	return nil
+}
+
+func (c *Config) Encrypted() bool { return c.TLS.Cert != "" || c.TLS.SelfSigned }
+
+// Loopback tells whether only this machine can reach an address.
+func Loopback(addr string) (bool, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false, fmt.Errorf("%q is not HOST:PORT, as 127.0.0.1:8080", addr)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return false, fmt.Errorf("%q has no port from 0 to 65535; write it as 127.0.0.1:8080", addr)
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}
+
+// HostNames are the names under which this machine is asked for /metrics.
+func (c *Config) HostNames() []string {
+	names := strings.FieldsFunc(c.AdminHosts, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, addr := range []string{c.Listen, c.AdminListen} {
+		if host, _, err := net.SplitHostPort(addr); err == nil && host != "" {
+			names = append(names, host)
+		}
+	}
+	if name, err := os.Hostname(); err == nil {
+		names = append(names, name)
+	}
+	return names
+}
+
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+func isLevel(name string) bool { return slices.Contains(logLevels, strings.ToLower(name)) }
+
+func badLevel(name string) error {
+	hint := ""
+	if near := catalog.Nearest(name, logLevels); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return fmt.Errorf("must be debug, info, warn or error, got %q%s", name, hint)
+}
+
+// Level is the log level as the logger wants it.
+func (c *Config) Level() (slog.Level, error) {
+	var l slog.Level
+	if isLevel(c.LogLevel) {
+		return l, l.UnmarshalText([]byte(c.LogLevel))
+	}
+	return l, fmt.Errorf("log_level: %w", badLevel(c.LogLevel))
+}
+
+// Zone is the zone of times without one.
+func (c *Config) Zone() (*time.Location, error) {
+	if c.Timezone == "" {
+		return time.Local, nil
+	}
+	z, err := time.LoadLocation(c.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("timezone: there is no zone %q; write it as Europe/Vienna or UTC", c.Timezone)
+	}
+	return z, nil
+}
+
+// File is the name of the file that was read; empty: none was.
+func (c *Config) File() string { return c.file }
+
+// Inside resolves a path against the data folder.
+func (c *Config) Inside(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(c.Data, p)
+}
+
+// Write prints the configuration as a file that would give the same.
+func (c *Config) Write(w io.Writer) error {
+	text, err := yaml.MarshalWithOptions(c, yaml.IndentSequence(true))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func defaultAges(cat *catalog.Catalog) Ages {
+	ages := Ages{}
+	for _, c := range cat.Collections() {
+		if c.Historical {
+			ages[c.Name] = Duration(c.Retention.Std())
+		}
+	}
+	summaryAges(cat, ages)
+	return ages
+}
+
+func sortedKeys(a Ages) []string { return slices.Sorted(maps.Keys(a)) }
+
+// summaryAges are how long summaries are kept where the configuration does not say.
+func summaryAges(cat *catalog.Catalog, ages Ages) {
+	for _, c := range cat.Collections() {
+		for _, sum := range c.Summaries {
+			ages[c.SummaryName(sum.Period)] = Duration(sum.Retention.Std())
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package folder
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"belfry/journal"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	arrivalsSize = 16 << 10 // of the file: enough for all steps
+	arrivalsHead = "arrivals 1 "
+)
+
+// encode gives the content of the file:
+//
+//	arrivals 1 5f1c09aa    format version, CRC32C of everything after this line
+//	{"instance": …         JSON, and blank lines up to arrivalsSize
+func (r recordTimes) encode() ([]byte, error) {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	room := arrivalsSize - len(arrivalsLine(nil)) - len(text)
+	if room < 1 {
+		return nil, fmt.Errorf("%d steps of the clock do not fit into %s", len(r.Steps), ArrivalsFile)
+	}
+	text = append(text, bytes.Repeat([]byte("\n"), room)...)
+	return append(arrivalsLine(text), text...), nil
+}
+
+// arrivalsLine is the first line of a file with the given rest.
+func arrivalsLine(rest []byte) []byte {
+	return fmt.Appendf(nil, "%s%08x\n", arrivalsHead, crc32.Checksum(rest, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// readArrivals reads the file of a data folder. Serial is what journal/end has noted. If the file is missing or cannot be used,
+// the clock may have been set at any position.
+func readArrivals(dir, instance string, serial uint64) (known recordTimes, err error) {
+	text, err := readPlain(filepath.Join(dir, ArrivalsFile), arrivalsSize+1)
+	if err == nil {
+		known, err = decodeArrivals(text, instance, serial)
+	}
+	if err != nil {
+		low, high := time.Unix(0, 0), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+		known = recordTimes{Serial: serial, Until: high, Steps: []timeStep{{Last: notYet, Low: low, High: high}}}
+	}
+	return known, err
+}
+
+func decodeArrivals(text []byte, instance string, serial uint64) (known recordTimes, err error) {
+	head := len(arrivalsLine(nil))
+	switch {
+	case len(text) != arrivalsSize:
+		return known, fmt.Errorf("it does not have %d bytes", arrivalsSize)
+	case !bytes.Equal(text[:head], arrivalsLine(text[head:])):
+		return known, errors.New("it does not match its checksum, or is of another version of this program")
+	}
+	if err := json.Unmarshal(text[head:], &known); err != nil {
+		return known, err
+	}
+	switch {
+	case known.Instance != instance:
+		err = errors.New("it is of another instance")
+	case known.Serial < serial:
+		err = errors.New("it is an older copy: the journal has records that a later one counted for")
+	case known.Until.IsZero() || len(known.Steps) > maxTimeSteps:
+		err = errors.New("it has no times that can be used")
+	}
+	return known, err
+}
+
+// readPlain reads at most so many bytes of a file. It neither follows a link nor waits for a pipe.
+func readPlain(path string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// blocked tells whether something that is not a file is in the place of one.
+func blocked(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.Mode().IsRegular()
+}
+
+// overwrite replaces the content of the file in its place, which works on a full disk, too. A crash in the middle leaves a file
+// that does not match its checksum, and that means that all times count.
+func overwrite(path string, text []byte) error {
+	info, missing := os.Lstat(path)
+	if missing == nil && !info.Mode().IsRegular() {
+		return inTheWay(path, info.Mode(), arrivalsRemedy)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return err
+	}
+	if missing != nil {
+		err = journal.SyncDir(filepath.Dir(path))
+	} else if info.Size() > int64(len(text)) {
+		err = f.Truncate(int64(len(text)))
+	}
+	if err == nil {
+		_, err = f.WriteAt(text, 0)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,115 @@
+package folder
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"belfry/journal"
+)
+
+// A cause is why something cannot be written, as far as that can be told.
+type cause struct {
+	errnos []syscall.Errno
+	words  []string // of the engines, in lower case: they do not pass on the number
+	text   string   // for operators; DIR stands for the folder
+	remedy string
+}
+
+const DamagedRemedy = "stop the service, restore the file from a backup and remove those beside it that end in -wal and -shm; the next start brings in what the journal has of later changes. " +
+	"belfry verify lists everything that is wrong, and docs/guide/damage.md says what to do"
+
+func causes() []cause {
+	return []cause{
+		{
+			[]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT},
+			[]string{"no space left", "disk is full", "disk quota", "disk full"},
+			"no space left on the file system of DIR", "free space there",
+		},
+		{
+			[]syscall.Errno{syscall.EMFILE, syscall.ENFILE},
+			[]string{"too many open files"},
+			"too many files are open to write to DIR", "raise the limit of open files (ulimit -n, LimitNOFILE of a systemd unit)",
+		},
+		{
+			[]syscall.Errno{syscall.EIO},
+			[]string{"input/output error", "disk i/o error"},
+			"the disk of DIR reports input/output errors", "check the disk and the kernel's log",
+		},
+		{
+			[]syscall.Errno{syscall.EROFS},
+			[]string{"read-only file system", "readonly database"},
+			"the file system of DIR is read-only", "mount it for writing",
+		},
+		{
+			[]syscall.Errno{syscall.EFBIG},
+			[]string{"file too large"},
+			"the files in DIR may not grow any further", "raise the limit of file sizes (ulimit -f)",
+		},
+		{
+			[]syscall.Errno{syscall.EACCES, syscall.EPERM},
+			[]string{"permission denied", "operation not permitted"},
+			"the service may not write to DIR", "give its user the right to write",
+		},
+		{
+			[]syscall.Errno{syscall.EISDIR, syscall.EEXIST, syscall.ENOTDIR},
+			[]string{"is a directory", "not a directory"},
+			"in DIR a folder is in the place of a file, or a file in that of a folder", "the server's log names it; move it away",
+		},
+		{
+			nil,
+			[]string{"disk image is malformed", "file is not a database"},
+			"DIR is damaged", DamagedRemedy,
+		},
+		{
+			nil,
+			[]string{"out of memory", "failed to allocate", "could not allocate"},
+			"the engine that writes to DIR is out of memory", "raise storage.duckdb.memory_limit, or ask for less at a time",
+		},
+	}
+}
+
+func (c *cause) of(err error, text string) bool {
+	for _, n := range c.errnos {
+		if errors.Is(err, n) {
+			return true
+		}
+	}
+	for _, w := range c.words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// Explain says for operators why a folder cannot be written to, and what to do. The words of the engines are for the log.
+func Explain(dir string, err error) string {
+	text := strings.ToLower(err.Error())
+	for _, c := range causes() {
+		if c.of(err, text) {
+			return strings.Replace(c.text, "DIR", dir, 1) + "; " + c.remedy
+		}
+	}
+	return dir + " cannot be written to; the server's log says why"
+}
+
+// DiskFull recognises a full disk.
+func DiskFull(err error) bool {
+	return causes()[0].of(err, strings.ToLower(err.Error()))
+}
+
+// EndProblem is what operators read about the file journal/end, from the service as from Verify.
+func EndProblem(path string, err error) (problem, remedy string) {
+	var system *fs.PathError
+	switch {
+	case errors.Is(err, journal.ErrBadMark):
+		remedy = "The service replaces it with its next record."
+	case errors.As(err, &system):
+		remedy = "Look at its permissions and at the disk: " + Explain(path, err) + "."
+	default:
+		remedy = "Move it away: the service writes a new one with its next record."
+	}
+	return "the note of the journal's end cannot be used: " + err.Error(), remedy + " Until then a loss of the last records of the journal may go unnoticed."
+}

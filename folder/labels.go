@@ -1,0 +1,73 @@
+package folder
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"belfry/config"
+	"belfry/journal"
+)
+
+// Labels are the files named instance in the folders of this instance: what they say, and the folders they lie in.
+type Labels struct {
+	instance string
+	folders  []*os.File // held open, so that their numbers are not given to other folders
+}
+
+// OpenLabels notes the folders. A start has just made sure that each has its file.
+func OpenLabels(cfg *config.Config, id string) (l Labels, err error) {
+	l.instance = id
+	for _, dir := range []string{cfg.Data, filepath.Join(cfg.Data, "journal"), cfg.Inside(cfg.Storage.DuckDB.Dir)} {
+		f, err := os.Open(dir)
+		if err != nil {
+			return l, errors.Join(err, l.Close())
+		}
+		l.folders = append(l.folders, f)
+	}
+	return l, nil
+}
+
+// Close closes the folders.
+func (l *Labels) Close() (err error) {
+	for _, f := range l.folders {
+		err = errors.Join(err, f.Close())
+	}
+	l.folders = nil
+	return err
+}
+
+// WrongLabels are files that the next start would refuse.
+type WrongLabels struct {
+	Missing []string // folders
+	Changed []string
+	Unread  []string // with the reason
+}
+
+// Wrong says which files are missing, say something else or cannot be read. A folder that is gone or another one is not looked at.
+// The error is that of a system that is short of descriptors or memory, which tells nothing about the files.
+func (l *Labels) Wrong() (w WrongLabels, err error) {
+	for _, f := range l.folders {
+		opened, err := f.Stat()
+		now, gone := os.Stat(f.Name())
+		if err != nil || gone != nil || !os.SameFile(opened, now) {
+			continue
+		}
+		path := filepath.Join(f.Name(), "instance")
+		id, err := journal.ReadInstance(f.Name())
+		system, unread := errors.AsType[*fs.PathError](err)
+		switch {
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+			return w, err
+		case unread:
+			w.Unread = append(w.Unread, path+" cannot be read: "+system.Err.Error())
+		case err == nil && id == "":
+			w.Missing = append(w.Missing, f.Name())
+		case err != nil || id != l.instance:
+			w.Changed = append(w.Changed, path)
+		}
+	}
+	return w, nil
+}

@@ -1,0 +1,279 @@
+// Package sqlite keeps what exists in a SQLite database: items, their states, documents and idempotency answers. Mover
+// writes committed records into it, Load reads everything at the next start, and package meta looks up removed items here.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"belfry"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// DB is the database. It is written from journal records alone, and every write is absolute, so a record applied again
+// changes nothing:
+//
+//	journal ──► Mover ──► DB ──► Load ──► the tree in memory, at the next start
+//
+// The journal is what makes a change durable. The database only has to be consistent with the position that it stores:
+// whatever records at or below that position brought about is in it. It may hold more.
+type DB struct {
+	path   string
+	log    *slog.Logger
+	stored atomic.Uint64 // the position in the file, once it is committed
+
+	mu    sync.RWMutex // held for writing while Restore replaces what follows
+	write *sql.DB      // one connection, so that writers queue here and not inside SQLite
+	read  *sql.DB
+	into  tables
+	files files
+	saved bool // Restore has made a copy and closed the rest, and has yet to open the copy
+}
+
+const (
+	readers  = 4        // queries that may run beside the writer
+	logLimit = 64 << 20 // size to which SQLite shrinks its log when it begins it again
+)
+
+// Open opens the database file at path, makes it when there is none, and brings its schema up to date. A file whose
+// schema the program does not know is refused.
+func Open(ctx context.Context, path string, log *slog.Logger) (*DB, error) {
+	db, err := open(ctx, path, log)
+	if err != nil {
+		return nil, fmt.Errorf("open metadata %s: %w", path, err)
+	}
+	return db, nil
+}
+
+func open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error) {
+	if err := makePrivate(path); err != nil {
+		return nil, err
+	}
+	if err := checkLog(ctx, path); err != nil {
+		return nil, err
+	}
+	steps, err := migrations()
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{path: path, log: log}
+	defer func() {
+		if err != nil {
+			db.Close()
+		}
+	}()
+	if err := db.openWriter(ctx); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, db.write, steps, log); err != nil {
+		return nil, err
+	}
+	if err := db.openReaders(ctx); err != nil {
+		return nil, err
+	}
+	pos, err := db.Position(ctx)
+	db.stored.Store(uint64(pos))
+	return db, err
+}
+
+func (db *DB) openWriter(ctx context.Context) (err error) {
+	if db.write, err = connect(db.path, "_txlock", "immediate"); err != nil {
+		return err
+	}
+	db.write.SetMaxOpenConns(1)
+	_, err = db.write.ExecContext(ctx, `PRAGMA secure_delete = ON`) // what is deleted cannot be read from the file
+	return err
+}
+
+// openReaders opens all connections for reading at once and keeps them. One that was opened later would read whatever
+// file had that name by then.
+func (db *DB) openReaders(ctx context.Context) (err error) {
+	if db.read, err = connect(db.path, "_pragma", "query_only(1)"); err != nil {
+		return err
+	}
+	db.read.SetMaxOpenConns(readers)
+	db.read.SetMaxIdleConns(readers)
+	var conns [readers]*sql.Conn
+	for i := range conns {
+		if conns[i], err = db.read.Conn(ctx); err != nil {
+			return err
+		}
+		defer conns[i].Close()
+	}
+	if err := db.into.prepare(ctx, db.write); err != nil {
+		return err
+	}
+	return db.files.open(db.path)
+}
+
+// makePrivate creates the file for its owner alone: it holds digests of keys and passwords. The files that SQLite puts
+// beside it take over its permissions.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// connect opens a pool. NORMAL may lose the last transactions in a power cut but never the file's consistency; what
+// is lost comes again from the journal.
+func connect(path, key, value string) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	q := url.Values{"_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)",
+		"cache_size(-16000)",                            // KiB: the pages of one transaction stay in memory
+		fmt.Sprintf("journal_size_limit(%d)", logLimit), // a log that grew under a long reader shrinks again
+	}}
+	q.Add(key, value)
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: q.Encode()}
+	return sql.Open("sqlite", dsn.String())
+}
+
+// Close closes the database. What was applied is on disk.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.closePools()
+}
+
+func (db *DB) closePools() error {
+	var errs []error
+	for _, pool := range []*sql.DB{db.read, db.write} { // the writer last: it tidies the write-ahead log away
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Stored is the position in the file, once it is committed.
+func (db *DB) Stored() belfry.Position { return belfry.Position(db.stored.Load()) }
+
+// Position is the journal position up to which every record is in the database.
+func (db *DB) Position(ctx context.Context) (belfry.Position, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	var pos int64
+	if err := db.read.QueryRowContext(ctx, `SELECT pos FROM position`).Scan(&pos); err != nil {
+		return 0, fmt.Errorf("read metadata position: %w", err)
+	}
+	return belfry.Position(pos), nil
+}
+
+// RowsPosition is the position last given to MarkRows.
+func (db *DB) RowsPosition(ctx context.Context) (belfry.Position, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	var pos int64
+	if err := db.read.QueryRowContext(ctx, `SELECT rows FROM position`).Scan(&pos); err != nil {
+		return 0, fmt.Errorf("read position of rows: %w", err)
+	}
+	return belfry.Position(pos), nil
+}
+
+// MarkRows remembers that the rows of every record at or below pos are in the row store, so that a start need not
+// offer them again. A mark that is lost costs time, no more.
+func (db *DB) MarkRows(ctx context.Context, pos belfry.Position) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if err := db.files.check(); err != nil {
+		return err
+	}
+	if _, err := db.write.ExecContext(ctx, `UPDATE position SET rows = $1 WHERE rows < $1`, int64(pos)); err != nil {
+		return fmt.Errorf("mark position of rows: %w", err)
+	}
+	return nil
+}
+
+// Answer finds what was answered under an idempotency key; nil when nothing was.
+func (db *DB) Answer(ctx context.Context, customer belfry.CustomerID, key string) (*belfry.Answer, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	a := &belfry.Answer{Customer: customer, Key: key}
+	var request sql.RawBytes
+	rows, err := db.read.QueryContext(ctx,
+		`SELECT request, status, body, time FROM answer WHERE customer = $1 AND key = $2`, int64(customer), key)
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return nil, rows.Err()
+	}
+	if err := rows.Scan(&request, &a.Status, &a.Body, &a.Time); err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	if copy(a.Request[:], request) != len(a.Request) {
+		return nil, fmt.Errorf("answer of customer %d has a digest of %d bytes", customer, len(request))
+	}
+	a.Body = notNull(a.Body)
+	return a, nil
+}
+
+// forgetAtOnce limits how many answers one transaction removes, so that the mover does not wait behind it.
+const forgetAtOnce = 10_000
+
+// ForgetAnswers removes the answers given before t.
+func (db *DB) ForgetAnswers(ctx context.Context, before belfry.Time) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	for {
+		if err := db.files.check(); err != nil {
+			return err
+		}
+		res, err := db.write.ExecContext(ctx, `DELETE FROM answer WHERE (customer, key) IN
+			(SELECT customer, key FROM answer WHERE time < $1 LIMIT $2)`, int64(before), forgetAtOnce)
+		if err != nil {
+			return fmt.Errorf("forget answers: %w", err)
+		}
+		if n, err := res.RowsAffected(); err != nil || n < forgetAtOnce {
+			return err
+		}
+	}
+}
+
+// Sync makes what has been committed durable.
+func (db *DB) Sync(ctx context.Context) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if err := db.files.check(); err != nil {
+		return err
+	}
+	var busy, log, done int
+	if err := db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &done); err != nil {
+		return fmt.Errorf("make the metadata durable: %w", err)
+	}
+	return nil
+}
+
+// Fold brings what is in the log beside the file into it, and empties the log: afterwards neither has what was deleted.
+func (db *DB) Fold(ctx context.Context) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	var busy, log, done int
+	err := db.files.truncating(func() error {
+		return db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &done)
+	})
+	if err != nil {
+		return fmt.Errorf("fold the log of the metadata in: %w", err)
+	}
+	if busy != 0 {
+		return errors.New("fold the log of the metadata in: somebody reads it; try again later")
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"belfry"
+)
+
+// Verify reads a database file that nobody has open, with all that is in it, and returns what is wrong. It changes nothing.
+// A changed byte inside a text that is still valid is not found: SQLite has no checksums.
+func Verify(ctx context.Context, path string) error {
+	if err := checkLog(ctx, path); err != nil {
+		return err
+	}
+	return reading(path, func(db *sql.DB) error { return verify(ctx, db) })
+}
+
+// Intact reads all pages of the open database and returns an error, see Damaged, if they do not fit together. It takes a
+// second for some hundred megabytes; writers do not wait for it.
+func (db *DB) Intact(ctx context.Context) error {
+	db.mu.RLock()
+	read := db.read
+	db.mu.RUnlock()
+	return integrity(ctx, read)
+}
+
+var errDamaged = errors.New("SQLite finds it damaged")
+
+// Facts are what a database file says about the instance it belongs to.
+type Facts struct {
+	Instance     string
+	Stored, Rows belfry.Position // positions, see DB.Position and DB.RowsPosition
+}
+
+// ReadFacts reads them from a file that nobody has open.
+func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
+	err = reading(path, func(db *sql.DB) error {
+		var stored, rows int64
+		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT id FROM instance), ''), pos, rows FROM position`).Scan(&f.Instance, &stored, &rows)
+		f.Stored, f.Rows = belfry.Position(stored), belfry.Position(rows)
+		return err
+	})
+	return f, err
+}
+
+// ReadRemovedAfter is DB.RemovedAfter for a file that nobody has open.
+func ReadRemovedAfter(ctx context.Context, path string, pos belfry.Position) (found bool, err error) {
+	err = reading(path, func(db *sql.DB) (err error) {
+		found, err = anyRemovedAfter(ctx, db, pos)
+		return err
+	})
+	return found, err
+}
+
+// ReadItems reads the existing items whose details contain a text from a file that no process has open.
+func ReadItems(ctx context.Context, path, text string, each func(*belfry.Item)) error {
+	return reading(path, func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, `SELECT `+itemColumns+` FROM item WHERE removed = 0 AND details LIKE ?`, "%"+text+"%")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			it, err := scanItem(rows)
+			if err != nil {
+				return err
+			}
+			each(&it)
+		}
+		return rows.Err()
+	})
+}
+
+// reading opens a file for reading alone. Without a log the file can be read as it is; with one, SQLite needs an index of
+// the log beside it, which is removed again.
+func reading(path string, read func(*sql.DB) error) (err error) { return readingAs(path, false, read) }
+
+// readingAs is reading that can leave out what is only in the log.
+func readingAs(path string, withoutLog bool, read func(*sql.DB) error) (err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	q := url.Values{"mode": {"ro"}}
+	index := path + "-shm"
+	if log, err := os.Stat(path + logSuffix); err != nil || log.Size() == 0 || withoutLog {
+		q.Set("immutable", "1")
+	} else if _, err := os.Stat(index); err != nil {
+		defer func() { err = errors.Join(err, removeIfThere(index)) }()
+	}
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: q.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return read(db)
+}
+
+func integrity(ctx context.Context, db *sql.DB) error {
+	var found string
+	if err := db.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return fmt.Errorf("%w: %s", errDamaged, found)
+	}
+	return nil
+}
+
+func verify(ctx context.Context, db *sql.DB) error {
+	if err := integrity(ctx, db); err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	l := &loader{ctx, tx, Visitor{
+		Item: func(belfry.Item) {}, State: func(belfry.ID, *belfry.ItemState) {}, Counter: func(belfry.CustomerID, belfry.RowID) {}, NextID: func(belfry.ID) {},
+	}}
+	parts := []func() error{l.items, l.states, l.counters, l.allDocs, l.allRemoved}
+	steps, err := migrations()
+	if err != nil {
+		return err
+	}
+	have, err := schemaOf(ctx, tx)
+	if err == nil {
+		if err := knownSchema(have, steps); err != nil {
+			return err
+		}
+	}
+	if err != nil || have < lastSchema(steps) {
+		parts = []func() error{l.allDocs} // tables of an older version are read after its next start
+	}
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schemaOf is the number of the last migration.
+func schemaOf(ctx context.Context, tx *sql.Tx) (have int, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM migration`).Scan(&have)
+	return have, err
+}
+
+// allDocs checks what every document is made of, images included.
+func (l *loader) allDocs() error {
+	return l.each(func(rows *sql.Rows) error {
+		var d belfry.Doc
+		if err := rows.Scan(&d.Kind, &d.Customer, &d.Name, &d.Body); err != nil {
+			return err
+		}
+		if d.Kind != belfry.DocImage {
+			if !json.Valid(d.Body) {
+				return fmt.Errorf("the document %s %q is not JSON", d.Kind, d.Name)
+			}
+			return nil
+		}
+		if sum := sha256.Sum256(d.Body); hex.EncodeToString(sum[:]) != d.Name {
+			return fmt.Errorf("the bytes of the image %s are not those of its hash", d.Name)
+		}
+		return nil
+	}, `SELECT kind, customer, name, body FROM doc`)
+}
+
+func (l *loader) allRemoved() error {
+	return l.each(func(rows *sql.Rows) error {
+		_, err := scanItem(rows)
+		return err
+	}, `SELECT `+itemColumns+` FROM removed`)
+}
+
+// Damaged tells whether an error says that the content of a database file is wrong, and not that it cannot be read.
+func Damaged(err error) bool {
+	var code *driver.Error
+	if errors.As(err, &code) {
+		base := code.Code() & 0xff
+		return base == sqlite3.SQLITE_CORRUPT || base == sqlite3.SQLITE_NOTADB
+	}
+	return errors.Is(err, errDamaged)
+}
