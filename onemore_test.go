@@ -48,6 +48,20 @@ func checkOneMore(map[string]string) (column string, err error) { return "", nil
 		lines: [][3]string{{"collect/collect.go", `"network-ping":        {`, `"one-more": {Check: checkOneMore},` + "\n"}},
 	},
 	{
+		what: "a storage engine", most: 2,
+		files: map[string]string{"store/onemore/onemore.go": `package onemore
+import ("context"; "errors"; "belfry"; "belfry/store")
+var ErrOpened = errors.New("opened")
+func Open(context.Context, store.Config) (store.Store, error) { return nil, ErrOpened }
+func Verify(context.Context, store.Config) (v store.Verified, err error) { return v, nil }
+func Moved(store.Config) (pos belfry.Position, known bool) { return 0, false }
+`},
+		lines: [][3]string{
+			{"app/open.go", `"belfry/store/duck"`, `"belfry/store/onemore"` + "\n"},
+			{"app/open.go", `"duck": {duck.Open`, `"one-more": {onemore.Open, onemore.Verify, onemore.Moved},` + "\n"},
+		},
+	},
+	{
 		what: "a package", most: 1,
 		files: map[string]string{"catalog/package/one-more.yaml": "name: one-more\nkind: element\nhelp: One more.\nplaced: true\n"},
 	},
@@ -59,13 +73,15 @@ func checkOneMore(map[string]string) (column string, err error) { return "", nil
 
 // oneMoreProgram fails unless all of them are there.
 const oneMoreProgram = `package main
-import ("slices"; "belfry/api"; "belfry/catalog"; "belfry/collect"; "belfry/query")
+import ("context"; "slices"; "belfry/api"; "belfry/app"; "belfry/catalog"; "belfry/collect"; "belfry/query"; "belfry/store"; "belfry/store/onemore")
 func check(ok bool, what string) { if !ok { panic(what) } }
 func main() {
 	check(slices.ContainsFunc(api.Routes, func(r api.Route) bool { return r.Path == "/api/onemore" }), "the route")
 	_, err := query.Parse("SELECT ONEMORE(i1) FROM objectdata WHERE object = 'x'")
 	check(err == nil, "the function")
 	check(collect.Kinds["one-more"].Check != nil, "the collector")
+	_, err = app.OpenStore(context.Background(), "one-more", store.Config{})
+	check(err == onemore.ErrOpened, "the storage engine")
 	c, err := catalog.Load()
 	check(err == nil && c.Package("one-more") != nil, "the package")
 	check(c.Class("one-more") != nil, "the class")

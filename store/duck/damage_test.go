@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store"
 	"belfry/store/duck/duckdb"
 )
 
@@ -46,14 +47,14 @@ func openWith(t testing.TB, dir string, journal ...*belfry.Batch) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Journal: func(each func(*belfry.Batch) error) error {
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, Journal: func(each func(*belfry.Batch) error) error {
 		for _, b := range journal {
 			if err := each(b); err != nil {
 				return err
 			}
 		}
 		return nil
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"belfry/query"
 	"belfry/store"
 	"belfry/store/duck/duckdb"
-	"belfry/store/storetest"
 )
 
 func open(t testing.TB, dir string) *Store {
@@ -24,15 +23,11 @@ func open(t testing.TB, dir string) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(context.Background(), Config{Dir: dir, Catalog: cat})
+	s, err := openStore(context.Background(), config{Config: store.Config{Dir: dir, Catalog: cat}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T, dir string) store.Store { return open(t, dir) })
 }
 
 // rowsOf makes one row on each of the given days, at one position.
@@ -205,7 +200,7 @@ func TestRevive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Items: func(add func(*belfry.Batch) error) error { return add(name(7, "new")) }})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, Items: func(add func(*belfry.Batch) error) error { return add(name(7, "new")) }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +333,7 @@ func TestAppendSome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat}})
 	if err != nil {
 		t.Fatal(err)
 	}

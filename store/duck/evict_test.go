@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // hoard is a query that holds some 57 MB of the engine's memory and runs for days.
@@ -21,7 +22,7 @@ func TestAppendEvicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20, noPadding: true})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20}, noPadding: true})
 	if err != nil {
 		t.Fatal(err)
 	}

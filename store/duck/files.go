@@ -49,7 +49,7 @@ type files struct {
 	now       func() time.Time
 	log       *slog.Logger
 	onChange  func()            // called when lost changes; must not block
-	onRepair  func(info string) // Config.Told
+	onRepair  func(info string) // store.Config.Repaired
 	onLoss    func(*file)       // called with a file that lost rows
 
 	// The most recently created file, as it was before its first row. Files of other periods that start with the same

@@ -210,7 +210,7 @@ func (s *Store) repair(ctx context.Context) error {
 	for _, f := range s.files.lostLogs() {
 		err := s.files.checkpoint(ctx, s.writer, f)
 		if err == nil {
-			s.cfg.Told("the log " + filepath.Join(f.collection.Name, filepath.Base(f.path)+".wal") + " of the row store was deleted or replaced while the service ran; its rows were saved from memory, and nothing is missing")
+			s.cfg.Repaired("the log " + filepath.Join(f.collection.Name, filepath.Base(f.path)+".wal") + " of the row store was deleted or replaced while the service ran; its rows were saved from memory, and nothing is missing")
 		} else {
 			errs = append(errs, fmt.Errorf("save the rows of %s, whose log was deleted: %w", f.path, err))
 		}

@@ -177,7 +177,7 @@ func openInstance(t testing.TB, dir, id string) *Store {
 	t.Helper()
 	cat, err := catalog.Load()
 	must(t, err)
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Instance: id, Journal: func(func(*belfry.Batch) error) error { return nil }})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, Instance: id, Journal: func(func(*belfry.Batch) error) error { return nil }}})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s

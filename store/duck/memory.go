@@ -13,7 +13,7 @@ import (
 // The engine works on 2,048 rows at a time and holds their texts in memory meanwhile; vectorBytes bounds them. A single
 // long row may still need more memory than the engine has: then it can neither checkpoint nor read its log back, and
 // acknowledged rows would wait for ever. So if it runs out of memory over rows to be stored, it is restarted with twice
-// as much, up to Config.MemoryMost.
+// as much, up to store.Config.MemoryMost.
 const memoryGrowth = 16
 
 // errFile marks an error that prevented a file from being opened, by a query or a write.

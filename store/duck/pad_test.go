@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 	"belfry/store/duck/duckdb"
 )
 
@@ -17,7 +18,7 @@ func openSmall(t *testing.T, dir string, memory int64) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: memory, MemoryMost: memory, noTokenFilters: true})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, MemoryLimit: memory, MemoryMost: memory}, noTokenFilters: true})
 	if err != nil {
 		t.Fatal(err)
 	}

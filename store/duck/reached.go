@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"belfry"
+	"belfry/store"
 )
 
 // Reached returns the highest position of which the store has rows, by the newest file of each collection. Files that
@@ -35,9 +36,9 @@ func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
 	return pos, nil
 }
 
-// Moved returns the position up to which all records have been stored, according to the manifest in dir. It is unknown
-// in new folders and if the manifest is damaged.
-func Moved(dir string) (pos belfry.Position, known bool) {
-	m := readManifest(dir)
+// Moved returns the position up to which all records have been stored, according to the manifest. It is unknown in new
+// folders and if the manifest is damaged.
+func Moved(cfg store.Config) (pos belfry.Position, known bool) {
+	m := readManifest(cfg.Dir)
 	return m.moved, m.moved > 0 && m.fault == nil && m.damage() == ""
 }

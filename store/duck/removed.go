@@ -32,7 +32,7 @@ type removedNames struct {
 	path     string // memoryOnly: there is no file
 	instance string
 	fill     func(add func(*belfry.Batch) error) error
-	after    func(pos belfry.Position) bool // see Config.RemovedAfter
+	after    func(pos belfry.Position) bool // see store.Config.RemovedAfter
 	log      *slog.Logger
 	batch    int64 // the last one shown
 	added    int   // rows since the last checkpoint

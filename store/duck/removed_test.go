@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // TestNamesCannotBeStored opens a store in whose folder the file of removed names can be neither read nor created.
@@ -104,7 +105,7 @@ func TestNamesWithoutLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)
 			change(filepath.Join(dir, removedFile))
-			s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Removed: func(add func(*belfry.Batch) error) error { return add(removedNamesOf(0, 1, 30)) }})
+			s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, Removed: func(add func(*belfry.Batch) error) error { return add(removedNamesOf(0, 1, 30)) }}})
 			must(t, err)
 			defer s.Close()
 			n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
@@ -167,7 +168,7 @@ func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo belfr
 	if instance != "" {
 		write(t, filepath.Join(dir, instanceFile), []byte(instance))
 	}
-	s, err := Open(t.Context(), Config{
+	s, err := openStore(t.Context(), config{Config: store.Config{
 		Dir: dir, Instance: instance, Catalog: cat,
 		Removed: func(add func(*belfry.Batch) error) error {
 			if all == nil {
@@ -176,7 +177,7 @@ func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo belfr
 			return add(all)
 		},
 		RemovedAfter: func(pos belfry.Position) bool { return pos < upTo },
-	})
+	}})
 	must(t, err)
 	return s
 }
@@ -270,7 +271,7 @@ func TestVerifyOlderNames(t *testing.T) {
 	must(t, err)
 	f := func(upTo belfry.Position, want string) {
 		t.Helper()
-		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos belfry.Position) bool { return pos < upTo }})
+		v, err := Verify(t.Context(), store.Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos belfry.Position) bool { return pos < upTo }})
 		must(t, err)
 		found := ""
 		for _, p := range v.Problems {

@@ -12,7 +12,7 @@ type rowWriter struct {
 	fill     vectorFill       // of the file, including what has been written
 	overflow []bool           // columns whose last text was overflowBytes or longer
 
-	noPadding bool // see Config
+	noPadding bool // see config
 
 	// Buffers to gather the values of parts of a batch.
 	times   []belfry.Time

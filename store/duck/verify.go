@@ -18,7 +18,8 @@ import (
 
 // Verify reads all files of a store that no process has open, and lists what is damaged or missing. It moves and
 // deletes nothing.
-func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
+func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
+	cfg := config{Config: c}
 	if err := cfg.setDefaults(); err != nil {
 		return store.Verified{}, err
 	}
@@ -101,7 +102,7 @@ func (v *verifying) manifestProblems() {
 // verifying is one run of Verify.
 type verifying struct {
 	store.Verified
-	cfg      Config
+	cfg      config
 	dir      string
 	instance string
 	memory   int64 // of the engine

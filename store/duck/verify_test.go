@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // TestVerifyLate damages the late file of a day: verify distinguishes it from an intact one, and changes neither.
@@ -94,7 +95,7 @@ func TestVerifyLongRows(t *testing.T) {
 	must(t, err)
 	f := func(most int64, unread int) {
 		t.Helper()
-		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: 8 << 20, MemoryMost: most})
+		v, err := Verify(t.Context(), store.Config{Dir: dir, Catalog: cat, MemoryLimit: 8 << 20, MemoryMost: most})
 		if err != nil || len(v.Problems) != 0 || len(v.Unread) != unread {
 			t.Errorf("with at most %d MiB: %+v, %v", most>>20, v, err)
 		}

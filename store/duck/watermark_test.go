@@ -127,7 +127,7 @@ func verify(t *testing.T, dir string) []store.Problem {
 	t.Helper()
 	cat, err := catalog.Load()
 	must(t, err)
-	v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat})
+	v, err := Verify(t.Context(), store.Config{Dir: dir, Catalog: cat})
 	must(t, err)
 	return v.Problems
 }
