@@ -11,6 +11,7 @@ import (
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
 )
 
@@ -21,7 +22,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	}
 	fs.clock++
 	alias := "f" + strconv.FormatUint(fs.clock, 10)
-	if err := fs.conn.Exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+alias); err != nil {
+	if err := fs.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(f.path)+" AS "+alias); err != nil {
 		return fmt.Errorf("%w: %w", errFile, err)
 	}
 	f.alias, f.inode = alias, info
@@ -98,7 +99,7 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 	if why == "" && (isStoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
-	if _, err := fs.buildTemplate(ctx, []duckdb.Column{{Name: timestampColumn, Kind: duckdb.Int}}); err != nil {
+	if _, err := fs.buildTemplate(ctx, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}); err != nil {
 		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
 		return
 	}
@@ -142,7 +143,7 @@ func (f *file) setColumns(kinds map[string]duckdb.Kind) {
 }
 
 func readKinds(ctx context.Context, c *duckdb.Conn, alias string) (map[string]duckdb.Kind, error) {
-	r, err := c.Query(ctx, "SELECT name, type FROM pragma_table_info("+quoteText(alias+".main.rows")+")")
+	r, err := c.Query(ctx, "SELECT name, type FROM pragma_table_info("+duckdb.QuoteText(alias+".main.rows")+")")
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 				switch {
 				case err == nil:
 					f.stampItems()
-				case outOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
+				case duckdb.OutOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
 					fs.log.Warn("a log is left for the next start, as there is too little memory for a checkpoint", "file", f.path, "err", err)
 				default:
 					errs = append(errs, err)

@@ -135,7 +135,7 @@ func newBenchBare(b *testing.B, more ...duckdb.Column) *benchBare {
 		defs = append(defs, c.Name+" "+c.Kind.SQL())
 	}
 	err = errors.Join(
-		bare.conn.Exec(b.Context(), "ATTACH "+quoteText(bare.path)+" AS bare"),
+		bare.conn.Exec(b.Context(), "ATTACH "+duckdb.QuoteText(bare.path)+" AS bare"),
 		bare.conn.Exec(b.Context(), "CREATE TABLE bare.rows ("+strings.Join(defs, ", ")+")"),
 	)
 	if err != nil {

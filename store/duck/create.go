@@ -55,7 +55,7 @@ func (fs *files) buildTemplate(ctx context.Context, cols []duckdb.Column) ([]byt
 
 func (fs *files) writeTemplate(ctx context.Context, path string, cols []duckdb.Column) error {
 	const alias = "image"
-	if err := fs.conn.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+	if err := fs.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
 		return err
 	}
 	defs := make([]string, len(cols))
@@ -72,7 +72,7 @@ func (fs *files) writeTemplate(ctx context.Context, path string, cols []duckdb.C
 		err = fs.conn.Exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
 	}
 	if err == nil && fs.instance != "" {
-		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(fs.instance)+" AS id")
+		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+duckdb.QuoteText(fs.instance)+" AS id")
 	}
 	if err == nil {
 		err = fs.conn.Exec(ctx, "CHECKPOINT "+alias)

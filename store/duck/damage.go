@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
 )
 
@@ -83,7 +84,7 @@ func damageAtOpen(path string, err error) string {
 		}
 	}
 	switch {
-	case outOfMemory(err):
+	case duckdb.OutOfMemory(err):
 		return ""
 	case badLog.MatchString(text):
 		return "its log cannot be read"
@@ -153,7 +154,7 @@ func belongs(f *file, kinds map[string]duckdb.Kind, first belfry.Time, any bool)
 	if len(kinds) == 0 {
 		return fmt.Errorf("%w: it has no table of rows", errForeign)
 	}
-	for _, name := range []string{customerColumn, timestampColumn} {
+	for _, name := range []string{rowwriter.CustomerColumn, rowwriter.TimestampColumn} {
 		if _, ok := kinds[name]; !ok {
 			return fmt.Errorf("%w: its rows have no %s", errForeign, name)
 		}
@@ -175,7 +176,7 @@ func belongs(f *file, kinds map[string]duckdb.Kind, first belfry.Time, any bool)
 }
 
 func commonColumn(name string) bool {
-	return name == customerColumn || name == idColumn || name == timestampColumn || name == belfry.ItemColumn || name == summary.RowsColumn
+	return name == rowwriter.CustomerColumn || name == rowwriter.IDColumn || name == rowwriter.TimestampColumn || name == belfry.ItemColumn || name == summary.RowsColumn
 }
 
 // ownColumn reports whether a collection may have a column. Columns of summaries are not checked.

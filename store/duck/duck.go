@@ -41,15 +41,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
-	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/summary"
 )
@@ -181,7 +178,7 @@ func (s *Store) open(ctx context.Context) error {
 
 // start starts an engine with no files attached and no items.
 func (s *Store) start(ctx context.Context) (err error) {
-	if s.engine, err = duckdb.Open(s.settings(), s.cfg.Workers, s.cfg.Quick); err != nil {
+	if s.engine, err = duckdb.Open(s.cfg.options(s.memory).Settings(), s.cfg.Workers, s.cfg.Quick); err != nil {
 		return err
 	}
 	defer func() {
@@ -195,7 +192,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err := duckdb.AddSearch(s.writer); err != nil {
 		return err
 	}
-	if err := lockDown(ctx, s.writer, s.cfg.Dir); err != nil {
+	if err := duckdb.LockDown(ctx, s.writer, s.cfg.Dir); err != nil {
 		return err
 	}
 	if s.files.conn, err = s.engine.Connect(); err != nil {
@@ -205,6 +202,11 @@ func (s *Store) start(ctx context.Context) (err error) {
 		path: filepath.Join(s.cfg.Dir, removedFile), instance: s.cfg.Instance, fill: s.cfg.Removed, after: s.cfg.RemovedAfter, log: s.cfg.Log,
 	}
 	return s.items.create(ctx, s.writer)
+}
+
+// options returns the limits of an engine that may use this much memory.
+func (c *config) options(memory int64) duckdb.Options {
+	return duckdb.Options{Dir: c.Dir, Memory: memory, Threads: c.Threads, LogLimit: c.logLimit}
 }
 
 // stop closes the engine, whatever its state.
@@ -233,40 +235,6 @@ func (s *Store) usable() error {
 		return errClosed
 	case s.engine == nil:
 		return errDown
-	}
-	return nil
-}
-
-func (s *Store) settings() []duckdb.Setting {
-	mb := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "MiB" }
-	return []duckdb.Setting{
-		{Name: "memory_limit", Value: mb(s.memory)},
-		{Name: "threads", Value: strconv.Itoa(s.cfg.Threads)},
-		{Name: "checkpoint_threshold", Value: mb(s.cfg.logLimit)},
-		{Name: "temp_directory", Value: filepath.Join(s.cfg.Dir, "tmp")},
-		{Name: "max_temp_directory_size", Value: mb(4 * s.memory)},
-		{Name: "perfect_ht_threshold", Value: dialect.GroupBits},
-		// Return freed memory to the system soon: otherwise the allocator keeps several times the limit.
-		{Name: "allocator_flush_threshold", Value: mb(s.memory / 32)},
-		{Name: "allocator_bulk_deallocation_flush_threshold", Value: mb(s.memory / 4)},
-		{Name: "autoinstall_known_extensions", Value: "false"},
-		{Name: "autoload_known_extensions", Value: "false"},
-		{Name: "allow_community_extensions", Value: "false"},
-	}
-}
-
-// lockDown restricts the engine to the files in dir; no statement can change that. The engine requires this order of
-// settings.
-func lockDown(ctx context.Context, c *duckdb.Conn, dir string) error {
-	for _, text := range []string{
-		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: we decide when to checkpoint
-		"SET allowed_directories = [" + quoteText(dir+string(filepath.Separator)) + "]",
-		"SET enable_external_access = false",
-		"SET lock_configuration = true",
-	} {
-		if err := c.Exec(ctx, text); err != nil {
-			return fmt.Errorf("lock the engine in: %w", err)
-		}
 	}
 	return nil
 }
@@ -330,5 +298,3 @@ func (s *Store) restartEngine(ctx context.Context) error {
 	}
 	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.apply(ctx, s.writer, []*belfry.Batch{b}) })
 }
-
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -7,6 +7,7 @@ import (
 
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/duckdb"
 )
 
 // hoard is a query that holds some 57 MB of the engine's memory and runs for days.
@@ -46,7 +47,7 @@ func TestAppendEvicts(t *testing.T) {
 	waitMemory(t, s, 50<<20)
 	mustAppend(t, s, lines(1, 1, 2000, 2000, 30_000))
 	// The query may fail for lack of memory before it is cancelled.
-	if err := <-ended; context.Cause(inner) != errEvicted && !outOfMemory(err) {
+	if err := <-ended; context.Cause(inner) != errEvicted && !duckdb.OutOfMemory(err) {
 		t.Errorf("the query ended with %v, because %v", err, context.Cause(inner))
 	}
 	if s.memoryNow() != s.cfg.MemoryLimit {

@@ -17,6 +17,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 )
 
 // maxAttached is how many files stay attached while unused. Attaching one costs about a millisecond.
@@ -82,7 +83,7 @@ type file struct {
 	log      logState
 	changing int        // commits and checkpoints in progress
 	grown    int        // rows since token filters were last requested; used only by the writer
-	fill     vectorFill // used only by the writer
+	fill     rowwriter.Fill // used only by the writer
 
 	writes int // starts and ends of transactions that write to it
 

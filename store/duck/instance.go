@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"belfry"
-
 	"belfry/store"
 	"belfry/store/duck/duckdb"
 )

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"belfry"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 )
 
 // dimension has the names of items by id: of existing ones in memory, of removed ones in a file, see removed.go. Only
@@ -31,7 +31,7 @@ const (
 func itemColumns() []duckdb.Column {
 	return []duckdb.Column{
 		{Name: "id", Kind: duckdb.ID},
-		{Name: customerColumn, Kind: duckdb.Small},
+		{Name: rowwriter.CustomerColumn, Kind: duckdb.Small},
 		{Name: "kind", Kind: duckdb.Small},
 		{Name: belfry.PlaceColumn, Kind: duckdb.ID},
 		{Name: "resource", Kind: duckdb.Text},
@@ -112,7 +112,7 @@ func transact(ctx context.Context, c *duckdb.Conn, do func() error) error {
 }
 
 // latest returns the last version of each item, and the items that the table may have already.
-func (d *dimension) latest(batches []*belfry.Batch) (pieces []piece, known []int64, highest int64, err error) {
+func (d *dimension) latest(batches []*belfry.Batch) (pieces []rowwriter.Piece, known []int64, highest int64, err error) {
 	seen := map[int64]bool{}
 	highest = d.highest
 	for _, b := range slices.Backward(batches) {
@@ -136,25 +136,16 @@ func (d *dimension) latest(batches []*belfry.Batch) (pieces []piece, known []int
 			rows = append(rows, i)
 		}
 		slices.Reverse(rows)
-		pieces = append(pieces, piece{b, rows})
+		pieces = append(pieces, rowwriter.Piece{b, rows})
 	}
 	slices.Reverse(pieces)
 	return pieces, known, highest, nil
 }
 
-// deleteItems deletes items from a table. The ids are part of the text, which is faster than arguments.
+// deleteItems deletes items from a table.
 func deleteItems(ctx context.Context, c *duckdb.Conn, table string, ids []int64) error {
 	for part := range slices.Chunk(ids, 5000) {
-		var text strings.Builder
-		text.WriteString("DELETE FROM " + table + " WHERE id IN (")
-		for i, id := range part {
-			if i > 0 {
-				text.WriteByte(',')
-			}
-			text.WriteString(strconv.FormatInt(id, 10))
-		}
-		text.WriteByte(')')
-		if err := c.Exec(ctx, text.String()); err != nil {
+		if err := c.Exec(ctx, "DELETE FROM "+table+" WHERE id IN ("+duckdb.IDList(part)+")"); err != nil {
 			return err
 		}
 	}
@@ -162,7 +153,7 @@ func deleteItems(ctx context.Context, c *duckdb.Conn, table string, ids []int64)
 }
 
 // addItemsTo appends items to a table; batch is used only in the table of removed items.
-func addItemsTo(c *duckdb.Conn, database, table string, cols []duckdb.Column, pieces []piece, batch int64) error {
+func addItemsTo(c *duckdb.Conn, database, table string, cols []duckdb.Column, pieces []rowwriter.Piece, batch int64) error {
 	if len(pieces) == 0 {
 		return nil
 	}
@@ -171,9 +162,9 @@ func addItemsTo(c *duckdb.Conn, database, table string, cols []duckdb.Column, pi
 		return err
 	}
 	for _, p := range pieces {
-		for at, n := 0, 0; at < len(p.rows); at += n {
-			n = min(a.Room(), len(p.rows)-at)
-			addItems(a, p.batch, p.rows[at:at+n], batch)
+		for at, n := 0, 0; at < len(p.Rows); at += n {
+			n = min(a.Room(), len(p.Rows)-at)
+			addItems(a, p.Batch, p.Rows[at:at+n], batch)
 			if err := a.Advance(n); err != nil {
 				a.Discard()
 				return err
@@ -193,16 +184,16 @@ func addItems(a *duckdb.Appender, b *belfry.Batch, rows []int, batch int64) {
 		switch {
 		case name == batchColumn:
 			a.Ints(i, slices.Repeat([]int64{batch}, len(rows)))
-		case name == customerColumn:
+		case name == rowwriter.CustomerColumn:
 			a.Fixed(i, len(rows), uint32(b.Customer))
 		case c == nil:
 			a.Missing(i, len(rows))
 		case col.Kind == duckdb.Text:
-			a.Texts(i, gather(nil, c.Texts, rows))
+			a.Texts(i, rowwriter.Gather(nil, c.Texts, rows))
 		case col.Kind == duckdb.Small:
-			a.Smalls(i, gather(nil, c.Ints, rows))
+			a.Smalls(i, rowwriter.Gather(nil, c.Ints, rows))
 		default:
-			a.Ints(i, gather(nil, c.Ints, rows))
+			a.Ints(i, rowwriter.Gather(nil, c.Ints, rows))
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"belfry"
-
 	"belfry/store/duck/duckdb"
 )
 

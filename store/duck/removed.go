@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 )
 
 // removedNames has the names of removed items. There may be many more of them than of existing items, and queries
@@ -54,15 +55,15 @@ func removedColumns() []duckdb.Column {
 }
 
 // splitRemoved separates the items that exist from those that were removed.
-func splitRemoved(pieces []piece) (live, gone []piece) {
+func splitRemoved(pieces []rowwriter.Piece) (live, gone []rowwriter.Piece) {
 	for _, p := range pieces {
-		times := p.batch.Column(belfry.RemovedColumn)
+		times := p.Batch.Column(belfry.RemovedColumn)
 		if times == nil {
 			live = append(live, p)
 			continue
 		}
 		var is, was []int
-		for _, row := range p.rows {
+		for _, row := range p.Rows {
 			if times.Ints[row] == 0 {
 				is = append(is, row)
 			} else {
@@ -70,10 +71,10 @@ func splitRemoved(pieces []piece) (live, gone []piece) {
 			}
 		}
 		if len(is) > 0 {
-			live = append(live, piece{p.batch, is})
+			live = append(live, rowwriter.Piece{p.Batch, is})
 		}
 		if len(was) > 0 {
-			gone = append(gone, piece{p.batch, was})
+			gone = append(gone, rowwriter.Piece{p.Batch, was})
 		}
 	}
 	return live, gone
@@ -130,7 +131,7 @@ func (r *removedNames) recreate(ctx context.Context, c *duckdb.Conn) error {
 }
 
 func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
-	if err := c.Exec(ctx, "ATTACH "+quoteText(r.path)+" AS "+removedDatabase); err != nil {
+	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(r.path)+" AS "+removedDatabase); err != nil {
 		return err
 	}
 	if r.path != memoryOnly {
@@ -157,7 +158,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 				rows[i] = i
 			}
 			r.mark.pos = max(r.mark.pos, b.Pos)
-			return addItemsTo(c, removedDatabase, "item", removedColumns(), []piece{{b, rows}}, 1)
+			return addItemsTo(c, removedDatabase, "item", removedColumns(), []rowwriter.Piece{{b, rows}}, 1)
 		})
 		if err != nil {
 			return err
@@ -206,12 +207,12 @@ func createRemoved(table string) string {
 }
 
 // add stores items in the next batch, which is not shown yet.
-func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []piece) error {
+func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []rowwriter.Piece) error {
 	var ids []int64
 	next := r.mark.next()
 	for _, p := range pieces {
-		ids = append(ids, gather(nil, p.batch.Column(belfry.ItemColumn).Ints, p.rows)...)
-		next.pos = max(next.pos, p.batch.Pos)
+		ids = append(ids, rowwriter.Gather(nil, p.Batch.Column(belfry.ItemColumn).Ints, p.Rows)...)
+		next.pos = max(next.pos, p.Batch.Pos)
 	}
 	err := transact(ctx, c, func() error {
 		if err := deleteItems(ctx, c, removedTable, ids); err != nil { // left by a failed attempt, or from before a restart
@@ -307,7 +308,7 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 	if err := s.usable(); err != nil {
 		return err
 	}
-	among := "customer IN (" + numbers(customers) + ")"
+	among := "customer IN (" + duckdb.IDList(customers) + ")"
 	if err := s.writer.Exec(ctx, "DELETE FROM "+liveTable+" WHERE "+among); err != nil {
 		return err
 	}
@@ -325,7 +326,7 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 	}
 	const other = "removed_copy"
 	for _, text := range []string{
-		"ATTACH " + quoteText(copied) + " AS " + other,
+		"ATTACH " + duckdb.QuoteText(copied) + " AS " + other,
 		"CREATE TABLE " + other + ".main.item AS SELECT * FROM " + removedTable + " WHERE NOT (" + among + ")",
 		"CREATE TABLE " + other + ".main.mark AS SELECT * FROM " + removedMark,
 		"CHECKPOINT " + other, "DETACH " + other, "CHECKPOINT " + removedDatabase,
@@ -340,5 +341,5 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 		return errors.Join(err, unlink(copied))
 	}
 	err = os.Rename(copied, path)
-	return errors.Join(err, s.writer.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+removedDatabase))
+	return errors.Join(err, s.writer.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+removedDatabase))
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"belfry"
-
 	"belfry/store/duck/duckdb"
 )
 
@@ -47,7 +46,7 @@ func newNamesMark(instance string) namesMark {
 // create writes the mark into a new file.
 func (m namesMark) create(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count, %d::BIGINT AS pos, %s AS instance",
-		removedMark, m.id, m.count, m.pos, quoteText(m.instance)))
+		removedMark, m.id, m.count, m.pos, duckdb.QuoteText(m.instance)))
 }
 
 // next returns the mark after another transaction. If that is rolled back, the following one has the same count.

@@ -92,7 +92,7 @@ func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, 
 		panic(out.fault)
 	case out.err != nil && context.Cause(inner) == errEvicted:
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
-	case errors.Is(out.err, errFile) && outOfMemory(out.err):
+	case errors.Is(out.err, errFile) && duckdb.OutOfMemory(out.err):
 		return s.retryAlone(ctx, p, limit, out.err)
 	case errors.Is(out.err, errDown) || duckdb.IsKind(out.err, duckdb.FatalError, duckdb.InternalError):
 		out.rows, out.err = s.retryAfterRestart(ctx, p, limit, out.err)
@@ -265,7 +265,7 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 		return ctx.Err()
 	case errors.Is(err, errLarge):
 		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, s.cfg.Answer>>20)
-	case outOfMemory(err):
+	case duckdb.OutOfMemory(err):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
 	case duckdb.IsKind(err, duckdb.OutOfRangeError):
 		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)

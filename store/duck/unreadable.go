@@ -16,6 +16,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
 )
 
@@ -49,7 +50,7 @@ var cannotRead = regexp.MustCompile(`(?:Cannot open|Could not read from) file "(
 var storeWide = []string{"Too many open files", "Cannot allocate", "No space left", "Resource temporarily", "Disk quota", "Read-only file system"}
 
 func isStoreWide(err error) bool {
-	return outOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
+	return duckdb.OutOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
 		slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN}, func(e error) bool { return errors.Is(err, e) })
 }
 
@@ -411,7 +412,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
 		}
 	}
-	f.fill = vectorFill{} // counted again at the next write
+	f.fill = rowwriter.Fill{} // counted again at the next write
 	pos := max(f.pos, late.pos)
 	for _, text := range texts {
 		if err == nil {

@@ -50,15 +50,14 @@ func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
 }
 
 func (v *verifying) open(ctx context.Context) (err error) {
-	s := &Store{cfg: v.cfg, memory: v.memory}
-	if v.engine, err = duckdb.Open(s.settings(), 0, 0); err != nil {
+	if v.engine, err = duckdb.Open(v.cfg.options(v.memory).Settings(), 0, 0); err != nil {
 		return err
 	}
 	if v.conn, err = v.engine.Connect(); err != nil {
 		v.engine.Close()
 		return err
 	}
-	if err := lockDown(ctx, v.conn, v.dir); err != nil {
+	if err := duckdb.LockDown(ctx, v.conn, v.dir); err != nil {
 		v.close()
 		return err
 	}
@@ -243,7 +242,7 @@ func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Sp
 // examine returns what is wrong with a file, and what to do.
 func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy string, _ error) {
 	err := v.attachAndRead(ctx, f)
-	for outOfMemory(err) && ctx.Err() == nil {
+	for duckdb.OutOfMemory(err) && ctx.Err() == nil {
 		more, failed := v.grow(ctx)
 		if failed != nil {
 			return "", "", failed
@@ -278,7 +277,7 @@ func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
 		return errors.New("it is empty")
 	}
 	f.alias = "f"
-	err := v.conn.Exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+f.alias)
+	err := v.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(f.path)+" AS "+f.alias)
 	if err != nil {
 		return err
 	}
@@ -323,7 +322,7 @@ func (v *verifying) removedNames(ctx context.Context) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case outOfMemory(err):
+	case duckdb.OutOfMemory(err):
 		v.Unread = append(v.Unread, store.Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
 	case errors.Is(err, errNames):
 		add("damaged: "+err.Error(), remedy)
@@ -341,7 +340,7 @@ func (v *verifying) removedNames(ctx context.Context) error {
 // notice.
 func (v *verifying) readNames(ctx context.Context, path string) (remedy string, err error) {
 	const alias = "f"
-	if err := v.conn.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+	if err := v.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
 		return remedyNames, err
 	}
 	defer func() { err = errors.Join(err, v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
