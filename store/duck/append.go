@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 	"belfry/store/duck/rowwriter"
 )
@@ -162,7 +163,7 @@ func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*bel
 	index := map[loadKey]*load{}
 	dropped = map[*belfry.Batch]uint64{}
 	add := func(c *catalog.Collection, p belfry.Span, part rowwriter.Piece) {
-		if !s.stores(c, p) || p.From >= endOfTime {
+		if !s.stores(c, p) || p.From >= folder.EndOfTime {
 			dropped[part.Batch] += uint64(part.Len())
 			return
 		}

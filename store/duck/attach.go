@@ -42,7 +42,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if f.dirty, err = uncheckpointed(f); err != nil {
 		return err
 	}
-	if had := belfry.Position(fs.manifest.pos[f.key()]); f.pos < had {
+	if had := belfry.Position(fs.manifest.Pos[f.key()]); f.pos < had {
 		return errors.Join(errLost, fs.loseRows(f, had)) // the caller must know that the day is incomplete
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"belfry/query"
 	"belfry/store"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 )
 
 // damageDay is the day whose file is damaged; it is old, as there are rows of two later days.
@@ -25,7 +26,7 @@ func dayName(day int) string {
 }
 
 func dayPath(dir string, day int) string {
-	return filepath.Join(dir, "objectdata", dayName(day)+fileSuffix)
+	return filepath.Join(dir, "objectdata", dayName(day)+folder.FileSuffix)
 }
 
 // manyRows makes n rows of a day, whose values do not compress to nothing.
@@ -257,7 +258,7 @@ func TestDamage(t *testing.T) {
 // endLoss removes what was kept of incomplete days, as an operator does.
 func endLoss(t testing.TB, s *Store, dir string) {
 	t.Helper()
-	for _, mark := range []string{damagedMark, missingMark} {
+	for _, mark := range []string{folder.DamagedMark, folder.MissingMark} {
 		list, err := filepath.Glob(filepath.Join(dir, "objectdata", "*"+mark+"*"))
 		must(t, err)
 		for _, path := range list {
@@ -285,7 +286,7 @@ func TestDamagedFileIsKept(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatalf("incomplete days: %v", list)
 	}
-	kept, err := filepath.Glob(path + damagedMark + "*Z")
+	kept, err := filepath.Glob(path + folder.DamagedMark + "*Z")
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept files: %v, %v", kept, err)
 	}
@@ -397,20 +398,20 @@ func TestNoFalseAlarm(t *testing.T) {
 	}
 	const all = oldRows + 2
 	check("nothing", all)
-	remove(t, filepath.Join(dir, manifestFile))
+	remove(t, filepath.Join(dir, folder.ManifestFile))
 	check("no manifest, as before there was one", all)
-	manifest, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	manifest, err := os.ReadFile(filepath.Join(dir, folder.ManifestFile))
 	must(t, err)
-	write(t, filepath.Join(dir, manifestFile), append(manifest, "objectdata/2030-01-01.duckdb 12"...))
+	write(t, filepath.Join(dir, folder.ManifestFile), append(manifest, "objectdata/2030-01-01.duckdb 12"...))
 	check("a line that is cut off", all)
 	lines := strings.SplitAfter(string(manifest), "\n")
-	write(t, filepath.Join(dir, manifestFile), []byte(strings.Join(lines[1:], "")))
+	write(t, filepath.Join(dir, folder.ManifestFile), []byte(strings.Join(lines[1:], "")))
 	check("a file that is made and not listed", all)
 
 	s := openWith(t, dir)
 	must(t, s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+belfry.Day))
 	must(t, s.Close())
-	write(t, filepath.Join(dir, manifestFile), manifest)
+	write(t, filepath.Join(dir, folder.ManifestFile), manifest)
 	check("a file that was dropped and is still listed", 2)
 }
 
@@ -495,7 +496,7 @@ func TestDamagedSummaries(t *testing.T) {
 	want, _, err := askFirst(t, s, text, false)
 	must(t, err)
 	must(t, s.Close())
-	files, err := filepath.Glob(filepath.Join(dir, "objectdata.*", "*"+fileSuffix))
+	files, err := filepath.Glob(filepath.Join(dir, "objectdata.*", "*"+folder.FileSuffix))
 	must(t, err)
 	if len(files) != 2 {
 		t.Fatalf("files of summaries: %v", files)

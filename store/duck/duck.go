@@ -48,6 +48,7 @@ import (
 	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
@@ -116,14 +117,13 @@ type Store struct {
 	files    *files
 	memory   int64 // current memory limit of the engine
 
-	write        chan struct{} // held by Append and Drop, one at a time
-	writer       *duckdb.Conn
-	watermarks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
-	damagedMarks atomic.Pointer[map[string]string]      // what is wrong with damaged watermarks, by collection; replaced, never changed
-	kept         keptPeriods
-	items        dimension
-	indexer      indexBuilder
-	trackers     map[string]*summary.Tracker // by collection with summaries; never changed
+	write    chan struct{} // held by Append and Drop, one at a time
+	writer   *duckdb.Conn
+	marks    folder.Watermarks
+	kept     folder.Kept
+	items    dimension
+	indexer  indexBuilder
+	trackers map[string]*summary.Tracker // by collection with summaries; never changed
 
 	arrivals    arrivals
 	unreadBytes atomic.Int64 // bytes of answers that clients have not read yet
@@ -165,7 +165,7 @@ func (s *Store) open(ctx context.Context) error {
 	all, s.trackers = collections(s.cfg.Catalog)
 	s.loadKept(all)
 	var err error
-	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
+	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.Noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
 		return err
 	}
 	if s.files.maxFiles = s.cfg.Files; s.cfg.Files > 0 {
@@ -268,7 +268,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	err := errors.Join(s.Watch(), s.files.detachAll(context.Background()))
-	s.files.manifest.close()
+	s.files.manifest.Close()
 	if s.writer != nil {
 		err = errors.Join(err, s.items.removed.checkpoint(context.Background(), s.writer))
 	}

@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 	"belfry/store/duck/summary"
 )
@@ -37,7 +38,7 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 		errs = append(errs, fmt.Errorf("erase rows in %s: the file cannot be read for now", day))
 	}
 	for _, c := range all {
-		for _, p := range s.files.periods(c, 0, endOfTime) {
+		for _, p := range s.files.periods(c, 0, folder.EndOfTime) {
 			if err := s.eraseIn(ctx, c, p, customers); err != nil {
 				errs = append(errs, fmt.Errorf("erase rows of %s of %s: %w", c.Name, p.From, err))
 			}
@@ -116,7 +117,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 	if err != nil {
 		return false, err
 	}
-	copied := f.path + tempSuffix
+	copied := f.path + folder.TempSuffix
 	if err := s.copyWithout(ctx, q, f, copied, among); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
@@ -234,7 +235,7 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 	if err := os.Rename(path, f.path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(f.path))
+	return folder.SyncDir(filepath.Dir(f.path))
 }
 
 // forget discards filters that no longer belong to the file.

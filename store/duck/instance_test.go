@@ -8,6 +8,7 @@ import (
 
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/folder"
 )
 
 // instanceStore makes a store of an instance with rows of day 0, in its file and in its log.
@@ -46,7 +47,7 @@ func TestForeignFile(t *testing.T) {
 			for _, suffix := range suffixes {
 				content, err := os.ReadFile(dayPath(from, 0) + suffix)
 				must(t, err)
-				write(t, dayPath(with, 0)+lateSuffix+suffix, content)
+				write(t, dayPath(with, 0)+folder.LateSuffix+suffix, content)
 			}
 			v, err := Verify(t.Context(), store.Config{Dir: with, Catalog: cat, Instance: ours})
 			if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, theirs) || v.Problems[0].Remedy != remedyBadLate {

@@ -164,14 +164,14 @@ func (s *Store) Durable(moved belfry.Position) error {
 			}
 		}
 	}
-	return fs.manifest.note(fs.reached(), moved)
+	return fs.manifest.Note(fs.reached(), moved)
 }
 
 // SyncNotes makes durable what Durable has recorded.
 func (s *Store) SyncNotes() error {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
-	return s.files.manifest.sync()
+	return s.files.manifest.Sync()
 }
 
 // Mend repairs what Watch and Durable found and what needs the write lock: it saves the rows of lost logs, and retries

@@ -9,6 +9,7 @@ import (
 	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/rowwriter"
 )
 
@@ -116,8 +117,8 @@ func TestPadding(t *testing.T) {
 	if n := one("SELECT count(*) FROM " + f.ref()); n == uint64(rows) {
 		t.Error("there is no padding")
 	}
-	if f.fill.rows != int(one("SELECT count(*) FROM "+f.ref())%rowwriter.VectorRows) {
-		t.Errorf("the last vector is said to have %d rows", f.fill.rows)
+	if f.fill.Rows != int(one("SELECT count(*) FROM "+f.ref())%rowwriter.VectorRows) {
+		t.Errorf("the last vector is said to have %d rows", f.fill.Rows)
 	}
 }
 
@@ -171,7 +172,7 @@ func TestPaddingIsNoRow(t *testing.T) {
 // heldFile holds the only file of a collection until it is released.
 func heldFile(t *testing.T, s *Store, collection string) (f *file, c *duckdb.Conn, release func()) {
 	t.Helper()
-	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection(collection), 0, endOfTime)
+	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection(collection), 0, folder.EndOfTime)
 	if err != nil || len(used) != 1 {
 		t.Fatal(used, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/rowwriter"
 )
 
@@ -320,7 +321,7 @@ func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) e
 	if path == memoryOnly {
 		return s.writer.Exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
 	}
-	copied := path + tempSuffix
+	copied := path + folder.TempSuffix
 	if err := unlink(copied); err != nil { // left by a crash
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"belfry"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 )
 
 // namesMark is used to detect that the file with the names of removed items is incomplete. The engine accepts a damaged
@@ -85,12 +86,12 @@ func (r *removedNames) writeMark() error {
 	if r.path == memoryOnly {
 		return nil
 	}
-	return writeSynced(filepath.Join(filepath.Dir(r.path), namesMarkFile), []byte(r.mark.line()))
+	return folder.WriteSynced(filepath.Join(filepath.Dir(r.path), namesMarkFile), []byte(r.mark.line()))
 }
 
 func (m namesMark) line() string {
 	text := m.id + " " + strconv.FormatInt(m.count, 10)
-	return text + " " + lineSum(text) + "\n"
+	return text + " " + folder.LineSum(text) + "\n"
 }
 
 // readNamesMark reads the mark in an attached file.
@@ -119,7 +120,7 @@ func (m namesMark) check(dir, instance string) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w for certain: %s cannot be read: %w", errNames, namesMarkFile, causeOf(err))
+		return fmt.Errorf("%w for certain: %s cannot be read: %w", errNames, namesMarkFile, folder.Cause(err))
 	case string(text) != written.line():
 		return fmt.Errorf("%w for certain: %s is damaged", errNames, namesMarkFile)
 	case written.id != m.id:

@@ -10,6 +10,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
@@ -231,7 +232,7 @@ func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summ
 		if err != nil {
 			return nil, err
 		}
-		hours, days := st.Due(endOfTime)
+		hours, days := st.Due(folder.EndOfTime)
 		list.Add(d, hours, days)
 	}
 	return slices.Concat(list.Hours, list.Days), nil
@@ -244,13 +245,13 @@ func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p stri
 		return fmt.Errorf("drop summaries of %s: it has none", c.Name)
 	}
 	of := d.Collection(p)
-	if raw := s.files.periods(c, 0, endOfTime); len(raw) > 0 {
+	if raw := s.files.periods(c, 0, folder.EndOfTime); len(raw) > 0 {
 		t = min(t, raw[0].From)
 	}
 	if err := s.Drop(ctx, of, t); err != nil {
 		return err
 	}
-	d.DropMade(of, s.mark(of.Name))
+	d.DropMade(of, s.marks.At(of.Name))
 	return nil
 }
 

@@ -16,21 +16,10 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
 )
-
-// A file that exists but cannot be read, because of a disk error, missing permissions or a lock of another program,
-// makes its day incomplete like a damaged one. But it may be whole, so it keeps its name and is not touched. New rows
-// of the day go into a second, late file:
-//
-//	objectdata/2026-11-13.duckdb        cannot be read
-//	objectdata/2026-11-13.duckdb.late   rows that came since
-//
-// The file is tried again every few seconds, and at the next start. Once it can be read, the rows of the late file are
-// merged into it, and the day is complete. A crash in between does no harm: rows that are in both files are recognised
-// by their ids.
-const lateSuffix = ".late"
 
 const (
 	firstRetry = 2 * time.Second
@@ -93,7 +82,7 @@ func remedyFor(why string) string {
 func (l *loss) unreadableMessage() string {
 	name := filepath.Join(l.collection.Name, filepath.Base(l.marker))
 	return fmt.Sprintf("rows of %s of %s cannot be read: %s: %s; %s. It is tried again by itself; rows of that day that come meanwhile are kept in %s%s",
-		l.collection.Name, l.name(), l.marker, l.why, remedyFor(l.why), name, lateSuffix)
+		l.collection.Name, l.name(), l.marker, l.why, remedyFor(l.why), name, folder.LateSuffix)
 }
 
 // setUnreadable takes an unreadable file out of use until it can be read. The mutex is held.
@@ -175,7 +164,7 @@ func (fs *files) addLate(found []*file) error {
 				return err
 			}
 		}
-		if err := errors.Join(fs.manifest.add(f.key()), fs.manifest.remove(late.key())); err != nil {
+		if err := errors.Join(fs.manifest.Add(f.key()), fs.manifest.Remove(late.key())); err != nil {
 			fs.log.Warn("the list of files of rows could not be written", "err", err)
 		}
 		fs.insert(f)
@@ -209,7 +198,7 @@ func (fs *files) probe() error {
 		case errors.Is(err, os.ErrNotExist):
 			errs = append(errs, fs.markDeleted(l))
 		default:
-			fs.stillUnreadable(l, causeOf(err).Error())
+			fs.stillUnreadable(l, folder.Cause(err).Error())
 		}
 	}
 	return errors.Join(errs...)
@@ -269,14 +258,14 @@ func (fs *files) markDeleted(l *loss) error {
 	}
 	fs.log.Error("a file of rows is gone", "file", l.marker)
 	now := fs.now().UTC().Truncate(time.Second)
-	note := fs.freeMarker(l.marker+missingMark, now)
-	if err := writeNote(note, reasonDeleted); err != nil {
+	note := folder.FreeMarker(l.marker+folder.MissingMark, now)
+	if err := folder.WriteNote(note, reasonDeleted); err != nil {
 		return err
 	}
 	key := l.collection.Name + "/" + filepath.Base(l.marker)
 	l.marker, l.why, l.unreadable, l.restored = note, reasonDeleted, nil, false
 	fs.onChange()
-	return fs.manifest.remove(key)
+	return fs.manifest.Remove(key)
 }
 
 // readThrough reads a file and its log to the end, opened as the service would open them.
@@ -378,7 +367,7 @@ func (fs *files) replaceLate(l *loss, f, late *file) error {
 	}
 	fs.insert(f)
 	fs.releaseLocked([]*file{f})
-	return fs.manifest.note(fs.reached(), 0)
+	return fs.manifest.Note(fs.reached(), 0)
 }
 
 // removeLoss removes a day from the list of incomplete ones. The mutex is held.

@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/folder"
 )
 
 // TestVerifyLate damages the late file of a day: verify distinguishes it from an intact one, and changes neither.
@@ -31,11 +32,11 @@ func TestVerifyLate(t *testing.T) {
 	f := func(name, want string, change func(late string)) {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)
-			late := dayPath(dir, damageDay) + lateSuffix
+			late := dayPath(dir, damageDay) + folder.LateSuffix
 			change(late)
 			before := contents(t, dir)
 			problems := verify(t, dir)
-			if len(problems) != 1 || !strings.HasSuffix(problems[0].File, lateSuffix) || !strings.Contains(problems[0].Problem, want) {
+			if len(problems) != 1 || !strings.HasSuffix(problems[0].File, folder.LateSuffix) || !strings.Contains(problems[0].Problem, want) {
 				t.Fatalf("%+v, want %q", problems, want)
 			}
 			if whole := strings.Contains(problems[0].Remedy, "it puts the rows into it"); whole != (name == "whole") ||

@@ -29,21 +29,21 @@ const (
 // Fill is how full the last vector of a file is. The zero value means unknown.
 type Fill struct {
 	Alias string // of the file when its rows were counted
-	rows  int
-	bytes int // of texts, without those from before the file was attached
+	Rows  int    // in it
+	bytes int    // of texts, without those from before the file was attached
 }
 
 // add counts rows, no more than the vector has space for.
 func (v *Fill) add(rows, bytes int) {
-	v.rows += rows
+	v.Rows += rows
 	v.bytes += bytes
-	if v.rows == VectorRows {
-		v.rows, v.bytes = 0, 0
+	if v.Rows == VectorRows {
+		v.Rows, v.bytes = 0, 0
 	}
 }
 
 // fits reports whether rows may go into the vector. A row that is too large for a whole vector gets its own.
-func (v *Fill) fits(bytes int) bool { return v.rows == 0 || v.bytes+bytes <= VectorBytes }
+func (v *Fill) fits(bytes int) bool { return v.Rows == 0 || v.bytes+bytes <= VectorBytes }
 
 // TextBytes returns the size of the texts of n rows from at, and that of the longest.
 func (p Piece) TextBytes(at, n int) (bytes, longest int) {
@@ -67,7 +67,7 @@ func (p Piece) TextBytes(at, n int) (bytes, longest int) {
 // nextRows returns how many of the n rows from at can be written at once: all, unless texts are long. It writes padding
 // before them if necessary.
 func (w *rowWriter) nextRows(p Piece, at, n int) (int, error) {
-	n = min(n, VectorRows-w.fill.rows)
+	n = min(n, VectorRows-w.fill.Rows)
 	if w.noPadding {
 		return n, nil
 	}
@@ -75,7 +75,7 @@ func (w *rowWriter) nextRows(p Piece, at, n int) (int, error) {
 	if longest >= OverflowBytes || w.anyOverflow() || !w.fill.fits(bytes) {
 		n = 1
 		if bytes, _ = p.TextBytes(at, 1); !w.fill.fits(bytes) {
-			if err := w.pad(VectorRows - w.fill.rows); err != nil {
+			if err := w.pad(VectorRows - w.fill.Rows); err != nil {
 				return 0, err
 			}
 		}
@@ -144,5 +144,5 @@ func CountFill(ctx context.Context, c *duckdb.Conn, alias string) (Fill, error) 
 	if err != nil {
 		return Fill{}, err
 	}
-	return Fill{Alias: alias, rows: int(rows % VectorRows)}, nil
+	return Fill{Alias: alias, Rows: int(rows % VectorRows)}, nil
 }

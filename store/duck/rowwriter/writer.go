@@ -11,7 +11,7 @@ import (
 type rowWriter struct {
 	*duckdb.Appender
 	from     []*belfry.Column // the batch's columns in the appender's order; nil: absent
-	fill     Fill       // of the file, including what has been written
+	fill     Fill             // of the file, including what has been written
 	overflow []bool           // columns whose last text was OverflowBytes or longer
 
 	noPadding bool // see config
