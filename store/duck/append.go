@@ -12,6 +12,7 @@ import (
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
+	"belfry/store/duck/names"
 	"belfry/store/duck/rowwriter"
 )
 
@@ -68,7 +69,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 	if err != nil {
 		return nil, err
 	}
-	if err := s.items.apply(ctx, s.writer, batches); err != nil {
+	if err := s.items.Apply(ctx, s.writer, batches); err != nil {
 		return nil, fmt.Errorf("store items: %w", err)
 	}
 	if len(loads) > 0 { // item names are not stored in the folder
@@ -140,7 +141,7 @@ func (s *Store) engineBroken(ctx context.Context) bool {
 	if s.closed || ctx.Err() != nil {
 		return false
 	}
-	return s.engine == nil || duckdb.IsKind(s.writer.Exec(ctx, "SELECT count(*) FROM "+itemTable), duckdb.FatalError, duckdb.InternalError)
+	return s.engine == nil || duckdb.IsKind(s.writer.Exec(ctx, "SELECT count(*) FROM "+names.Table), duckdb.FatalError, duckdb.InternalError)
 }
 
 // load is what is to be stored in one file.
@@ -183,7 +184,7 @@ func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*bel
 		if c == nil {
 			return nil, nil, fmt.Errorf("store rows of %q: the catalog has no such historical collection", b.Collection)
 		}
-		rowwriter.Split(c, b, func(p belfry.Span, rows []int) { add(c, p, rowwriter.Piece{b, rows}) })
+		rowwriter.Split(c, b, func(p belfry.Span, rows []int) { add(c, p, rowwriter.Piece{Batch: b, Rows: rows}) })
 	}
 	return loads, dropped, nil
 }

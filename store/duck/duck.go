@@ -49,6 +49,7 @@ import (
 	"belfry/store"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/names"
 	"belfry/store/duck/summary"
 )
 
@@ -121,7 +122,7 @@ type Store struct {
 	writer   *duckdb.Conn
 	marks    folder.Watermarks
 	kept     folder.Kept
-	items    dimension
+	items    *names.Names
 	indexer  indexBuilder
 	trackers map[string]*summary.Tracker // by collection with summaries; never changed
 
@@ -198,10 +199,8 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if s.files.conn, err = s.engine.Connect(); err != nil {
 		return err
 	}
-	s.items.removed = removedNames{
-		path: filepath.Join(s.cfg.Dir, removedFile), instance: s.cfg.Instance, fill: s.cfg.Removed, after: s.cfg.RemovedAfter, log: s.cfg.Log,
-	}
-	return s.items.create(ctx, s.writer)
+	s.items, err = names.Open(ctx, s.writer, s.cfg.Config)
+	return err
 }
 
 // options returns the limits of an engine that may use this much memory.
@@ -270,7 +269,7 @@ func (s *Store) Close() error {
 	err := errors.Join(s.Watch(), s.files.detachAll(context.Background()))
 	s.files.manifest.Close()
 	if s.writer != nil {
-		err = errors.Join(err, s.items.removed.checkpoint(context.Background(), s.writer))
+		err = errors.Join(err, s.items.Checkpoint(context.Background(), s.writer))
 	}
 	s.stop()
 	if err != nil {
@@ -296,5 +295,5 @@ func (s *Store) restartEngine(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return fmt.Errorf("restart the engine: %w", err)
 	}
-	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.apply(ctx, s.writer, []*belfry.Batch{b}) })
+	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.Apply(ctx, s.writer, []*belfry.Batch{b}) })
 }

@@ -139,7 +139,7 @@ func TestManifestWithoutMoved(t *testing.T) {
 	path := filepath.Join(dir, folder.ManifestFile)
 	text, err := os.ReadFile(path)
 	must(t, err)
-	before, _, found := strings.Cut(string(text), manifestMoved+" ")
+	before, _, found := strings.Cut(string(text), "moved"+" ")
 	if !found {
 		t.Fatalf("%s", text)
 	}

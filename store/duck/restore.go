@@ -82,7 +82,7 @@ func (r *restoring) add(b *belfry.Batch) (err error) {
 		if n := len(load.pieces); n > 0 && (r.rows[l] >= rowwriter.MaxCommit || r.bytes[l] >= restoreBytes) && load.pieces[n-1].Batch.Pos != b.Pos {
 			err = r.flush(l)
 		}
-		some := rowwriter.Piece{b, rows}
+		some := rowwriter.Piece{Batch: b, Rows: rows}
 		bytes, _ := some.TextBytes(0, some.Len())
 		load.pieces = append(load.pieces, some)
 		r.rows[l], r.bytes[l] = r.rows[l]+some.Len(), r.bytes[l]+bytes

@@ -12,6 +12,7 @@ import (
 	"belfry/query"
 	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/names"
 )
 
 // A plan passes through six functions, each of which adds one thing:
@@ -225,7 +226,7 @@ func retryInvalidated(run func() (*rows, error)) (*rows, error) {
 
 // runSQL runs the plan on the given tables.
 func (s *Store) runSQL(ctx context.Context, c *duckdb.Conn, p *query.Plan, tables []query.Table) (*rows, error) {
-	stmt, err := query.SQL(p, dialect.New(itemTable), tables)
+	stmt, err := query.SQL(p, dialect.New(names.Table), tables)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"belfry/store"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/names"
 )
 
 // Verify reads all files of a store that no process has open, and lists what is damaged or missing. It moves and
@@ -296,9 +297,9 @@ func (v *verifying) read(ctx context.Context, f *file) (err error) {
 
 // removedNames reads the whole file with the names of removed items. A folder without rows may have none.
 func (v *verifying) removedNames(ctx context.Context) error {
-	path := filepath.Join(v.dir, removedFile)
+	path := filepath.Join(v.dir, names.File)
 	add := func(problem, remedy string) {
-		v.Problems = append(v.Problems, store.Problem{File: removedFile, Problem: problem, Remedy: remedy})
+		v.Problems = append(v.Problems, store.Problem{File: names.File, Problem: problem, Remedy: remedy})
 	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, os.ErrNotExist):
@@ -314,14 +315,18 @@ func (v *verifying) removedNames(ctx context.Context) error {
 		return nil
 	}
 	v.Files++
-	remedy, err := v.readNames(ctx, path)
+	atStart, err := names.ReadAll(ctx, v.conn, v.cfg.Config)
+	remedy := remedyNoNames
+	if atStart {
+		remedy = remedyNames
+	}
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case duckdb.OutOfMemory(err):
-		v.Unread = append(v.Unread, store.Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
-	case errors.Is(err, errNames):
+		v.Unread = append(v.Unread, store.Problem{File: names.File, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
+	case errors.Is(err, names.ErrNames):
 		add("damaged: "+err.Error(), remedy)
 	default:
 		if why := damageAtOpen(path, err); why != "" {
@@ -331,29 +336,4 @@ func (v *verifying) removedNames(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// readNames makes the engine read every block of the names. If it cannot, the remedy depends on whether a start would
-// notice.
-func (v *verifying) readNames(ctx context.Context, path string) (remedy string, err error) {
-	const alias = "f"
-	if err := v.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
-		return remedyNames, err
-	}
-	defer func() { err = errors.Join(err, v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
-	mark, err := inspectNames(ctx, v.conn, alias)
-	if err == nil && mark != nil {
-		err = mark.check(v.dir, v.instance)
-	}
-	if err == nil && mark != nil && v.cfg.RemovedAfter(mark.pos) {
-		err = errBehind
-	}
-	if err != nil || mark == nil {
-		return remedyNames, err
-	}
-	var sums []string
-	for _, col := range removedColumns() {
-		sums = append(sums, "bit_xor(hash("+duckdb.QuoteName(col.Name)+"))")
-	}
-	return remedyNoNames, v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item")
 }

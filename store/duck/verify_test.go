@@ -14,6 +14,7 @@ import (
 	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/names"
 )
 
 // TestVerifyLate damages the late file of a day: verify distinguishes it from an intact one, and changes neither.
@@ -114,9 +115,9 @@ func TestVerifyRemovedNames(t *testing.T) {
 	base := makeDays(t)
 	s := openWith(t, base)
 	for _, text := range []string{
-		"INSERT INTO " + removedTable + " (id, customer, kind, object, resource, view, batch) SELECT i, 1, 3, 'o' || hash(i), 'web01', 'main', 1 FROM range(200000) AS r(i)",
-		"CHECKPOINT " + removedDatabase,
-		"INSERT INTO " + removedTable + " (id, customer, kind, object, resource, view, batch) SELECT 200000 + i, 1, 3, 'o' || hash(i), 'web01', 'main', 2 FROM range(50) AS r(i)",
+		"INSERT INTO removed.main.item (id, customer, kind, object, resource, view, batch) SELECT i, 1, 3, 'o' || hash(i), 'web01', 'main', 1 FROM range(200000) AS r(i)",
+		"CHECKPOINT removed",
+		"INSERT INTO removed.main.item (id, customer, kind, object, resource, view, batch) SELECT 200000 + i, 1, 3, 'o' || hash(i), 'web01', 'main', 2 FROM range(50) AS r(i)",
 	} {
 		must(t, s.writer.Exec(t.Context(), text))
 	}
@@ -130,7 +131,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 	f := func(name, want, remedy string, change func(path string)) {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)
-			path := filepath.Join(dir, removedFile)
+			path := filepath.Join(dir, names.File)
 			change(path)
 			before := contents(t, dir)
 			problems := verify(t, dir)
@@ -143,7 +144,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 				}
 				return
 			}
-			if len(problems) != 1 || problems[0].File != removedFile || !strings.Contains(problems[0].Problem, want) || !strings.Contains(problems[0].Remedy, remedy) {
+			if len(problems) != 1 || problems[0].File != names.File || !strings.Contains(problems[0].Problem, want) || !strings.Contains(problems[0].Remedy, remedy) {
 				t.Fatalf("%+v, want %q and %q", problems, want, remedy)
 			}
 			if remedy == remove {
@@ -175,13 +176,13 @@ func TestVerifyRemovedNames(t *testing.T) {
 		must(t, err)
 		write(t, path, content)
 	})
-	f("without its mark", "removed.mark cannot be read", restart, func(path string) { must(t, os.Remove(filepath.Join(filepath.Dir(path), namesMarkFile))) })
-	f("with a damaged mark", "removed.mark is damaged", restart, func(path string) { write(t, filepath.Join(filepath.Dir(path), namesMarkFile), junk[:50]) })
+	f("without its mark", "removed.mark cannot be read", restart, func(path string) { must(t, os.Remove(filepath.Join(filepath.Dir(path), names.MarkFile))) })
+	f("with a damaged mark", "removed.mark is damaged", restart, func(path string) { write(t, filepath.Join(filepath.Dir(path), names.MarkFile), junk[:50]) })
 	f("of another instance", "of this instance", restart, func(path string) {
 		other := t.TempDir()
 		must(t, openWith(t, other).Close())
 		must(t, unlink(path))
-		content, err := os.ReadFile(filepath.Join(other, removedFile))
+		content, err := os.ReadFile(filepath.Join(other, names.File))
 		must(t, err)
 		write(t, path, content)
 	})
@@ -198,7 +199,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 			t.Errorf("a folder that no service has used: %+v", problems)
 		}
 		must(t, openWith(t, dir).Close())
-		must(t, unlink(filepath.Join(dir, removedFile)))
+		must(t, unlink(filepath.Join(dir, names.File)))
 		if problems := verify(t, dir); len(problems) != 0 {
 			t.Errorf("a folder without rows: %+v", problems)
 		}

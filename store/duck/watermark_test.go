@@ -79,8 +79,9 @@ func TestDamagedWatermark(t *testing.T) {
 				t.Errorf("after a Drop: %d rows, %v; want 3", n, err)
 			}
 			must(t, s.Close())
-			if w := folder.ReadWatermark(dir, c); w.damage != "" || w.at != crashDay0+2*belfry.Day {
-				t.Errorf("the new watermark is %+v", w)
+			var marks folder.Watermarks
+			if marks.Read(dir, []*catalog.Collection{c}); len(marks.Damaged()) > 0 || marks.At(c.Name) != crashDay0+2*belfry.Day {
+				t.Errorf("the new watermark is %s, %v", marks.At(c.Name), marks.Damaged())
 			}
 		})
 	}

@@ -1,31 +1,34 @@
-package duck
+// Package names keeps the names of items where queries can join them: of existing items in memory, of removed ones in a
+// file, because there may be many more of those.
+package names
 
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"belfry"
+	"belfry/store"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/rowwriter"
 )
 
-// dimension has the names of items by id: of existing ones in memory, of removed ones in a file, see removed.go. Only
-// the writer uses it.
-type dimension struct {
+// Names has the names of items by id. Only the writer uses it.
+type Names struct {
 	highest int64 // highest id in the table
 	deleted int   // rows since the last checkpoint
 	removed removedNames
 }
 
-// The table is in a separate database which, unlike the main one, is compressed at each checkpoint. Queries use the
-// view itemTable, which adds the removed items.
+// The names of existing items are in a separate database which, unlike the main one, is compressed at each checkpoint.
 const (
 	vacuumItems  = 50_000 // deleted rows that trigger a checkpoint
 	itemDatabase = "items"
 	liveTable    = itemDatabase + ".main.live"
-	itemTable    = itemDatabase + ".main.item"
+	// Table is what queries join: the names of existing and of removed items.
+	Table = itemDatabase + ".main.item"
 )
 
 func itemColumns() []duckdb.Column {
@@ -43,26 +46,30 @@ func itemColumns() []duckdb.Column {
 	}
 }
 
-func (d *dimension) create(ctx context.Context, c *duckdb.Conn) error {
-	d.highest = 0
+// Open creates the table of items in a new engine, and attaches the file of removed names in cfg.Dir. Names of existing
+// items come with Apply.
+func Open(ctx context.Context, c *duckdb.Conn, cfg store.Config) (*Names, error) {
+	d := &Names{removed: removedNames{
+		path: filepath.Join(cfg.Dir, File), instance: cfg.Instance, fill: cfg.Removed, after: cfg.RemovedAfter, log: cfg.Log,
+	}}
 	if err := c.Exec(ctx, "ATTACH ':memory:' AS "+itemDatabase+" (COMPRESS)"); err != nil {
-		return fmt.Errorf("create item table: %w", err)
+		return nil, fmt.Errorf("create item table: %w", err)
 	}
 	var defs []string
 	for _, col := range itemColumns() {
 		defs = append(defs, duckdb.QuoteName(col.Name)+" "+col.Kind.SQL())
 	}
 	if err := c.Exec(ctx, "CREATE TABLE "+liveTable+" ("+strings.Join(defs, ", ")+")"); err != nil {
-		return fmt.Errorf("create item table: %w", err)
+		return nil, fmt.Errorf("create item table: %w", err)
 	}
 	if err := d.removed.open(ctx, c); err != nil {
-		return fmt.Errorf("open names of removed items: %w", err)
+		return nil, fmt.Errorf("open names of removed items: %w", err)
 	}
-	return nil
+	return d, nil
 }
 
-// apply stores the batches of items among the given ones. A known item is replaced.
-func (d *dimension) apply(ctx context.Context, c *duckdb.Conn, batches []*belfry.Batch) error {
+// Apply stores the batches of items among the given ones. A known item is replaced.
+func (d *Names) Apply(ctx context.Context, c *duckdb.Conn, batches []*belfry.Batch) error {
 	pieces, known, highest, err := d.latest(batches)
 	if err != nil || len(pieces) == 0 {
 		return err
@@ -112,7 +119,7 @@ func transact(ctx context.Context, c *duckdb.Conn, do func() error) error {
 }
 
 // latest returns the last version of each item, and the items that the table may have already.
-func (d *dimension) latest(batches []*belfry.Batch) (pieces []rowwriter.Piece, known []int64, highest int64, err error) {
+func (d *Names) latest(batches []*belfry.Batch) (pieces []rowwriter.Piece, known []int64, highest int64, err error) {
 	seen := map[int64]bool{}
 	highest = d.highest
 	for _, b := range slices.Backward(batches) {
@@ -136,7 +143,7 @@ func (d *dimension) latest(batches []*belfry.Batch) (pieces []rowwriter.Piece, k
 			rows = append(rows, i)
 		}
 		slices.Reverse(rows)
-		pieces = append(pieces, rowwriter.Piece{b, rows})
+		pieces = append(pieces, rowwriter.Piece{Batch: b, Rows: rows})
 	}
 	slices.Reverse(pieces)
 	return pieces, known, highest, nil
@@ -196,4 +203,9 @@ func addItems(a *duckdb.Appender, b *belfry.Batch, rows []int, batch int64) {
 			a.Ints(i, rowwriter.Gather(nil, c.Ints, rows))
 		}
 	}
+}
+
+// Checkpoint moves the log of the file of removed names into it.
+func (d *Names) Checkpoint(ctx context.Context, c *duckdb.Conn) error {
+	return d.removed.checkpoint(ctx, c)
 }
