@@ -199,7 +199,7 @@ func (s *Store) deliver(ctx context.Context, l *load) error {
 			return err
 		}
 		if s.files.isLeaving(l.collection, l.period) { // running queries would keep it in use
-			open, _ := s.queries.clear(ctx, true)
+			open, _ := s.queries.Clear(ctx, true)
 			open()
 		}
 		if err := s.restore(ctx, s.files.unrestored()); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
@@ -64,13 +65,13 @@ func (f *file) inspect(ctx context.Context, c *duckdb.Conn, instance string) (ki
 	if len(f.collection.Fields) == 0 { // a file of summaries
 		err := summary.Check(ctx, c, f.attached())
 		if duckdb.IsKind(err, duckdb.BinderError, duckdb.CatalogError) {
-			return nil, fmt.Errorf("%w: it does not say what its summaries were made of in a way that this program knows", errForeign)
+			return nil, fmt.Errorf("%w: it does not say what its summaries were made of in a way that this program knows", damage.ErrForeign)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return kinds, belongs(f, kinds, first, any)
+	return kinds, damage.Belongs(f.collection, f.Span, kinds, first, any)
 }
 
 // firstTime returns the time of a row of the file, if it has any.
@@ -95,8 +96,8 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 		}
 		return
 	}
-	why := damageAtOpen(f.path, err)
-	if why == "" && (isStoreWide(err) || errors.Is(err, errLost)) {
+	why := damage.AtOpen(f.path, err)
+	if why == "" && (damage.StoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
 	if _, err := fs.buildTemplate(ctx, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}); err != nil {
@@ -109,7 +110,7 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 	}
 	if why == "" {
 		fs.log.Warn("a file of rows cannot be opened", "file", f.path, "err", err)
-		fs.setUnreadable(f, reasonAtOpen(f.path, err))
+		fs.setUnreadable(f, damage.ReasonAtOpen(f.path, err))
 		return
 	}
 	fs.setAside(f, why)
@@ -235,9 +236,9 @@ func (fs *files) finish(list []*file, err error) {
 			if f.doomed {
 				continue
 			}
-			if why := damageIn(f.path, err); why != "" {
+			if why := damage.In(f.path, err); why != "" {
 				fs.setAside(f, why)
-			} else if why := unreadableIn(f.path, err); why != "" {
+			} else if why := damage.Unreadable(f.path, err); why != "" {
 				fs.setUnreadable(f, why)
 			}
 		}

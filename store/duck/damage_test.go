@@ -14,6 +14,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 )
@@ -149,11 +150,11 @@ var damages = []struct {
 	{"magic", func(t testing.TB, path string) { overwrite(t, path, 8, 4) }},
 	{"first header", func(t testing.TB, path string) { overwrite(t, path, 100, 10) }},
 	{"second header", func(t testing.TB, path string) { overwrite(t, path, 4096, 4096) }},
-	{"metadata", func(t testing.TB, path string) { overwrite(t, path, firstBlock+40_960, 4096) }},
+	{"metadata", func(t testing.TB, path string) { overwrite(t, path, damage.FirstBlock+40_960, 4096) }},
 	{"row group", corruptRows},
 	{"empty", func(t testing.TB, path string) { truncate(t, path, 0) }},
 	{"cut in the header", func(t testing.TB, path string) { truncate(t, path, 100) }},
-	{"cut in the rows", func(t testing.TB, path string) { truncate(t, path, firstBlock+blockBytes+100) }},
+	{"cut in the rows", func(t testing.TB, path string) { truncate(t, path, damage.FirstBlock+damage.BlockBytes+100) }},
 	{"folder", func(t testing.TB, path string) { remove(t, path); mkdir(t, path) }},
 	{"deleted", func(t testing.TB, path string) { remove(t, path) }},
 	{"text", func(t testing.TB, path string) { write(t, path, []byte(strings.Repeat("hello\n", 10_000))) }},
@@ -170,7 +171,7 @@ func corruptRows(t testing.TB, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
 	must(t, err)
-	for at := int64(firstBlock + blockBytes); at < info.Size(); at += blockBytes {
+	for at := int64(damage.FirstBlock + damage.BlockBytes); at < info.Size(); at += damage.BlockBytes {
 		overwrite(t, path, at+40_960, 4096)
 	}
 }
@@ -429,10 +430,10 @@ func TestNotDamage(t *testing.T) {
 		"IO Error: Could not read enough bytes from file \"" + dayPath(dir, 0) + "\": attempted to read 4096 bytes from location 0",
 	} {
 		err := duckdb.ParseError(text)
-		if why := damageAtOpen(dayPath(dir, 0), err); why != "" {
+		if why := damage.AtOpen(dayPath(dir, 0), err); why != "" {
 			t.Errorf("%s: taken for damage: %s", text, why)
 		}
-		if why := damageIn(dayPath(dir, 0), err); why != "" {
+		if why := damage.In(dayPath(dir, 0), err); why != "" {
 			t.Errorf("%s: taken for damage: %s", text, why)
 		}
 	}

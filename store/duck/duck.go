@@ -50,6 +50,7 @@ import (
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/names"
+	"belfry/store/duck/slots"
 	"belfry/store/duck/summary"
 )
 
@@ -105,8 +106,8 @@ func (c *config) setDefaults() error {
 // Store is a row store in a folder.
 type Store struct {
 	cfg     config
-	slots   slots // of statements of queries
-	queries evictableQueries
+	slots   slots.Slots // of statements of queries
+	queries slots.Evictable
 
 	// Guarded by write.
 	delivered  map[loadKey]belfry.Position // what files have stored of AppendSome calls that left rows over
@@ -146,7 +147,7 @@ func openStore(ctx context.Context, cfg config) (*Store, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{limit: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
+	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots.Slots{Limit: cfg.Queries, Extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
@@ -240,7 +241,7 @@ func (s *Store) usable() error {
 
 // Stats implements store.Store.
 func (s *Store) Stats() store.Stats {
-	return store.Stats{Skipped: s.skipped.Load(), Expired: s.expired.Load(), Running: s.slots.count()}
+	return store.Stats{Skipped: s.skipped.Load(), Expired: s.expired.Load(), Running: s.slots.Count()}
 }
 
 // Newest returns the end of the period of the newest file of any collection; 0 if there are no files.

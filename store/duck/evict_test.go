@@ -8,6 +8,7 @@ import (
 	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/slots"
 )
 
 // hoard is a query that holds some 57 MB of the engine's memory and runs for days.
@@ -30,7 +31,7 @@ func TestAppendEvicts(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a query that is not evicted does not run for days
 	defer cancel()
-	inner, me, err := s.queries.enter(ctx)
+	inner, me, err := s.queries.Enter(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +42,13 @@ func TestAppendEvicts(t *testing.T) {
 			_, err = c.Query(inner, hoard)
 			s.engine.Return(c, false)
 		}
-		s.queries.leave(me)
+		s.queries.Leave(me)
 		ended <- err
 	}()
 	waitMemory(t, s, 50<<20)
 	mustAppend(t, s, lines(1, 1, 2000, 2000, 30_000))
 	// The query may fail for lack of memory before it is cancelled.
-	if err := <-ended; context.Cause(inner) != errEvicted && !duckdb.OutOfMemory(err) {
+	if err := <-ended; context.Cause(inner) != slots.ErrEvicted && !duckdb.OutOfMemory(err) {
 		t.Errorf("the query ended with %v, because %v", err, context.Cause(inner))
 	}
 	if s.memoryNow() != s.cfg.MemoryLimit {

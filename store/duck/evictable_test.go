@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store/duck/slots"
 )
 
 // TestEviction: when memory is short, running queries are ended and others wait until they may start.
 func TestEviction(t *testing.T) {
-	var r evictableQueries
+	var r slots.Evictable
 	ctx, me, err := r.enter(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -20,7 +21,7 @@ func TestEviction(t *testing.T) {
 		r.leave(me)
 	}()
 	open, any := r.clear(t.Context(), true)
-	if !any || context.Cause(ctx) != errEvicted {
+	if !any || context.Cause(ctx) != slots.ErrEvicted {
 		t.Errorf("any %v, cause %v", any, context.Cause(ctx))
 	}
 	gone, cancel := context.WithCancel(t.Context())

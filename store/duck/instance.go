@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 )
@@ -39,7 +40,7 @@ func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string
 	}
 	r, err := c.Query(ctx, fmt.Sprintf("SELECT "+position+", (SELECT min(id) FROM %[1]s.main."+instanceTable+"), (SELECT max(id) FROM %[1]s.main."+instanceTable+")", f.alias))
 	if err != nil && strings.Contains(err.Error(), "Table with name "+instanceTable+" does not exist") {
-		return fmt.Errorf("%w: it has no table that names its instance", errForeign)
+		return fmt.Errorf("%w: it has no table that names its instance", damage.ErrForeign)
 	}
 	if err != nil {
 		return err
@@ -49,11 +50,11 @@ func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string
 		f.pos = belfry.Position(r.Int(0))
 	}
 	if r.Null(1) {
-		return fmt.Errorf("%w: it does not name its instance", errForeign)
+		return fmt.Errorf("%w: it does not name its instance", damage.ErrForeign)
 	}
 	for _, id := range []string{r.TextAt(1), r.TextAt(2)} {
 		if id != instance {
-			return fmt.Errorf("%w: it has rows of the instance %.40q", errForeign, id)
+			return fmt.Errorf("%w: it has rows of the instance %.40q", damage.ErrForeign, id)
 		}
 	}
 	return nil

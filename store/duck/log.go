@@ -2,13 +2,13 @@ package duck
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"belfry"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 )
 
@@ -93,29 +93,11 @@ func (fs *files) checkpointed(f *file) {
 	f.stampItems()
 }
 
-// countCheckpoints returns how often a file has been checkpointed: the higher number of the two headers that the engine
-// writes in turn.
-func countCheckpoints(path string) (n uint64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	for _, at := range []int64{mainHeader, 2 * mainHeader} {
-		var b [8]byte
-		if _, err := f.ReadAt(b[:], at+8); err != nil { // after the checksum
-			return 0, err
-		}
-		n = max(n, binary.LittleEndian.Uint64(b[:]))
-	}
-	return n, nil
-}
-
 // noteLog records the log of a file that has no commit or checkpoint in progress. The mutex is held.
 func (fs *files) noteLog(f *file) {
 	f.log = logState{}
 	f.log.info, _ = os.Stat(f.path + ".wal") // nil when there is none
-	f.log.checkpoints, _ = countCheckpoints(f.path)
+	f.log.checkpoints, _ = damage.Checkpoints(f.path)
 }
 
 // checkLog checks that the log of an attached file is still the one that was written to. After a commit (committed)
@@ -135,7 +117,7 @@ func (fs *files) checkLog(f *file, committed bool) {
 		}
 		return
 	}
-	n, err := countCheckpoints(f.path) // after Stat: the engine counts before it removes a log
+	n, err := damage.Checkpoints(f.path) // after Stat: the engine counts before it removes a log
 	if err != nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/damage"
 )
 
 // TestLogDeletedUnderUs deletes, truncates or replaces the log of a file while rows are written to it. It is noticed
@@ -145,7 +146,7 @@ func TestCommitsUnderWatch(t *testing.T) {
 	for pos := range commits {
 		must(t, s.Append(t.Context(), manyRows(2+pos, 0, 20_000)))
 		must(t, s.Mend(t.Context()))
-		n, err := countCheckpoints(dayPath(s.cfg.Dir, 0))
+		n, err := damage.Checkpoints(dayPath(s.cfg.Dir, 0))
 		must(t, err)
 		checkpoints = n
 	}

@@ -43,7 +43,7 @@ func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err er
 		return nil, err
 	}
 	defer s.unlockWrite()
-	open, _ := s.queries.clear(ctx, false)
+	open, _ := s.queries.Clear(ctx, false)
 	defer open()
 	rows, err := s.withConn(ctx, p, limit)
 	for errors.Is(err, errFile) && duckdb.OutOfMemory(err) && s.growMemory(ctx) {
@@ -55,7 +55,7 @@ func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err er
 // appendAlone stores rows again for which there was too little memory. Queries may have used it, so it ends them and
 // blocks new ones until it has tried again; only if that does not help does it grow the engine's memory.
 func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err error) error {
-	open, others := s.queries.clear(ctx, true)
+	open, others := s.queries.Clear(ctx, true)
 	defer open()
 	if others {
 		s.cfg.Log.Warn("queries were ended, as their memory was needed for rows", "err", err)
@@ -69,7 +69,7 @@ func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err er
 }
 
 // EndQueries implements store.MemoryUser.
-func (s *Store) EndQueries() { s.queries.evict() }
+func (s *Store) EndQueries() { s.queries.Evict() }
 
 // FreeMemory implements store.MemoryUser.
 func (*Store) FreeMemory() { duckdb.FreeMemory() }

@@ -244,10 +244,10 @@ func TestOlderNames(t *testing.T) {
 func TestNamesWithoutPosition(t *testing.T) {
 	dir, _ := olderNames(t, "")
 	s := openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
+	id, _ := namesMark(t, s)
 	for _, column := range []string{"pos", "instance"} {
 		must(t, s.writer.Exec(t.Context(), "ALTER TABLE removed.main.mark DROP COLUMN "+column))
 	}
-	id, _ := namesMark(t, s)
 	must(t, s.Close())
 	if problems := verify(t, dir); len(problems) != 1 || problems[0].File != names.File || !strings.Contains(problems[0].Problem, "in a format that this program knows") {
 		t.Errorf("verify: %+v", problems)

@@ -13,6 +13,7 @@ import (
 	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/names"
+	"belfry/store/duck/slots"
 )
 
 // A plan passes through six functions, each of which adds one thing:
@@ -61,18 +62,18 @@ type outcome struct {
 
 // withSlot waits for a slot, runs the plan, and keeps as many of its rows as fit into limit bytes.
 func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
-	if err := s.slots.enter(ctx, p.Customer); err != nil {
+	if err := s.slots.Enter(ctx, p.Customer); err != nil {
 		return nil, err
 	}
-	inner, me, err := s.queries.enter(ctx)
+	inner, me, err := s.queries.Enter(ctx)
 	if err != nil {
-		s.slots.leave(p.Customer)
+		s.slots.Leave(p.Customer)
 		return nil, err
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		defer s.slots.leave(p.Customer)
-		defer s.queries.leave(me)
+		defer s.slots.Leave(p.Customer)
+		defer s.queries.Leave(me)
 		var out outcome
 		defer func() {
 			if v := recover(); v != nil {
@@ -91,7 +92,7 @@ func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, 
 	switch {
 	case out.fault != "":
 		panic(out.fault)
-	case out.err != nil && context.Cause(inner) == errEvicted:
+	case out.err != nil && context.Cause(inner) == slots.ErrEvicted:
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
 	case errors.Is(out.err, errFile) && duckdb.OutOfMemory(out.err):
 		return s.retryAlone(ctx, p, limit, out.err)

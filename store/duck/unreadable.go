@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/rowwriter"
@@ -33,56 +31,10 @@ type unreadable struct {
 	ready bool // it can be read again
 }
 
-var cannotRead = regexp.MustCompile(`(?:Cannot open|Could not read from) file "([^"]*)": ([^\n]*)`)
-
-// storeWide are errors that are not those of a single file.
-var storeWide = []string{"Too many open files", "Cannot allocate", "No space left", "Resource temporarily", "Disk quota", "Read-only file system"}
-
-func isStoreWide(err error) bool {
-	return duckdb.OutOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
-		slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN}, func(e error) bool { return errors.Is(err, e) })
-}
-
-// unreadableIn returns the system's error if the engine could not read this file; "" if the error was about something
-// else.
-func unreadableIn(path string, err error) string {
-	if m := cannotRead.FindStringSubmatch(err.Error()); m != nil && (m[1] == path || m[1] == path+".wal") && !isStoreWide(err) {
-		return m[2]
-	}
-	return ""
-}
-
-// reasonAtOpen returns why a file could not be opened, in words for operators.
-func reasonAtOpen(path string, err error) string {
-	if e, ok := errors.AsType[syscall.Errno](err); ok {
-		return e.Error()
-	}
-	if why := unreadableIn(path, err); why != "" {
-		return why
-	}
-	if strings.Contains(err.Error(), "Could not set lock") {
-		return "another program has locked it"
-	}
-	return "the engine cannot open it; the server's log says why"
-}
-
-func remedyFor(why string) string {
-	why = strings.ToLower(why)
-	switch {
-	case strings.Contains(why, "permission") || strings.Contains(why, "not permitted"):
-		return "make the user of the service its owner again (chown, chmod 600)"
-	case strings.Contains(why, "input/output"):
-		return "check the disk and the kernel's log"
-	case strings.Contains(why, "locked"):
-		return "end that program"
-	}
-	return "look at the file, its disk and the server's log"
-}
-
 func (l *loss) unreadableMessage() string {
 	name := filepath.Join(l.collection.Name, filepath.Base(l.marker))
 	return fmt.Sprintf("rows of %s of %s cannot be read: %s: %s; %s. It is tried again by itself; rows of that day that come meanwhile are kept in %s%s",
-		l.collection.Name, l.name(), l.marker, l.why, remedyFor(l.why), name, folder.LateSuffix)
+		l.collection.Name, l.name(), l.marker, l.why, damage.Remedy(l.why), name, folder.LateSuffix)
 }
 
 // setUnreadable takes an unreadable file out of use until it can be read. The mutex is held.
@@ -191,7 +143,7 @@ func (fs *files) probe() error {
 	fs.mu.Unlock()
 	var errs []error
 	for _, l := range due {
-		err := readThrough(l.marker)
+		err := damage.ReadThrough(l.marker)
 		switch {
 		case err == nil:
 			fs.readable(l)
@@ -218,7 +170,7 @@ func (s *Store) retryUnreadable(ctx context.Context) error {
 	var errs []error
 	for _, l := range ready {
 		if err := s.reopenFile(ctx, l); err != nil {
-			s.files.stillUnreadable(l, reasonAtOpen(l.marker, err))
+			s.files.stillUnreadable(l, damage.ReasonAtOpen(l.marker, err))
 			errs = append(errs, fmt.Errorf("use %s again: %w", l.marker, err))
 		}
 	}
@@ -268,24 +220,6 @@ func (fs *files) markDeleted(l *loss) error {
 	return fs.manifest.Remove(key)
 }
 
-// readThrough reads a file and its log to the end, opened as the service would open them.
-func readThrough(path string) error {
-	for _, p := range []string{path, path + ".wal"} {
-		f, err := os.OpenFile(p, os.O_RDWR, 0)
-		if errors.Is(err, os.ErrNotExist) && p != path {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f})
-		if err := errors.Join(err, f.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // reopenFile uses a file again that could not be read, and merges the rows of the late file into it. The caller holds
 // write and engineMu.
 func (s *Store) reopenFile(ctx context.Context, l *loss) error {
@@ -321,7 +255,7 @@ func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err erro
 	defer fs.mu.Unlock()
 	f = &file{Span: l.Span, collection: l.collection, path: l.marker}
 	if err := fs.attach(ctx, f); err != nil {
-		if why := damageAtOpen(f.path, err); why != "" && !errors.Is(err, errLost) {
+		if why := damage.AtOpen(f.path, err); why != "" && !errors.Is(err, errLost) {
 			fs.markDamaged(l, f, why)
 			return nil, nil, errLost
 		}

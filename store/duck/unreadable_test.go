@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 )
@@ -191,7 +192,7 @@ func TestReadError(t *testing.T) {
 		{"IO Error: Could not write file \"%s\": No space left on device", ""},
 		{"IO Error: Could not read from file \"%s-not\": Input/output error", ""},
 	} {
-		if why := unreadableIn(path, duckdb.ParseError(fmt.Sprintf(test.text, path))); why != test.why {
+		if why := damage.Unreadable(path, duckdb.ParseError(fmt.Sprintf(test.text, path))); why != test.why {
 			t.Errorf("%s: %q", test.text, why)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/names"
@@ -264,7 +265,7 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 		}
 		return "", "", nil
 	}
-	if why := damageAtOpen(f.path, err); why != "" {
+	if why := damage.AtOpen(f.path, err); why != "" {
 		return "damaged: " + why, remedyDamaged, nil
 	}
 	return "cannot be read: " + err.Error(), remedyUnknown, nil
@@ -329,7 +330,7 @@ func (v *verifying) removedNames(ctx context.Context) error {
 	case errors.Is(err, names.ErrNames):
 		add("damaged: "+err.Error(), remedy)
 	default:
-		if why := damageAtOpen(path, err); why != "" {
+		if why := damage.AtOpen(path, err); why != "" {
 			add("damaged: "+why, remedy)
 		} else {
 			add("cannot be read: "+err.Error(), remedyUnknown)
