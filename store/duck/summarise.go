@@ -63,7 +63,7 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 	if w.To == d.Day {
 		from = d.Hour
 	}
-	tallies := d.Tallies(w.Spans) // before the files are acquired, so that they cannot belong to later ones
+	counts := d.DayCounts(w.Spans) // before the files are acquired, so that they cannot belong to later ones
 	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.Spans)))
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 		s.files.markStale(f)
 		return fmt.Errorf("summarise %s at %s: %w", d.Raw.Name, spans[0].From, err)
 	}
-	d.NoteMade(f.attached(), rows, tallies)
+	d.NoteMade(f.attached(), rows, counts)
 	d.Finish(w)
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Evictable are the running statements of queries. Storing rows comes first: if the engine has too little memory
+// Evictable has the running statements of queries. Storing rows comes first: if the engine has too little memory
 // for both, queries are ended.
 type Evictable struct {
 	mu      sync.Mutex
@@ -15,6 +15,7 @@ type Evictable struct {
 	idle    chan struct{} // closed when the last query ends while new ones are blocked
 }
 
+// Query is a running statement.
 type Query struct{ cancel context.CancelCauseFunc }
 
 // ErrEvicted ends a query whose memory was needed.
@@ -44,6 +45,7 @@ func (q *Evictable) Enter(ctx context.Context) (context.Context, *Query, error) 
 	}
 }
 
+// Leave ends the use of the engine by a query.
 func (q *Evictable) Leave(me *Query) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
