@@ -27,7 +27,6 @@ import (
 	"belfry/query"
 	"belfry/status"
 	"belfry/store"
-	"belfry/store/duck"
 )
 
 // memory is the sequencer on a real journal with a real row store behind it, under a clock of the test's own. Beside it
@@ -89,7 +88,7 @@ func (m *memory) open() {
 	m.tree = meta.NewTree(cat)
 	j, err := journal.Open(filepath.Join(m.dir, "journal"), journal.Options{Log: log})
 	m.must(err)
-	rows, err := duck.Open(m.Context(), duck.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
+	rows, err := OpenStore(m.Context(), usedEngine, store.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
 	m.must(err)
 	m.rows = newRowStore(rows)
 	m.mover = store.NewMover(m.rows.Store, store.MoverOptions{Log: log})
