@@ -112,22 +112,15 @@ func (a *Accounts) run(c *engine.Command, decide func(change) error) error {
 	return a.engine.Do(c)
 }
 
-// once runs a change that its caller may repeat. Its answer is stored in the record of the change.
-func (a *Accounts) once(who Caller, answer any, run func(change) error) func() (int, []byte, error) {
-	return func() (int, []byte, error) {
-		body := engine.EncodeJSON(answer)
-		err := a.urgent(who.Customer, func(t change) error {
-			if err := run(t); err != nil {
-				return err
-			}
-			t.Reply(who.Sender, who.Repeat, 200, body)
-			return nil
-		})
-		if err != nil {
-			return 0, nil, err
+// once is urgent for a change that its caller may repeat: its reply is stored with it.
+func (a *Accounts) once(who Caller, run func(change) error) error {
+	return a.urgent(who.Customer, func(t change) error {
+		if err := run(t); err != nil {
+			return err
 		}
-		return 200, body, nil
-	}
+		t.Reply(who.Sender, who.Repeat, who.Repeat.Done)
+		return nil
+	})
 }
 
 // Bootstrap makes the first customer and its administrator if there is no customer yet. password is hashed.

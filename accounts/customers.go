@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,8 +75,8 @@ func customerDoc(c belfry.CustomerID) string { return "\x01" + strconv.FormatUin
 
 // RemoveCustomer removes a customer with all it has. Once it is answered nobody finds anything of it any more, also after a
 // crash; its rows are deleted from the disk later, see Erased. The event is in the caller's customer.
-func (a *Accounts) RemoveCustomer(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, engine.RemovedAnswer(name), func(t change) error {
+func (a *Accounts) RemoveCustomer(who Caller, name string) error {
+	return a.once(who, func(t change) error {
 		c, ok := a.tree.CustomerNamed(name)
 		if !ok {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
@@ -92,7 +91,7 @@ func (a *Accounts) RemoveCustomer(ctx context.Context, who Caller, name string) 
 		t.removal(belfry.Removal{Customer: c.ID, Removed: t.Now})
 		t.Configured("customer "+name+" removed with all its data", who.Name)
 		return nil
-	}))
+	})
 }
 
 func (t change) removal(r belfry.Removal) {

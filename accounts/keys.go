@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"slices"
@@ -57,11 +56,6 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 	return secret, nil
 }
 
-// Revoked is the answer to RevokeKey.
-type Revoked struct {
-	Revoked string `json:"revoked" help:"Name of the key."`
-}
-
 // keyTerms describes in an event how long a key lasts and to what it is narrowed.
 func keyTerms(k *belfry.Key) (text string) {
 	if k.Expires != 0 {
@@ -74,9 +68,9 @@ func keyTerms(k *belfry.Key) (text string) {
 }
 
 // RevokeKey removes a key; from then on nothing is accepted under it.
-func (a *Accounts) RevokeKey(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
+func (a *Accounts) RevokeKey(who Caller, name string) error {
 	c := who.Customer
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, Revoked{name}, func(t change) error {
+	return a.once(who, func(t change) error {
 		key, have := a.tree.KeyNamed(c, name)
 		if !have {
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", name)
@@ -85,7 +79,7 @@ func (a *Accounts) RevokeKey(ctx context.Context, who Caller, name string) (code
 		t.forgetUses(&key, nil)
 		t.Configured(fmt.Sprintf("key %s revoked, had level %s", name, key.Level), who.Name)
 		return nil
-	}))
+	})
 }
 
 // usesAtOnce is how many uses of keys share a record.

@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -178,15 +177,10 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// SessionEnded is the answer to EndSession.
-type SessionEnded struct {
-	Ended string `json:"ended" help:"Id of the session."`
-}
-
 // EndSession ends one session of a user of the caller's customer, which is named by the id with which it is shown.
-func (a *Accounts) EndSession(ctx context.Context, who Caller, user, id string) (code int, answer []byte, err error) {
+func (a *Accounts) EndSession(who Caller, user, id string) error {
 	c := who.Customer
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, SessionEnded{id}, func(t change) error {
+	return a.once(who, func(t change) error {
 		have := a.tree.Logins(c, user)
 		i := slices.IndexFunc(have, func(h belfry.Hash) bool { return belfry.SessionID(h) == id })
 		if i < 0 {
@@ -195,7 +189,7 @@ func (a *Accounts) EndSession(ctx context.Context, who Caller, user, id string) 
 		t.endSession(c, have[i])
 		t.login("session ended", user)
 		return nil
-	}))
+	})
 }
 
 // SessionsUsed stores when sessions were last used, of those that were since it last did.

@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -188,9 +187,9 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 }
 
 // RemoveUser removes a user and ends its sessions.
-func (a *Accounts) RemoveUser(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
+func (a *Accounts) RemoveUser(who Caller, name string) error {
 	c := who.Customer
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, engine.RemovedAnswer(name), func(t change) error {
+	return a.once(who, func(t change) error {
 		u, err := t.changeable(c, name, who.Level == belfry.LevelInstance)
 		if err != nil {
 			return err
@@ -203,7 +202,7 @@ func (a *Accounts) RemoveUser(ctx context.Context, who Caller, name string) (cod
 		t.endSessions(c, name)
 		t.login("user "+name+" removed, was "+u.RoleName(), who.Name)
 		return nil
-	}))
+	})
 }
 
 func (t change) user(c belfry.CustomerID, name string) (belfry.User, error) {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -62,12 +61,8 @@ func until(t time.Time) *status.Schedule {
 
 // act does something with items; that one of them is not in error, or gone, is no fault.
 func (d *Demo) act(ctx context.Context, by string, a engine.Action) error {
-	_, answer, err := d.Seq.Act(ctx, d.sender(by), a, engine.Repeat{})
+	out, err := d.Seq.Act(ctx, d.sender(by), a)
 	if err != nil {
-		return fmt.Errorf("operator of the demo: %w", err)
-	}
-	var out engine.Acted
-	if err := json.Unmarshal(answer, &out); err != nil {
 		return fmt.Errorf("operator of the demo: %w", err)
 	}
 	for _, e := range out.Errors {

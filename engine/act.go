@@ -26,7 +26,7 @@ type Action struct {
 	DryRun   bool // find out what would be done, and do nothing
 }
 
-// Acted is the answer to an Action.
+// Acted is the outcome of an Action.
 type Acted struct {
 	Error  *ActedFault `json:"error,omitempty" help:"Why nothing at all was done."`
 	DryRun bool        `json:"dryrun,omitempty" help:"Nothing was changed."`
@@ -81,27 +81,39 @@ type ActedFault struct {
 	Message string      `json:"message" help:"For people." schema:"minLength=1"`
 }
 
-// Act does what an operator wants. An action on many items is done in turns of the sequencer, each a record of its own; with
-// an Idempotency-Key it is one record. An error means that a turn could not be stored; those before it count, and to send
-// the action again does no harm.
-func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (code int, answer []byte, err error) {
-	if a.DryRun { // a trial is not remembered: whoever repeats it wants to know how things are then
-		r = Repeat{}
+// Act runs an action. An action on many items takes several turns of the sequencer, each a record of its own. An error
+// means that a turn could not be stored; the turns before it count, and the action can be sent again.
+func (s *Sequencer) Act(ctx context.Context, who Sender, a Action) (*Acted, error) {
+	p := s.newActing(who, a)
+	if err := p.run(ctx, nil); err != nil {
+		return nil, err
 	}
-	run := func() (code int, answer []byte, err error) { return s.newActing(who, a).do(ctx, r) }
-	if r.Key != "" {
-		return s.Once(ctx, who, r, run)
-	}
-	return run()
+	p.out.summarize()
+	return p.out, nil
 }
 
-// code is the status of the answer. When nothing was done it is that of the errors, if they agree.
-func (a *Acted) code() int {
-	switch {
-	case len(a.Errors) == 0:
-		return 200
-	case len(a.Items) > 0:
-		return 207
+// ActOnce runs an action under an Idempotency-Key. Its effects and the reply that render makes of the outcome are one
+// record, so its size is limited.
+func (s *Sequencer) ActOnce(ctx context.Context, who Sender, a Action, r Repeat, render func(*Acted) Reply) (Reply, error) {
+	return s.Once(ctx, who, r, func() (reply Reply, err error) {
+		p := s.newActing(who, a)
+		if len(p.names) > actKeyed {
+			return Reply{}, belfry.Errorf(belfry.BodyTooLarge, "an action with an Idempotency-Key may name %d items, because it is one record; this one names %d; "+
+				"send it in parts, each under a key of its own, or without a key", actKeyed, len(p.names))
+		}
+		err = p.run(ctx, func(t *Tx) {
+			p.out.summarize()
+			reply = render(p.out)
+			t.Reply(who, r, reply)
+		})
+		return reply, err
+	})
+}
+
+// summarize sets the error of the whole action if nothing was done. Its code is that of the items' errors if they agree.
+func (a *Acted) summarize() {
+	if len(a.Errors) == 0 || len(a.Items) > 0 {
+		return
 	}
 	code := a.Errors[0].Code
 	for _, e := range a.Errors {
@@ -109,19 +121,13 @@ func (a *Acted) code() int {
 			code = belfry.AllRowsRejected
 		}
 	}
+	if code == belfry.LimitReached {
+		code = belfry.BadParameter // limit_reached is a code of rows
+	}
 	a.Error = &ActedFault{code, a.Errors[0].Message}
 	if len(a.Errors) > 1 {
 		a.Error.Message = fmt.Sprintf("none of the %d items could be dealt with; the first: %s", len(a.Errors), a.Errors[0].Message)
 	}
-	switch code {
-	case belfry.LimitReached:
-		a.Error.Code = belfry.BadParameter // the other is a code of rows
-	case belfry.UnknownItem:
-		return 404
-	case belfry.NotInError, belfry.AmbiguousName:
-		return 409
-	}
-	return 400
 }
 
 // fail says why something was not done with the item that it is the turn of.

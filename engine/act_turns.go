@@ -102,26 +102,17 @@ func (p *acting) split() []Named {
 	return Names(cut(p.Items, p.barred(barred))...)
 }
 
-// do does what is left of the action in turns, and gives the answer.
-func (p *acting) do(ctx context.Context, r Repeat) (code int, answer []byte, err error) {
-	if r.Key != "" && len(p.names) > actKeyed {
-		return 0, nil, belfry.Errorf(belfry.BodyTooLarge, "an action with an Idempotency-Key may name %d items, because it is one record; this one names %d; "+
-			"send it in parts, each under a key of its own, or without a key", actKeyed, len(p.names))
-	}
-	for more := true; more; {
-		if more, err = p.turn(ctx, r, &code, &answer); err != nil {
-			return 0, nil, err
+// run takes the turns of the action. If reply is set, the action is one turn, and reply adds the answer to its record.
+func (p *acting) run(ctx context.Context, reply func(*Tx)) error {
+	for {
+		if more, err := p.turn(ctx, reply); err != nil || !more {
+			return err
 		}
 	}
-	if answer == nil {
-		code, answer = p.out.code(), EncodeJSON(p.out)
-	}
-	return code, answer, nil
 }
 
-// turn takes an action further. Under an Idempotency-Key the answer is part of the record, so that all is one turn.
-func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) (more bool, err error) {
-	if r.Key == "" {
+func (p *acting) turn(ctx context.Context, reply func(*Tx)) (more bool, err error) {
+	if reply == nil {
 		p.passUnknown()
 		if p.next == len(p.names) && (p.ready || p.Manage == nil && p.Ack == nil) {
 			return false, nil
@@ -134,13 +125,12 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 		if err := p.settle(t.Now); err != nil {
 			return err
 		}
-		p.apply(t, r.Key != "")
+		p.apply(t, reply != nil)
 		if p.DryRun {
 			return ErrTakenBack
 		}
-		if r.Key != "" {
-			*code, *answer = p.out.code(), EncodeJSON(p.out)
-			t.Reply(p.who, r, *code, *answer)
+		if reply != nil {
+			reply(t)
 		}
 		return nil
 	}})

@@ -183,10 +183,8 @@ func TestDocumentEvents(t *testing.T) {
 		`ann: class fan created: i1.name = Speed, i1.thresholds.1.status = 1, i1.thresholds.1.when = > 80, i1.type = number, interval = 60s, log.separator = "\t"`)
 	f(put("name: fan\ninterval: 60s\nindicators: [{n: 1, name: Speed, thresholds: [{when: '> 90', status: 1}]}]\n"),
 		`ann: class fan updated: i1.thresholds.1.when: > 80 -> > 90`)
-	f(func() error {
-		_, _, err := b.DeleteClass(t.Context(), b.Who, "fan", engine.Repeat{})
-		return err
-	}, `ann: class fan removed, was i1.name = Speed, i1.thresholds.1.status = 1, i1.thresholds.1.when = > 90, i1.type = number, interval = 60s, log.separator = "\t"`)
+	f(func() error { return b.DeleteClass(b.Who, "fan", engine.Repeat{}) },
+		`ann: class fan removed, was i1.name = Speed, i1.thresholds.1.status = 1, i1.thresholds.1.when = > 90, i1.type = number, interval = 60s, log.separator = "\t"`)
 
 	policy := func(rollup string) func() error {
 		return func() error {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,11 +70,11 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	}
 	var was []byte
 	if c := t.Class(def.Name); c != nil {
-		was = EncodeJSON(c.Def)
+		was = encodeJSON(c.Def)
 	}
 	t.Define(l.Class)
 	rest = t.evaluateClass(def.Name)
-	t.Configured("class "+def.Name+" "+result+definitionChange(was, EncodeJSON(l.Class)), who.Name)
+	t.Configured("class "+def.Name+" "+result+definitionChange(was, encodeJSON(l.Class)), who.Name)
 	return result, l, rest, nil
 }
 
@@ -94,60 +93,32 @@ func sameJSON(a, b any) bool {
 	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
-// Removed is the answer to a removal.
-type Removed struct {
-	Name   string `json:"name"`
-	Result string `json:"result" schema:"enum=removed"`
-}
-
-// RemovedAnswer answers that something of the name was removed.
-func RemovedAnswer(name string) Removed { return Removed{Name: name, Result: "removed"} }
-
 var errNoClass = errors.New("no such class")
 
 // DeleteClass removes the customer's own definition of a class.
-func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
-	run := func() (int, []byte, error) {
-		answer := EncodeJSON(RemovedAnswer(name))
-		var rest string
-		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
-			if rest, err = t.deleteClass(who, name); err != nil {
-				return err
-			}
-			t.Reply(who, r, 200, answer)
-			return nil
-		}})
-		switch {
-		case err == nil:
-			return 200, answer, s.reassessAll(who.Customer, []string{rest})
-		case errors.Is(err, errNoClass):
-			err = s.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, while others need not wait
-		}
-		return s.refusal(who, r, err)
+func (s *Sequencer) DeleteClass(who Sender, name string, r Repeat) error {
+	var rest string
+	err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+		rest, err = t.deleteClass(who, name)
+		t.Reply(who, r, r.Done)
+		return err
+	}})
+	switch {
+	case errors.Is(err, errNoClass):
+		return s.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, so not in the sequencer
+	case err != nil:
+		return err
 	}
-	if r.Key != "" {
-		return s.Once(ctx, who, r, run)
-	}
-	return run()
+	return s.reassessAll(who.Customer, []string{rest})
 }
 
-// refusal remembers that a request was wrong: its repeat is told the same.
-func (s *Sequencer) refusal(who Sender, r Repeat, err error) (int, []byte, error) {
-	e, ok := errors.AsType[*belfry.Error](err)
-	code := map[belfry.Code]int{belfry.BadParameter: 400, belfry.UnknownItem: 404}
-	if !ok || code[e.Code] == 0 || r.Key == "" {
-		return 0, nil, err
-	}
-	answer := EncodeJSON(map[string]any{"error": map[string]string{"code": string(e.Code), "message": e.Message}})
-	return code[e.Code], answer, s.Remember(who, r, code[e.Code], answer)
-}
-
-func EncodeJSON(v any) []byte {
+// encodeJSON renders a definition.
+func encodeJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(err) // texts alone
+		panic(err) // definitions hold nothing that JSON cannot express
 	}
 	return b.Bytes()
 }
@@ -177,7 +148,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 		t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
 		rest = t.evaluateClass(name)
 	}
-	t.Configured("class "+name+" removed"+definitionChange(EncodeJSON(cell.Def), nil), who.Name)
+	t.Configured("class "+name+" removed"+definitionChange(encodeJSON(cell.Def), nil), who.Name)
 	return rest, nil
 }
 

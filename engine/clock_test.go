@@ -79,8 +79,8 @@ func (g *stage) outage(t *testing.T, begin belfry.Time) {
 	}
 	minute := 60 * second
 	a := engine.Action{Kind: belfry.KindObject, List: engine.Names("cpu"), Manage: &status.Order{Mode: belfry.UnmanagedKeep, From: begin + 5*minute, To: begin + 6*minute}}
-	if code, answer, err := g.Act(t.Context(), g.who, a, engine.Repeat{}); code != 200 || err != nil {
-		t.Fatal(code, string(answer), err)
+	if out, err := g.Act(t.Context(), g.who, a); err != nil || len(out.Errors) > 0 {
+		t.Fatal(out, err)
 	}
 }
 

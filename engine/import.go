@@ -75,7 +75,7 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 		}
 		text := "class " + def.Name + " imported"
 		if now != nil {
-			text += definitionChange(EncodeJSON(now), EncodeJSON(def))
+			text += definitionChange(encodeJSON(now), encodeJSON(def))
 		}
 		t.Put(belfry.DocClass, 0, def.Name, def)
 		changed, texts = append(changed, def), append(texts, text)
@@ -130,7 +130,7 @@ func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 		}
 		text := "package " + pt.Name + " imported"
 		if now := cat.Package(pt.Name); now != nil {
-			text += definitionChange(EncodeJSON(now), EncodeJSON(pt))
+			text += definitionChange(encodeJSON(now), encodeJSON(pt))
 		}
 		t.Put(belfry.DocPackage, 0, pt.Name, pt)
 		out.Changed, texts = append(out.Changed, pt.Name), append(texts, text)

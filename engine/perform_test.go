@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -136,11 +137,10 @@ func (g *stage) act(s *step) (err error) {
 	case "note":
 		a.Note = &s.text
 	}
-	var code int
-	var answer []byte
-	g.run(func() { code, answer, err = g.Act(context.Background(), g.who, a, engine.Repeat{}) })
-	if err == nil && code == 404 {
-		err = fmt.Errorf("%s", answer)
+	var out *engine.Acted
+	g.run(func() { out, err = g.Act(context.Background(), g.who, a) })
+	if err == nil && out.Error != nil && out.Error.Code == belfry.UnknownItem {
+		err = errors.New(out.Error.Message)
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -92,30 +91,20 @@ func (t *Tx) dropImage(p *belfry.Picture) {
 var errNoPicture = errors.New("no such picture")
 
 // DeletePicture removes a picture. Views and elements that name it show none.
-func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
-	run := func() (int, []byte, error) {
-		answer := EncodeJSON(RemovedAnswer(name))
-		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
-			p := t.Tenant.Picture(name)
-			if p == nil {
-				return errNoPicture
-			}
-			t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
-			t.dropImage(p)
-			t.Configured("picture "+name+" removed, was "+pictureText(p), who.Name)
-			t.Reply(who, r, 200, answer)
-			return nil
-		}})
-		switch {
-		case err == nil:
-			return 200, answer, nil
-		case errors.Is(err, errNoPicture):
-			err = s.cfg.Tree.UnknownPicture(who.Scope, name) // compares many names, while others need not wait
+func (s *Sequencer) DeletePicture(who Sender, name string, r Repeat) error {
+	err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+		p := t.Tenant.Picture(name)
+		if p == nil {
+			return errNoPicture
 		}
-		return s.refusal(who, r, err)
+		t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
+		t.dropImage(p)
+		t.Configured("picture "+name+" removed, was "+pictureText(p), who.Name)
+		t.Reply(who, r, r.Done)
+		return nil
+	}})
+	if errors.Is(err, errNoPicture) {
+		return s.cfg.Tree.UnknownPicture(who.Scope, name) // compares many names, so not in the sequencer
 	}
-	if r.Key != "" {
-		return s.Once(ctx, who, r, run)
-	}
-	return run()
+	return err
 }

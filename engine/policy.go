@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -141,7 +140,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	}
 	var before []byte
 	if was != nil {
-		before = EncodeJSON(was.Policy)
+		before = encodeJSON(was.Policy)
 	}
 	doc := next.Doc(t.Tenant.ID)
 	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
@@ -154,7 +153,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
 	t.Document(doc)
 	rest = t.policyChanged(was, next)
-	t.Configured(fmt.Sprintf("policy %s %s, on %s %s%s", next.Name, result, next.Kind, next.Item, definitionChange(before, EncodeJSON(next.Policy))), who.Name)
+	t.Configured(fmt.Sprintf("policy %s %s, on %s %s%s", next.Name, result, next.Kind, next.Item, definitionChange(before, encodeJSON(next.Policy))), who.Name)
 	return result, rest, nil
 }
 
@@ -215,33 +214,26 @@ func coversContent(p *meta.Policy) bool {
 var errNoPolicy = errors.New("no such policy")
 
 // DeletePolicy removes a policy.
-func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
-	run := func() (int, []byte, error) {
-		answer := EncodeJSON(RemovedAnswer(name))
-		var rest []string
-		err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
-			p := t.Tenant.Policy(name)
-			if p == nil {
-				return errNoPolicy
-			}
-			t.dropPolicy(p)
-			rest = t.policyChanged(p, nil)
-			t.Configured("policy "+name+" removed"+definitionChange(EncodeJSON(p.Policy), nil), who.Name)
-			t.Reply(who, r, 200, answer)
-			return nil
-		}})
-		switch {
-		case err == nil:
-			return 200, answer, s.reassessAll(who.Customer, rest)
-		case errors.Is(err, errNoPolicy):
-			err = s.cfg.Tree.UnknownPolicy(who.Customer, name) // compares many names, while others need not wait
+func (s *Sequencer) DeletePolicy(who Sender, name string, r Repeat) error {
+	var rest []string
+	err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+		p := t.Tenant.Policy(name)
+		if p == nil {
+			return errNoPolicy
 		}
-		return s.refusal(who, r, err)
+		t.dropPolicy(p)
+		rest = t.policyChanged(p, nil)
+		t.Configured("policy "+name+" removed"+definitionChange(encodeJSON(p.Policy), nil), who.Name)
+		t.Reply(who, r, r.Done)
+		return nil
+	}})
+	switch {
+	case errors.Is(err, errNoPolicy):
+		return s.cfg.Tree.UnknownPolicy(who.Customer, name) // compares many names, so not in the sequencer
+	case err != nil:
+		return err
 	}
-	if r.Key != "" {
-		return s.Once(ctx, who, r, run)
-	}
-	return run()
+	return s.reassessAll(who.Customer, rest)
 }
 
 func (t *Tx) dropPolicy(p *meta.Policy) {

@@ -25,9 +25,3 @@ func (w Sender) Pause(ctx context.Context, f func(context.Context) error) error 
 	}
 	return w.Wait(f)
 }
-
-// Repeat identifies a request that may come again.
-type Repeat struct {
-	Key    string   // the client's Idempotency-Key; empty for none
-	Digest [32]byte // of method, path, query and body
-}

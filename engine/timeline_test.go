@@ -130,7 +130,7 @@ func (l *story) policy(text string) error {
 	return l.alone(func() (err error) {
 		l.stage.ring(begun + l.at)
 		if def == "" {
-			l.stage.run(func() { _, _, err = l.stage.DeletePolicy(context.Background(), l.stage.who, name, engine.Repeat{}) })
+			l.stage.run(func() { err = l.stage.DeletePolicy(l.stage.who, name, engine.Repeat{}) })
 			return err
 		}
 		text, err := catalog.ReadPolicy(name, []byte(def))

@@ -55,7 +55,7 @@ func TestNoteLooksTheSame(t *testing.T) {
 	b.provision(t, "web01")
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,0\n", Options{})
 	note := "who to call"
-	if _, _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindObject, Items: "cpu", Note: &note}, engine.Repeat{}); err != nil {
+	if _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindObject, Items: "cpu", Note: &note}); err != nil {
 		t.Fatal(err)
 	}
 	last := b.Records[len(b.Records)-1].States

@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/enginetest"
 	"belfry/meta"
 )
 
@@ -168,7 +169,11 @@ func (b *bench) try(t *testing.T, r *rand.Rand, who engine.Sender) int {
 		note := "seen"
 		asked = name() + "|" + name()
 		a := engine.Action{Kind: belfry.Kind(r.IntN(3)), Items: asked, Note: &note, Ack: &belfry.Ack{Text: "x"}}
-		code, answer, err = b.Act(ctx, who, a, engine.Repeat{})
+		var out *engine.Acted
+		if out, err = b.Act(ctx, who, a); err == nil {
+			reply := enginetest.Render(out)
+			code, answer = reply.Status, reply.Body
+		}
 	}
 	if err != nil {
 		t.Fatalf("%s %q: %v", pkg, asked, err)

@@ -235,18 +235,49 @@ func (b *Bench) trusted() time.Time {
 	return b.Moment.Add(b.behind)
 }
 
-// Operate does an action and gives its answer.
+// Operate runs an action and returns its outcome with the status that the API gives it.
 func (b *Bench) Operate(t testing.TB, a engine.Action, r engine.Repeat) (int, engine.Acted) {
 	t.Helper()
-	code, answer, err := b.Act(context.Background(), b.Who, a, r)
+	if r.Key == "" {
+		out, err := b.Act(context.Background(), b.Who, a)
+		if err != nil {
+			t.Fatalf("act: %v", err)
+		}
+		return StatusOf(out), *out
+	}
+	reply, err := b.ActOnce(context.Background(), b.Who, a, r, Render)
 	if err != nil {
 		t.Fatalf("act: %v", err)
 	}
 	var out engine.Acted
-	if err := json.Unmarshal(answer, &out); err != nil {
+	if err := json.Unmarshal(reply.Body, &out); err != nil {
 		t.Fatal(err)
 	}
-	return code, out
+	return reply.Status, out
+}
+
+// Render renders the outcome of an action.
+func Render(out *engine.Acted) engine.Reply {
+	body, err := json.Marshal(out)
+	if err != nil {
+		panic(err) // an outcome holds nothing that JSON cannot express
+	}
+	return engine.Reply{Status: StatusOf(out), Body: body}
+}
+
+// StatusOf returns the status that the API gives the outcome of an action.
+func StatusOf(out *engine.Acted) int {
+	switch {
+	case out.Error == nil && len(out.Errors) == 0:
+		return 200
+	case out.Error == nil:
+		return 207
+	case out.Error.Code == belfry.UnknownItem:
+		return 404
+	case out.Error.Code == belfry.NotInError, out.Error.Code == belfry.AmbiguousName:
+		return 409
+	}
+	return 400
 }
 
 // Grow gives the bench an inventory of so many objects, a thousand in each resource, ten resources in each view.
