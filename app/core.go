@@ -231,7 +231,7 @@ func (c *core) openArrivals() *arrivals {
 // sequencer makes the sequencer over this core, after the replay.
 func (c *core) sequencer(f engine.Config) *engine.Sequencer {
 	f.Tree, f.Journal, f.Limits = c.tree, c.journal, c.engineLimits
-	f.Last, f.Log = c.last, c.Log.With("part", "ingest")
+	f.Last, f.Log = c.last, c.Log.With("part", "engine")
 	if f.Now == nil {
 		f.Now = time.Now
 	}

@@ -78,7 +78,7 @@ func (t *Tx) StandsIn(n *meta.Node) string {
 // keepInside is the last of the guards: whatever let a command get here, it changes nothing outside.
 func (t *Tx) keepInside(n *meta.Node) {
 	if n != nil && !t.Sees(n) {
-		panic("ingest: a command would change what is outside its scope")
+		panic("engine: a command would change what is outside its scope")
 	}
 }
 

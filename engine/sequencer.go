@@ -406,7 +406,7 @@ func (s *Sequencer) publish(changes []change) error {
 		r.SetPos(first + belfry.Position(i))
 		if err := s.cfg.Tree.Apply(r, c.made...); err != nil {
 			// The record is committed and this is the code that made it: going on would answer from a wrong picture.
-			panic("ingest: a committed record does not apply: " + err.Error())
+			panic("engine: a committed record does not apply: " + err.Error())
 		}
 		for _, sink := range s.cfg.Sinks {
 			sink(r)
