@@ -43,7 +43,7 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 			Name: name, Customer: c, Hash: belfry.HashOf(secret).String(), Last4: secret[len(secret)-4:],
 			Level: wish.Level, Creator: who.Name, Created: t.Now, Expires: wish.Expires, Narrowing: narrowed,
 		}
-		if err := t.ReserveValue(belfry.DocKey, name, key); err != nil {
+		if err := t.Budget().ReserveDocument(belfry.DocKey, name, key); err != nil {
 			return err
 		}
 		t.Put(belfry.DocKey, c, name, key)

@@ -51,7 +51,7 @@ func (a *Accounts) RotateKey(who Caller, to Rotation) (secret string, err error)
 		if to.Expires != 0 {
 			next.Expires = to.Expires
 		}
-		if err := t.ReserveValue(belfry.DocKey, next.Name, next); err != nil {
+		if err := t.Budget().ReserveDocument(belfry.DocKey, next.Name, next); err != nil {
 			return err
 		}
 		t.Put(belfry.DocKey, key.Customer, key.Name, next)

@@ -111,7 +111,7 @@ func (t change) createUser(c belfry.CustomerID, u belfry.User, by string) error 
 		return err
 	}
 	u.Created = t.Now
-	if err := t.ReserveValue(belfry.DocUser, u.Name, u); err != nil {
+	if err := t.Budget().ReserveDocument(belfry.DocUser, u.Name, u); err != nil {
 		return err
 	}
 	t.Put(belfry.DocUser, c, u.Name, u)
@@ -171,7 +171,7 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 			if err := t.spareLimited(c, &was, &u); err != nil {
 				return err
 			}
-			if err := t.ReserveValue(belfry.DocUser, name, u); err != nil {
+			if err := t.Budget().ReserveDocument(belfry.DocUser, name, u); err != nil {
 				return err
 			}
 			t.LimitScripts(&u, false)

@@ -25,7 +25,7 @@ func (t *Tx) EventOf(c belfry.CustomerID, source, kind, info, by string) {
 // BeginCustomer makes the root view of a new customer, to which the record belongs from then on.
 func (t *Tx) BeginCustomer(c belfry.Customer) {
 	t.Tenant, t.rec.Customer = meta.NewTenant(c), c.ID
-	t.create(belfry.KindView, belfry.Main, nil, nil, t.ViewClass(GenericView), "", nil)
+	t.create(belfry.KindView, belfry.Main, nil, nil, t.Find().ViewClass(GenericView), "", nil)
 }
 
 // ApplyUnstored makes the documents of one kind visible at once and drops everything else of the transaction, so that it

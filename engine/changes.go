@@ -261,7 +261,7 @@ func (t *Tx) noteClass(def *catalog.Class) {
 		return
 	}
 	c := classChange{name: def.Name, by: t.By}
-	if have := t.Class(def.Name); have != nil {
+	if have := t.Find().Class(def.Name); have != nil {
 		c.was = have.Def
 	}
 	t.defined = append(t.defined, c)
@@ -273,7 +273,7 @@ func (t *Tx) noteClasses() {
 	for _, d := range t.defined {
 		c := itemChange{class: d.name, what: "created", detail: ", inferred"}
 		if d.was != nil {
-			c.what, c.detail = "changed", ": "+addedIndicators(d.was, t.Class(d.name).Def)
+			c.what, c.detail = "changed", ": "+addedIndicators(d.was, t.Find().Class(d.name).Def)
 		}
 		t.By = d.by
 		t.changed(c)

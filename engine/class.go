@@ -45,7 +45,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		l.Objects = cell.Objects()
 	}
 	result = classCreated
-	if c := t.Class(def.Name); c != nil {
+	if c := t.Find().Class(def.Name); c != nil {
 		if err := next.Follows(c.Def); err != nil {
 			return "", l, "", asParameter(err)
 		}
@@ -58,7 +58,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	if t.Tenant.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
 	}
-	if err := t.ReserveValue(belfry.DocClass, def.Name, l.Class); err != nil {
+	if err := t.Budget().ReserveDocument(belfry.DocClass, def.Name, l.Class); err != nil {
 		return "", l, "", err
 	}
 	more := meta.Thresholds(l.Class)
@@ -69,7 +69,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "the thresholds of class %q are too many for its %d objects: %s", def.Name, l.Objects, bad.Message)
 	}
 	var was []byte
-	if c := t.Class(def.Name); c != nil {
+	if c := t.Find().Class(def.Name); c != nil {
 		was = encodeJSON(c.Def)
 	}
 	t.Define(l.Class)

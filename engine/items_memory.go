@@ -85,11 +85,6 @@ func (t *Tx) itemMemory() (own, all int64) {
 	return t.Tenant.Memory() + t.s.growth.by[t.Tenant.ID], t.seq.cfg.Tree.Memory() + t.s.growth.all
 }
 
-// RoomForItem tells whether the customer may have a new item of so many bytes.
-func (t *Tx) RoomForItem(column string, size int64) *belfry.RowError {
-	return t.roomForItems(column, size, true)
-}
-
 // roomForItems tells whether items of the customer may grow by so many bytes; first says that a new one is made.
 func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowError {
 	limit := t.seq.cfg.Limits().Items
@@ -107,17 +102,6 @@ func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowErro
 	}
 	return belfry.Rejectf(column, belfry.LimitReached, "there is no room for %s more of items and their last values; remove some items, send fewer indicators or shorter texts, "+
 		"or ask an administrator of the instance to raise limits.memory_items", mebibytes(grow))
-}
-
-// PlentyForValues takes room for more than items will grow, as long as there is so much that nobody will miss it.
-func (t *Tx) PlentyForValues(most int64) bool {
-	limit := t.seq.cfg.Limits().Items
-	own, all := t.itemMemory()
-	if limit > 0 && (own+most > limit/4 || all+most > limit/2) {
-		return false
-	}
-	t.s.growth.add(t.Tenant.ID, most)
-	return true
 }
 
 // LastValue is the size of a value that an object keeps as its last one.
@@ -146,46 +130,10 @@ func (w width) with(values []LastValue) (width, int64) {
 	return w, size
 }
 
-// AddValues counts the first values of an object that the transaction has created.
-func (t *Tx) AddValues(n *meta.Node, values []LastValue) {
-	t.s.growth.add(t.Tenant.ID, ValuesSize(values))
-	t.s.growth.wide[n], _ = width{}.with(values)
-	t.s.growth.setTexts(n, values)
-}
-
 func (g *itemGrowth) setTexts(n *meta.Node, values []LastValue) {
 	for _, v := range values {
 		if v.Text > 0 {
 			g.of[lastText{n, v.N}] = meta.TextSize(v.Text)
 		}
 	}
-}
-
-// ReserveValues reserves memory for new last values of an object.
-func (t *Tx) ReserveValues(n *meta.Node, values []LastValue) *belfry.RowError {
-	g := &t.s.growth
-	before := g.width(n)
-	after, grow := before.with(values)
-	column := 0
-	for _, v := range values {
-		more := int64(0)
-		if v.Text > 0 {
-			had := g.text(lastText{n, v.N})
-			more = meta.TextSize(v.Text) - had
-			grow -= had
-		}
-		if more > 0 || column == 0 {
-			column = v.N
-		}
-	}
-	grow += meta.WidthSize(after.numbers-before.numbers, after.texts-before.texts)
-	if bad := t.roomForItems(belfry.IndicatorColumn(column), grow, false); bad != nil {
-		return bad
-	}
-	g.add(t.Tenant.ID, grow)
-	if after != before {
-		g.wide[n] = after
-	}
-	g.setTexts(n, values)
-	return nil
 }

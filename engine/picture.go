@@ -62,7 +62,7 @@ func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 		return "", belfry.Errorf(belfry.BadParameter, "with this one the pictures would have %d bytes together, and %d are allowed; remove some, or send smaller ones", size+next.Size, maxAllPictures)
 	}
 	next.Changed = t.Now
-	if err := t.ReserveValue(belfry.DocPicture, next.Name, next); err != nil {
+	if err := t.Budget().ReserveDocument(belfry.DocPicture, next.Name, next); err != nil {
 		return "", err
 	}
 	t.Put(belfry.DocPicture, t.Tenant.ID, next.Name, next)

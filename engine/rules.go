@@ -41,7 +41,7 @@ func (t *Tx) rules(n *meta.Node) *status.Rules {
 		return t.policedRules(n)
 	}
 	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
-		return t.seq.classRules.of(t.Definition(n))
+		return t.seq.classRules.of(t.Find().Definition(n))
 	}
 	return t.seq.rules(n)
 }
@@ -49,7 +49,7 @@ func (t *Tx) rules(n *meta.Node) *status.Rules {
 func (t *Tx) policedRules(n *meta.Node) *status.Rules {
 	def := n.Class.Def
 	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
-		def = t.Definition(n)
+		def = t.Find().Definition(n)
 	}
 	return t.policyScope(n).rules(n, def, &t.seq.classRules)
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 
-	"belfry"
 	"belfry/meta"
 )
 
@@ -51,28 +50,10 @@ func (t *Tx) only(n *meta.Node) *meta.Node {
 	return n
 }
 
-// ViewsNamed lists the views of that name inside resources.
-func (t *Tx) ViewsNamed(name string) (list []*meta.Node) {
-	t.Tenant.ViewsNamed(name, func(n *meta.Node) {
-		if !t.s.gone[n.ID] && t.Sees(n) {
-			list = append(list, n)
-		}
-	})
-	return list
-}
-
 // root tells whether an item is inside and what it stands in is not.
 func (t *Tx) root(n *meta.Node) bool {
 	p := t.Parent(n)
 	return t.Limited && p != nil && !t.Sees(p)
-}
-
-// StandsIn names what an item stands in; all that is outside is MAIN.
-func (t *Tx) StandsIn(n *meta.Node) string {
-	if t.root(n) {
-		return belfry.Main
-	}
-	return t.Parent(n).Name
 }
 
 // keepInside is the last of the guards: whatever let a command get here, it changes nothing outside.
@@ -80,40 +61,4 @@ func (t *Tx) keepInside(n *meta.Node) {
 	if n != nil && !t.Sees(n) {
 		panic("engine: a command would change what is outside its scope")
 	}
-}
-
-// AtMain refuses what a limited user wants done directly in MAIN.
-func (t *Tx) AtMain(column string) *belfry.RowError {
-	if !t.Limited {
-		return nil
-	}
-	return belfry.Rejectf(column, belfry.NotAllowed, "you are limited to some views, and %s is outside them; name a view of yours", belfry.Main)
-}
-
-// Rooted refuses to move or remove a root.
-func (t *Tx) Rooted(column string, n *meta.Node) *belfry.RowError {
-	if !t.root(n) {
-		return nil
-	}
-	return belfry.Rejectf(column, belfry.NotAllowed, "%q is where what you may see begins, and stays where it stands; ask an administrator who is not limited to it", n.Name)
-}
-
-// Taken refuses a name at customer level that somebody has whom a limited user does not see. It says nothing more.
-func (t *Tx) Taken(name string) *belfry.RowError {
-	if n := t.anyPlace(name); n != nil && !t.Sees(n) {
-		return errTaken(name)
-	}
-	return nil
-}
-
-// TakenElement is the same for an element.
-func (t *Tx) TakenElement(pkg, name string) *belfry.RowError {
-	if n := t.anyElement(pkg, name); n != nil && !t.Sees(n) {
-		return errTaken(name)
-	}
-	return nil
-}
-
-func errTaken(name string) *belfry.RowError {
-	return belfry.Rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", belfry.Clip(name))
 }

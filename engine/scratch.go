@@ -2,7 +2,6 @@ package engine
 
 import (
 	"belfry"
-	"belfry/catalog"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -172,27 +171,6 @@ func (s *scratch) encode(changes []change) [][]byte {
 	return s.payloads
 }
 
-// Place finds a view or resource at customer level.
-func (t *Tx) Place(name string) *meta.Node { return t.only(t.anyPlace(name)) }
-
-// anyPlace finds one that may be outside the scope.
-func (t *Tx) anyPlace(name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.Tenant.ID, 0, placeSlot, name}]; ok {
-		return n
-	}
-	return t.Tenant.Place(name)
-}
-
-// Element finds a graphical element.
-func (t *Tx) Element(pkg, name string) *meta.Node { return t.only(t.anyElement(pkg, name)) }
-
-func (t *Tx) anyElement(pkg, name string) *meta.Node {
-	if n, ok := t.s.items[elementAt(t.Tenant.ID, pkg, name)]; ok {
-		return n
-	}
-	return t.Tenant.Element(pkg, name)
-}
-
 func elementAt(c belfry.CustomerID, pkg, name string) slot {
 	return slot{c, 0, elementSlot, pkg + "/" + name}
 }
@@ -210,44 +188,6 @@ func slotOf(n *meta.Node) slot {
 	return slot{n.Customer, 0, placeSlot, n.Name}
 }
 
-// Resource finds a resource.
-func (t *Tx) Resource(name string) *meta.Node {
-	if n := t.Place(name); n != nil && n.Kind == belfry.KindResource {
-		return n
-	}
-	return nil
-}
-
-// View finds a view of a resource; the resource is one itself, under its own name.
-func (t *Tx) View(resource *meta.Node, name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.Tenant.ID, resource.ID, viewSlot, name}]; ok {
-		return n
-	}
-	return resource.View(name)
-}
-
-// Object finds an object of a resource.
-func (t *Tx) Object(resource *meta.Node, name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.Tenant.ID, resource.ID, objectSlot, name}]; ok {
-		return n
-	}
-	return resource.Object(name)
-}
-
-// ObjectsNamed lists the objects of that name in the whole customer.
-func (t *Tx) ObjectsNamed(name string) (list []*meta.Node) {
-	add := func(n *meta.Node) {
-		if !t.s.gone[n.ID] && t.Sees(n) {
-			list = append(list, n)
-		}
-	}
-	t.Tenant.ObjectsNamed(name, add)
-	for _, n := range t.s.namedObjects(t.Tenant.ID, name) {
-		add(n)
-	}
-	return list
-}
-
 // namedObjects lists the objects of that name that the round has created. The index is made when somebody asks: rows
 // that name their resource never do.
 func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
@@ -258,40 +198,4 @@ func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
 		}
 	}
 	return s.named[slot{customer: c, name: name}]
-}
-
-// Class finds a class that has a definition; nil when there is none yet.
-func (t *Tx) Class(name string) *meta.Class {
-	if c := t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}]; c != nil {
-		return c
-	}
-	if c := t.Tenant.Class(name); c != nil && c.Def != nil {
-		return c
-	}
-	if def := t.seq.cfg.Tree.Catalog().Class(name); def != nil {
-		return &meta.Class{Name: name, Def: def}
-	}
-	return nil
-}
-
-// Definition is the class's definition as this round has it.
-func (t *Tx) Definition(n *meta.Node) *catalog.Class {
-	if c := t.s.classes[slot{t.Tenant.ID, 0, classSlot, n.Class.Name}]; c != nil {
-		return c.Def
-	}
-	if n.Class.Def == nil { // the record that defined it was lost to damage
-		return catalog.InferClass(n.Class.Name)
-	}
-	return n.Class.Def
-}
-
-// GenericView is the class of views that nobody has given one.
-const GenericView = "generic"
-
-// ViewClass gives the cell of a view class; those are free strings.
-func (t *Tx) ViewClass(name string) *meta.Class {
-	if c := t.Tenant.Class(name); c != nil {
-		return c
-	}
-	return &meta.Class{Name: name}
 }

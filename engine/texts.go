@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"belfry"
@@ -67,48 +66,12 @@ func mebibytes(n int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// ReserveText is takeTexts for a row.
-func (t *Tx) ReserveText(column string, grow int64) *belfry.RowError {
-	if err := t.takeTexts(grow); err != nil {
-		return belfry.Rejectf(column, err.Code, "%s", err.Message)
-	}
-	return nil
-}
-
-// ReserveDetails is takeTexts for the details of an item, which had others before or none.
-func (t *Tx) ReserveDetails(column string, before, after *belfry.Details) *belfry.RowError {
-	return t.ReserveText(column, meta.DetailsSize(after)-meta.DetailsSize(before))
-}
-
 // takeDoc is takeTexts for a document, as an error of the whole request.
 func (t *Tx) takeDoc(kind, name string, body []byte) error {
 	if err := t.takeTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocTexts(kind, name)); err != nil {
 		return belfry.Errorf(belfry.BadParameter, "%s", err.Message)
 	}
 	return nil
-}
-
-// ReserveValue is takeDoc for a document that configure makes of a value.
-func (t *Tx) ReserveValue(kind, name string, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // the nouns of configuration hold nothing that JSON cannot express
-	}
-	return t.takeDoc(kind, name, body)
-}
-
-// RoomForPlace tells whether the customer may have one more resource, view or element: together as many as objects, and
-// no more than there is memory for.
-func (t *Tx) RoomForPlace(column, name string) *belfry.RowError {
-	most := t.seq.cfg.Limits().Objects
-	have := t.Tenant.Count(belfry.KindResource) + t.Tenant.Count(belfry.KindView) + t.Tenant.Count(belfry.KindElement) + t.s.placeN[t.Tenant.ID]
-	switch {
-	case have < most:
-		return t.roomForItems(column, meta.ItemSize(belfry.KindView, name, ""), true)
-	case t.Limited:
-		return belfry.Rejectf(column, belfry.LimitReached, "there are as many resources, views and graphical elements as are allowed; remove some, or ask an administrator for more")
-	}
-	return belfry.Rejectf(column, belfry.LimitReached, "there are %d resources, views and graphical elements already, and %d are allowed; remove some or raise limits.objects", have, most)
 }
 
 // takeCare is takeTexts for what an operator changes about an item.

@@ -65,7 +65,7 @@ func TestKeepInside(t *testing.T) {
 	e := b.Tree.Tenant(who.Customer)
 	far, in, db := e.Place("Far"), e.Place("In"), e.Place("db01")
 	for name, do := range map[string]func(*engine.Tx){
-		"create": func(x *engine.Tx) { x.Create(belfry.KindView, "new", far, nil, x.ViewClass("generic"), "", nil) },
+		"create": func(x *engine.Tx) { x.Create(belfry.KindView, "new", far, nil, x.Find().ViewClass("generic"), "", nil) },
 		"move":   func(x *engine.Tx) { x.Change(db, in, "", nil) },
 		"leave":  func(x *engine.Tx) { x.Change(e.Place("web01"), far, "", nil) },
 		"remove": func(x *engine.Tx) { x.Remove(db) },

@@ -111,7 +111,7 @@ func (in *Intake) applyStream(ctx context.Context, who engine.Sender, b body, o 
 		last = next
 		last.command = &engine.Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: o.alone, Decide: func(t *engine.Tx) error {
 			t.By = who.Name
-			t.TakeTurns()
+			t.Turn().Split()
 			b.apply(decision{t, in}, c)
 			return nil
 		}}
@@ -297,7 +297,7 @@ func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o O
 	alone := o.alone || o.DryRun || o.Atomic || in.mayOverrun(who.Customer, c)
 	cmd := &engine.Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: alone, Decide: func(t *engine.Tx) error {
 		if alone {
-			t.LimitEvents(engine.WholeEvents)
+			t.Turn().LimitEvents(engine.WholeEvents)
 		}
 		t.By = who.Name
 		if b.apply(decision{t, in}, c); c.more {

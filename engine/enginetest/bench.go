@@ -286,7 +286,7 @@ func (b *Bench) Grow(tb testing.TB, objects int) {
 	const perResource, perView = 1000, 10
 	err := b.Do(&engine.Command{Customer: b.Who.Customer, Alone: true, Decide: func(t *engine.Tx) error {
 		var view, resource *meta.Node
-		class := t.ViewClass(engine.GenericView)
+		class := t.Find().ViewClass(engine.GenericView)
 		for i := range objects {
 			if i%(perResource*perView) == 0 {
 				view = t.Create(belfry.KindView, fmt.Sprintf("view%04d", i/perResource/perView), t.Tenant.Main, nil, class, "", nil)
@@ -294,7 +294,7 @@ func (b *Bench) Grow(tb testing.TB, objects int) {
 			if i%perResource == 0 {
 				resource = t.Create(belfry.KindResource, fmt.Sprintf("res%04d", i/perResource), view, nil, class, "custom", nil)
 			}
-			t.CreatePart(resource, fmt.Sprintf("obj%07d", i), t.ViewClass("network-ping"))
+			t.CreatePart(resource, fmt.Sprintf("obj%07d", i), t.Find().ViewClass("network-ping"))
 		}
 		return nil
 	}})
