@@ -157,7 +157,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	result, l, err := s.Engine.PutClass(r.sender(), def)
+	result, l, err := s.Engine.Definitions().PutClass(r.sender(), def)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,9 @@ func (s *Server) deleteClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Engine.DeleteClass(r.sender(), name, c.Repeat) })
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
+		return s.Engine.Definitions().DeleteClass(r.sender(), name, c.Repeat)
+	})
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	result, p, err := s.Engine.PutPicture(r.sender(), p, image)
+	result, p, err := s.Engine.Definitions().PutPicture(r.sender(), p, image)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,9 @@ func (s *Server) deletePicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Engine.DeletePicture(r.sender(), name, c.Repeat) })
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
+		return s.Engine.Definitions().DeletePicture(r.sender(), name, c.Repeat)
+	})
 	if err != nil {
 		return err
 	}

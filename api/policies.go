@@ -94,12 +94,12 @@ func (s *Server) putPolicy(w *answer, r *request) error {
 		if err != nil {
 			return nil, asParameter(err)
 		}
-		return s.Engine.ReadPolicy(r.customer, text)
+		return s.Engine.Definitions().ReadPolicy(r.customer, text)
 	})
 	if err != nil {
 		return err
 	}
-	result, err := s.Engine.PutPolicy(r.sender(), p)
+	result, err := s.Engine.Definitions().PutPolicy(r.sender(), p)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,9 @@ func (s *Server) deletePolicy(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Engine.DeletePolicy(r.sender(), name, c.Repeat) })
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
+		return s.Engine.Definitions().DeletePolicy(r.sender(), name, c.Repeat)
+	})
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ indicators: [{n: 1, name: Load, thresholds: [{when: ">= 5", status: 1}, {when: "
 interval: 30m
 `))
 	m.must(err)
-	_, _, err = m.seq.PutClass(m.who, def)
+	_, _, err = m.seq.Definitions().PutClass(m.who, def)
 	m.must(err)
 	m.provision("view", "name,view\nv,MAIN\n")
 	m.provision("custom", "name,view\nr1,v\n")

@@ -172,7 +172,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 		}
 	}
 	if len(common) > 0 {
-		if err := s.seq.PutSettings(who, 0, common, s.inForce(common)); err != nil {
+		if err := s.seq.Definitions().PutSettings(who, 0, common, s.inForce(common)); err != nil {
 			return err
 		}
 		if changed := s.adopt(); len(changed) > 0 {
@@ -182,7 +182,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 	if len(own) == 0 {
 		return nil
 	}
-	if err := s.seq.PutSettings(who, who.Customer, own, s.tree.Settings(who.Customer)); err != nil {
+	if err := s.seq.Definitions().PutSettings(who, who.Customer, own, s.tree.Settings(who.Customer)); err != nil {
 		return err
 	}
 	s.findZones(s.cfg.Load())

@@ -103,7 +103,7 @@ func (d *Demo) classes() error {
 		if err != nil {
 			return fmt.Errorf("sample class: %w", err)
 		}
-		if _, _, err := d.Seq.PutClass(d.sender("demo"), def); err != nil {
+		if _, _, err := d.Seq.Definitions().PutClass(d.sender("demo"), def); err != nil {
 			return fmt.Errorf("sample class %s: %w", def.Name, err)
 		}
 	}
@@ -120,7 +120,7 @@ func (d *Demo) pictures() error {
 		if err != nil {
 			return fmt.Errorf("sample picture %s: %w", name, err)
 		}
-		if _, _, err := d.Seq.PutPicture(d.sender("demo"), p, image); err != nil {
+		if _, _, err := d.Seq.Definitions().PutPicture(d.sender("demo"), p, image); err != nil {
 			return fmt.Errorf("sample picture %s: %w", name, err)
 		}
 	}

@@ -24,14 +24,14 @@ const maxClasses = 10_000
 
 // PutClass makes def the customer's own definition of its class. Rows are decided before it or after it, never during.
 // It returns when all objects of the class follow the definition.
-func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
+func (d Definitions) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
 	var rest string
-	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 		result, l, rest, err = t.putClass(who, def)
 		return err
 	}})
 	if err == nil {
-		err = s.reassessAll(who.Customer, []string{rest})
+		err = d.seq.reassessAll(who.Customer, []string{rest})
 	}
 	return result, l, err
 }
@@ -96,20 +96,20 @@ func sameJSON(a, b any) bool {
 var errNoClass = errors.New("no such class")
 
 // DeleteClass removes the customer's own definition of a class.
-func (s *Sequencer) DeleteClass(who Sender, name string, r Repeat) error {
+func (d Definitions) DeleteClass(who Sender, name string, r Repeat) error {
 	var rest string
-	err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err := d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 		rest, err = t.deleteClass(who, name)
 		t.Reply(who, r, r.Done)
 		return err
 	}})
 	switch {
 	case errors.Is(err, errNoClass):
-		return s.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, so not in the sequencer
+		return d.seq.cfg.Tree.UnknownClass(who.Customer, name) // compares many names, so not in the sequencer
 	case err != nil:
 		return err
 	}
-	return s.reassessAll(who.Customer, []string{rest})
+	return d.seq.reassessAll(who.Customer, []string{rest})
 }
 
 // encodeJSON renders a definition.

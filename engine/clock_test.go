@@ -67,7 +67,7 @@ func (g *stage) outage(t *testing.T, begin belfry.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := g.PutClass(g.who, rules.def); err != nil {
+	if _, _, err := g.Definitions().PutClass(g.who, rules.def); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := g.Provision(t.Context(), g.who, "custom", strings.NewReader("name\nweb01\n"), intake.Options{}); err != nil {

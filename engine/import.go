@@ -23,13 +23,13 @@ func (i *Imported) fault(name string, err error) {
 }
 
 // ImportClasses makes classes those of the instance, all of them in one record. A class that the files do not name stays.
-func (s *Sequencer) ImportClasses(defs []*catalog.Class) (out Imported, err error) {
-	err = s.Do(&Command{Alone: true, Decide: func(t *Tx) error {
+func (d Definitions) ImportClasses(defs []*catalog.Class) (out Imported, err error) {
+	err = d.seq.Do(&Command{Alone: true, Decide: func(t *Tx) error {
 		t.importClasses(defs, &out)
 		return nil
 	}})
 	if err == nil {
-		err = s.judgeClasses(out.Changed)
+		err = d.seq.judgeClasses(out.Changed)
 	}
 	return out, err
 }
@@ -109,8 +109,8 @@ func (t *Tx) giveWay(e *meta.Tenant, cell *meta.Class, def *catalog.Class, out *
 
 // ImportPackages makes package types those of the instance, all of them in one record. One that the files do not name
 // stays.
-func (s *Sequencer) ImportPackages(types []*catalog.PackageType) (out Imported, err error) {
-	err = s.Do(&Command{Alone: true, Decide: func(t *Tx) error {
+func (d Definitions) ImportPackages(types []*catalog.PackageType) (out Imported, err error) {
+	err = d.seq.Do(&Command{Alone: true, Decide: func(t *Tx) error {
 		t.importPackages(types, &out)
 		return nil
 	}})

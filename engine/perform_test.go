@@ -23,7 +23,7 @@ func (g *stage) do(s *step) (err error) {
 	switch s.verb {
 	case "class":
 		defer g.atOnce()() // in turns, views show in between what is left to be judged
-		g.run(func() { _, _, err = g.PutClass(g.who, s.rules.def) })
+		g.run(func() { _, _, err = g.Definitions().PutClass(g.who, s.rules.def) })
 	case "place":
 		if n, in := g.item(s.item), g.item(s.in); n != nil && in != nil && max(n.State.Mode, in.State.Mode) == belfry.UnmanagedIfDown {
 			defer g.atOnce()() // in turns, what is Unavailable would show Unknown in between

@@ -34,13 +34,13 @@ func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error)
 }
 
 // PutPicture keeps a picture that was read from an image; result is created, updated or unchanged.
-func (s *Sequencer) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
-	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 		result, err = t.putPicture(who, next, image)
 		return err
 	}})
 	if result == classUnchanged {
-		next = s.cfg.Tree.PictureNamed(who.Customer, next.Name)
+		next = d.seq.cfg.Tree.PictureNamed(who.Customer, next.Name)
 	}
 	return result, next, err
 }
@@ -91,8 +91,8 @@ func (t *Tx) dropImage(p *belfry.Picture) {
 var errNoPicture = errors.New("no such picture")
 
 // DeletePicture removes a picture. Views and elements that name it show none.
-func (s *Sequencer) DeletePicture(who Sender, name string, r Repeat) error {
-	err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+func (d Definitions) DeletePicture(who Sender, name string, r Repeat) error {
+	err := d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
 		p := t.Tenant.Picture(name)
 		if p == nil {
 			return errNoPicture
@@ -104,7 +104,7 @@ func (s *Sequencer) DeletePicture(who Sender, name string, r Repeat) error {
 		return nil
 	}})
 	if errors.Is(err, errNoPicture) {
-		return s.cfg.Tree.UnknownPicture(who.Scope, name) // compares many names, so not in the sequencer
+		return d.seq.cfg.Tree.UnknownPicture(who.Scope, name) // compares many names, so not in the sequencer
 	}
 	return err
 }

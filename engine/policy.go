@@ -20,26 +20,26 @@ const (
 )
 
 // PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
-func (s *Sequencer) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
+func (d Definitions) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
 	var rest []string
-	err = s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 		result, rest, err = t.putPolicy(who, next)
 		return err
 	}})
 	if err == nil {
-		err = s.reassessAll(who.Customer, rest)
+		err = d.seq.reassessAll(who.Customer, rest)
 	}
 	return result, err
 }
 
 // ReadPolicy finds out what a text means now. It is done before the sequencer's turn, since a mistake in the text is told
 // with its line, and to find that takes time.
-func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
+func (d Definitions) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
 	kind, name, resource := text.Item()
 	classes := map[string]*catalog.Class{}
 	var n *meta.Node
 	err := errors.New("no such customer")
-	s.cfg.Tree.Read(c, func(e *meta.Tenant) {
+	d.seq.cfg.Tree.Read(c, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}
@@ -47,7 +47,7 @@ func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 			return
 		}
 		for _, name := range append(text.Classes(), n.Class.Name) {
-			classes[name] = s.definition(e, name)
+			classes[name] = d.seq.definition(e, name)
 		}
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 		def.Resource = n.Resource.Name
 	}
 	if def.Period != nil {
-		if _, err := status.ParsePeriod(def.Period, s.Zone(c)); err != nil {
+		if _, err := status.ParsePeriod(def.Period, d.seq.Zone(c)); err != nil {
 			return nil, err
 		}
 	}
@@ -214,9 +214,9 @@ func coversContent(p *meta.Policy) bool {
 var errNoPolicy = errors.New("no such policy")
 
 // DeletePolicy removes a policy.
-func (s *Sequencer) DeletePolicy(who Sender, name string, r Repeat) error {
+func (d Definitions) DeletePolicy(who Sender, name string, r Repeat) error {
 	var rest []string
-	err := s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+	err := d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
 		p := t.Tenant.Policy(name)
 		if p == nil {
 			return errNoPolicy
@@ -229,11 +229,11 @@ func (s *Sequencer) DeletePolicy(who Sender, name string, r Repeat) error {
 	}})
 	switch {
 	case errors.Is(err, errNoPolicy):
-		return s.cfg.Tree.UnknownPolicy(who.Customer, name) // compares many names, so not in the sequencer
+		return d.seq.cfg.Tree.UnknownPolicy(who.Customer, name) // compares many names, so not in the sequencer
 	case err != nil:
 		return err
 	}
-	return s.reassessAll(who.Customer, rest)
+	return d.seq.reassessAll(who.Customer, rest)
 }
 
 func (t *Tx) dropPolicy(p *meta.Policy) {

@@ -13,9 +13,9 @@ import (
 
 // PutSettings keeps settings, of a customer or with customer 0 of the instance; nil forgets one. What they mean has been
 // checked. Of what is in force before, the event tells.
-func (s *Sequencer) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string, before map[string]string) error {
-	return s.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
-		have := s.cfg.Tree.Settings(c)
+func (d Definitions) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string, before map[string]string) error {
+	return d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+		have := d.seq.cfg.Tree.Settings(c)
 		var told []string
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			next := settings[name]

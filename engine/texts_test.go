@@ -77,7 +77,7 @@ func TestTextsAreLimited(t *testing.T) {
 			for i := range 100 { // each name may have 255 characters
 				def.Indicators = append(def.Indicators, catalog.Indicator{N: i + 1, Name: fmt.Sprint(i, long[:250])})
 			}
-			_, _, err := b.PutClass(b.Who, def)
+			_, _, err := b.Definitions().PutClass(b.Who, def)
 			return whole(err)
 		},
 		"window": func() string {
@@ -241,7 +241,7 @@ func TestAckTextsAreLimited(t *testing.T) {
 		for _, key := range []string{"", "k"} {
 			b := newBench(t)
 			b.SetTurn(turn)
-			if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 3, when: '> 80'}]}]\n")); err != nil {
+			if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 3, when: '> 80'}]}]\n")); err != nil {
 				t.Fatal(err)
 			}
 			b.provision(t, "web01")

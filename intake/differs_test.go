@@ -14,7 +14,7 @@ import (
 // the item looks different now.
 func TestStatusBeforeRecord(t *testing.T) {
 	b := newBench(t)
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 1, when: '> 50'}, {status: 3, when: '> 80'}]}]\n")); err != nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 1, when: '> 50'}, {status: 3, when: '> 80'}]}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	b.provision(t, "web01")
