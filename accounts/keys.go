@@ -13,7 +13,7 @@ import (
 // maxKeys is how many keys a customer can have.
 const maxKeys = 1_000_000
 
-// KeyWish is a key as somebody wants it.
+// KeyWish describes a key to create.
 type KeyWish struct {
 	Name    string
 	Level   belfry.Level
@@ -21,7 +21,7 @@ type KeyWish struct {
 	belfry.Narrowing
 }
 
-// CreateKey makes an API key and gives its text, which is kept nowhere.
+// CreateKey creates an API key and returns its secret, which is not stored.
 func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error) {
 	c, name := who.Customer, wish.Name
 	if bad := engine.CheckName("name", name); bad != nil {
@@ -67,7 +67,7 @@ func keyTerms(k *belfry.Key) (text string) {
 	return text
 }
 
-// RevokeKey removes a key; from then on nothing is accepted under it.
+// RevokeKey removes a key.
 func (a *Accounts) RevokeKey(who Caller, name string) error {
 	c := who.Customer
 	return a.once(who, func(t change) error {
@@ -85,7 +85,7 @@ func (a *Accounts) RevokeKey(who Caller, name string) error {
 // usesAtOnce is how many uses of keys share a record.
 const usesAtOnce = 10_000
 
-// KeysUsed stores when keys were last used, of those that were since it last did.
+// KeysUsed stores the last use of keys that were used since its last call.
 func (a *Accounts) KeysUsed() error {
 	for part := range slices.Chunk(a.tree.KeysUsed(), usesAtOnce) {
 		err := a.do(0, func(t change) error {
@@ -106,7 +106,7 @@ func (a *Accounts) KeysUsed() error {
 	return nil
 }
 
-// newSecret makes a random version 4 UUID.
+// newSecret returns a random version 4 UUID.
 func newSecret() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails

@@ -140,9 +140,9 @@ func (t change) login(info, user string) { t.Event("user", "login", info, user) 
 // endedAtOnce is how many sessions end in one record.
 const endedAtOnce = 10_000
 
-// SweepSessions forgets sessions whose time is over, or whose user is not there any more. The time of a session has to be
+// ForgetSessions removes sessions that have expired or whose user no longer exists. The time of a session has to be
 // over by the time at which data are deleted, too: a clock that is set forward and back again removes none.
-func (a *Accounts) SweepSessions() error {
+func (a *Accounts) ForgetSessions() error {
 	over := func(had belfry.Session) bool {
 		return had.Expires <= belfry.At(a.engine.Trusted()) || had.Ahead(belfry.At(a.cfg.Expiry()))
 	}
@@ -170,14 +170,14 @@ func (t change) endSession(c belfry.CustomerID, hash belfry.Hash) {
 	t.Document(belfry.Doc{Kind: belfry.DocSession, Customer: c, Name: hash.String()})
 }
 
-// newToken makes the secret of a session: 32 random bytes that fit in a cookie.
+// newToken returns the secret of a session: 32 random bytes, encoded for a cookie.
 func newToken() string {
 	var b [32]byte
 	rand.Read(b[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// EndSession ends one session of a user of the caller's customer, which is named by the id with which it is shown.
+// EndSession ends a session of a user of the caller's customer; id is the one shown to users.
 func (a *Accounts) EndSession(who Caller, user, id string) error {
 	c := who.Customer
 	return a.once(who, func(t change) error {
@@ -192,12 +192,12 @@ func (a *Accounts) EndSession(who Caller, user, id string) error {
 	})
 }
 
-// SessionsUsed stores when sessions were last used, of those that were since it last did.
+// SessionsUsed stores the last use of sessions that were used since its last call.
 func (a *Accounts) SessionsUsed() error {
 	for part := range slices.Chunk(a.tree.SessionsUsed(), usesAtOnce) {
 		err := a.do(0, func(t change) error {
 			for _, hash := range part {
-				if l, ok := a.tree.Session(hash); ok { // else it has ended meanwhile
+				if l, ok := a.tree.Session(hash); ok { // else it has ended
 					t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)
 				}
 			}

@@ -165,14 +165,14 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-func TestSweepSessions(t *testing.T) {
+func TestForgetSessions(t *testing.T) {
 	b := newBench(t)
 	eve := b.user(t, "eve", belfry.Viewer)
 	old := b.logIn(t, eve)
 	b.advance(SessionTime / 2)
 	young := b.logIn(t, eve)
 	b.advance(SessionTime / 2)
-	if err := b.SweepSessions(); err != nil {
+	if err := b.ForgetSessions(); err != nil {
 		t.Fatal(err)
 	}
 	last := b.records[len(b.records)-1]
@@ -183,7 +183,7 @@ func TestSweepSessions(t *testing.T) {
 		t.Error("a session that lasts was swept")
 	}
 	n := len(b.records)
-	if err := b.SweepSessions(); err != nil || len(b.records) != n {
+	if err := b.ForgetSessions(); err != nil || len(b.records) != n {
 		t.Errorf("nothing to sweep made %d records, %v", len(b.records)-n, err)
 	}
 }
@@ -296,7 +296,7 @@ func TestSessionAhead(t *testing.T) {
 	if n := b.tree.CountSessions(0, belfry.At(b.now)); n != 1 {
 		t.Errorf("%d sessions count", n)
 	}
-	if err := b.SweepSessions(); err != nil {
+	if err := b.ForgetSessions(); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := b.tree.Session(far); ok {

@@ -58,7 +58,7 @@ func (b Budget) AddReceiver(had, most int) bool {
 
 // ReserveText reserves memory for texts of a row that grow by that many bytes.
 func (b Budget) ReserveText(column string, grow int64) *belfry.RowError {
-	if err := b.t.takeTexts(grow); err != nil {
+	if err := b.t.reserveTexts(grow); err != nil {
 		return belfry.Rejectf(column, err.Code, "%s", err.Message)
 	}
 	return nil
@@ -75,7 +75,7 @@ func (b Budget) ReserveDocument(kind, name string, v any) error {
 	if err != nil {
 		panic(err) // configuration holds nothing that JSON cannot express
 	}
-	return b.t.takeDoc(kind, name, body)
+	return b.t.reserveDoc(kind, name, body)
 }
 
 // ReserveValues reserves memory for the last values of an object.

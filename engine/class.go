@@ -12,7 +12,7 @@ import (
 	"belfry/meta"
 )
 
-// The results of setting a class.
+// Results of PutClass, PutPicture and PutPolicy.
 const (
 	classCreated   = "created"
 	classUpdated   = "updated"
@@ -22,8 +22,7 @@ const (
 // maxClasses is how many classes a customer may define.
 const maxClasses = 10_000
 
-// PutClass makes def the customer's own definition of its class. Rows are decided before it or after it, never during.
-// It returns when all objects of the class follow the definition.
+// PutClass sets the customer's own definition of a class. It returns when all objects of the class have been evaluated by it.
 func (d Definitions) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
 	var rest string
 	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
@@ -52,7 +51,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		l.Class = next.After(c.Def)
 		result = classUpdated
 		if cell != nil && cell.Own && sameJSON(l.Class, cell.Def) {
-			return classUnchanged, l, "class " + def.Name, nil // a request before may have been interrupted
+			return classUnchanged, l, "class " + def.Name, nil // an earlier request may have been interrupted
 		}
 	}
 	if t.Tenant.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
@@ -78,7 +77,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	return result, l, rest, nil
 }
 
-// asParameter gives an error of the catalog the code of a whole request.
+// asParameter turns an error of the catalog into a bad parameter.
 func asParameter(err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
 		return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
@@ -86,7 +85,7 @@ func asParameter(err error) error {
 	return err
 }
 
-// sameJSON compares two definitions by what is kept of them.
+// sameJSON reports whether two definitions have the same JSON.
 func sameJSON(a, b any) bool {
 	x, errA := json.Marshal(a)
 	y, errB := json.Marshal(b)
@@ -123,8 +122,7 @@ func encodeJSON(v any) []byte {
 	return b.Bytes()
 }
 
-// deleteClass removes a definition that the customer can do without: no object has the class, or the catalog has a
-// definition that can take over.
+// deleteClass removes a definition that is not needed: no object has the class, or the definition of the catalog fits them.
 func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 	cell := t.Tenant.Class(name)
 	under := t.seq.cfg.Tree.Catalog().Class(name)
@@ -152,7 +150,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 	return rest, nil
 }
 
-// users names some objects of a class.
+// users lists some objects of a class.
 func users(e *meta.Tenant, c *meta.Class) string {
 	const most = 5
 	var list []string

@@ -9,15 +9,14 @@ import (
 	"belfry"
 )
 
-// What pictures a customer may have. They travel through the journal like everything else, and lie in the metadata
-// database.
+// Limits of pictures. They are stored in the journal and in the metadata database.
 const (
 	MaxPicture     = 2 << 20  // bytes of one
 	maxPictures    = 1000     // of a customer
 	maxAllPictures = 64 << 20 // bytes of all of them together
 )
 
-// ReadPicture checks an image that is to be kept under a name.
+// ReadPicture checks an image and its name.
 func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error) {
 	if bad := CheckName("name", name); bad != nil {
 		return nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
@@ -26,14 +25,14 @@ func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(image) // here, where only the one who sends it waits
+	sum := sha256.Sum256(image) // in the goroutine of the request
 	return &belfry.Picture{
 		Name: name, Type: kind.mediaType, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
 		Width: kind.width, Height: kind.height, Creator: who.Name,
 	}, nil
 }
 
-// PutPicture keeps a picture that was read from an image; result is created, updated or unchanged.
+// PutPicture stores a picture that ReadPicture made of image; result is created, updated or unchanged.
 func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
 	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
 		result, err = t.putPicture(who, next, image)
@@ -76,12 +75,12 @@ func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 	return result, nil
 }
 
-// pictureText says in an event what a picture is.
+// pictureText describes a picture for an event.
 func pictureText(p *belfry.Picture) string {
 	return fmt.Sprintf("%s of %d x %d, %d bytes", p.Type, p.Width, p.Height, p.Size)
 }
 
-// dropImage removes the bytes of a picture, unless another one has the same; nil is none.
+// dropImage removes the image of a picture unless another picture has the same one; nil: none.
 func (t *Tx) dropImage(p *belfry.Picture) {
 	if p != nil && !t.Tenant.ImageUsed(p.Hash, p.Name) {
 		t.Document(belfry.Doc{Kind: belfry.DocImage, Customer: t.Tenant.ID, Name: p.Hash})

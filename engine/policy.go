@@ -12,14 +12,13 @@ import (
 	"belfry/status"
 )
 
-// How many policies a customer may have, and how many of them on one item: what an item's policies say is put together
-// again whenever one of them changes.
+// Limits of policies. Those of one item are composed again whenever one of them changes.
 const (
 	maxPolicies = 10_000
 	maxOnItem   = 100
 )
 
-// PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
+// PutPolicy sets a policy and evaluates the items it covers.
 func (d Definitions) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
 	var rest []string
 	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
@@ -32,8 +31,7 @@ func (d Definitions) PutPolicy(who Sender, next *meta.Policy) (result string, er
 	return result, err
 }
 
-// ReadPolicy finds out what a text means now. It is done before the sequencer's turn, since a mistake in the text is told
-// with its line, and to find that takes time.
+// ReadPolicy resolves the text of a policy. It runs outside the sequencer, because finding the line of an error takes time.
 func (d Definitions) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
 	kind, name, resource := text.Item()
 	classes := map[string]*catalog.Class{}
@@ -72,7 +70,7 @@ func (d Definitions) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (
 	return &meta.Policy{Policy: def, On: n.ID}, nil
 }
 
-// definition is the one that counts for a customer; nil when there is none.
+// definition returns the definition of a class in effect for a customer; nil: none.
 func (s *Sequencer) definition(e *meta.Tenant, class string) *catalog.Class {
 	if c := e.Class(class); c != nil {
 		return c.Def
@@ -80,7 +78,7 @@ func (s *Sequencer) definition(e *meta.Tenant, class string) *catalog.Class {
 	return s.cfg.Tree.Catalog().Class(class)
 }
 
-// itemNamed finds the item that a policy is about.
+// itemNamed finds the item of a policy.
 func itemNamed(e *meta.Tenant, kind belfry.Kind, name, resource string) (*meta.Node, error) {
 	found := e.OfKind(kind, resourceOf(kind, resource), name, func(*meta.Node) bool { return true })
 	switch {
@@ -99,7 +97,7 @@ func itemNamed(e *meta.Tenant, kind belfry.Kind, name, resource string) (*meta.N
 	return nil, belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s%s", kind, belfry.Clip(name), where, hint)
 }
 
-// resourceOf is where to look: a resource stands in no other.
+// resourceOf returns the resource to search in; none for a resource, which is in no other.
 func resourceOf(kind belfry.Kind, resource string) string {
 	if kind == belfry.KindResource {
 		return ""
@@ -120,7 +118,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	}
 	was := t.Tenant.Policy(next.Name)
 	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
-		return classUnchanged, []string{reassessItem(next.On)}, nil // a request before may have been interrupted
+		return classUnchanged, []string{reassessItem(next.On)}, nil // an earlier request may have been interrupted
 	}
 	there := t.Tenant.PoliciesOn(next.On)
 	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
@@ -143,7 +141,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 		before = encodeJSON(was.Policy)
 	}
 	doc := next.Doc(t.Tenant.ID)
-	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
+	if err := t.reserveDoc(doc.Kind, doc.Name, doc.Body); err != nil {
 		return "", nil, err
 	}
 	if err := t.roomForPolicy(was, next); err != nil {
@@ -157,7 +155,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	return result, rest, nil
 }
 
-// roomForPolicy tells whether there is memory for the thresholds that a policy sets, in place of those of the one before.
+// roomForPolicy rejects a policy whose thresholds exceed the limit on memory; was is the policy it replaces.
 func (t *Tx) roomForPolicy(was, next *meta.Policy) error {
 	more := map[string]int{}
 	for i := range next.Thresholds {
@@ -178,7 +176,7 @@ func (t *Tx) roomForPolicy(was, next *meta.Policy) error {
 	return nil
 }
 
-// lift makes a policy not count any more in this round; nil is none.
+// lift takes a policy out of effect for the rest of the round; nil: none.
 func (t *Tx) lift(p *meta.Policy) {
 	t.s.policed = true
 	clear(t.s.scopes)
@@ -192,8 +190,8 @@ func (t *Tx) lift(p *meta.Policy) {
 	t.s.policies[p.On] = slices.DeleteFunc(slices.Clone(list), func(o *meta.Policy) bool { return o == p })
 }
 
-// policyChanged lets the rules decide again about all that a policy covered, or covers now; nil is none. What it returns is to be
-// handed to Sequencer.reassessAll.
+// policyChanged evaluates the items that a policy covered or covers now; nil: none. The caller passes rest to
+// Sequencer.reassessAll.
 func (t *Tx) policyChanged(was, now *meta.Policy) (rest []string) {
 	if was != nil && now != nil && was.On == now.On {
 		return []string{t.evaluatePlace(now.On, coversContent(was) || coversContent(now))}
@@ -206,7 +204,7 @@ func (t *Tx) policyChanged(was, now *meta.Policy) (rest []string) {
 	return rest
 }
 
-// coversContent tells whether a policy says something about what stands in its item. The roll-up is of the item alone.
+// coversContent reports whether a policy applies to the content of its item. A roll-up applies to the item alone.
 func coversContent(p *meta.Policy) bool {
 	return len(p.Thresholds)+len(p.Intervals) > 0 || p.Period != nil
 }
@@ -241,7 +239,7 @@ func (t *Tx) dropPolicy(p *meta.Policy) {
 	t.Document(belfry.Doc{Kind: belfry.DocPolicy, Customer: t.Tenant.ID, Name: p.Name})
 }
 
-// removePolicies removes the policies of an item that goes.
+// removePolicies removes the policies of an item that is being removed.
 func (t *Tx) removePolicies(n *meta.Node) {
 	list := t.policiesOn(n)
 	if len(list) == 0 {

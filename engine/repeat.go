@@ -21,11 +21,11 @@ type Reply struct {
 	Body   []byte
 }
 
-// AnswersKept is how long an answer under an Idempotency-Key is remembered.
+// AnswersKept is how long a reply is stored under an Idempotency-Key.
 const AnswersKept = 24 * time.Hour
 
-// Once answers a request under an Idempotency-Key: the first time by running it, afterwards from memory. A repeat that
-// comes while the first is at work waits for it.
+// Once runs a request, or returns the stored reply if its Idempotency-Key was used before. A repeat that arrives while the
+// first request is in flight waits for it.
 func (s *Sequencer) Once(ctx context.Context, who Sender, r Repeat, run func() (Reply, error)) (Reply, error) {
 	if r.Key == "" {
 		return run()
@@ -76,8 +76,8 @@ func (s *Sequencer) Once(ctx context.Context, who Sender, r Repeat, run func() (
 	return run()
 }
 
-// name is the key under which the answer is kept: another API key of the customer has its own. What clients send is kept
-// as a hash: it may be anything, an API key in the wrong place included.
+// name is the key under which the reply is stored; each API key of a customer has its own. The client's key is hashed, because
+// it may be a secret sent by mistake.
 func (r Repeat) name(who Sender) string { return who.Key + " " + belfry.HashOf(r.Key).String() }
 
 // Reply adds the reply to the record. API keys in it are masked, since a report quotes what it rejects. Its time is the one by

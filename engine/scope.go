@@ -6,11 +6,10 @@ import (
 	"belfry/meta"
 )
 
-// A command of somebody who is limited to sub-trees meets a customer that has nothing else: every look-up of the tx
-// gives what is inside, and nothing is made, moved or removed that is not. The roots of the sub-trees were put where they
-// are by others, and stay there.
+// A command of a user who is limited to sub-trees sees only these: look-ups find only items inside, and only items inside are
+// created, moved or removed. The roots of the sub-trees themselves cannot be moved or removed.
 
-// limit keeps the tx to sub-trees. Their names mean what the round has made of them so far.
+// limit restricts the transaction to sub-trees, whose names are resolved as of the round.
 func (t *Tx) limit(views []string) {
 	if t.Limited = len(views) > 0; !t.Limited {
 		return
@@ -22,13 +21,13 @@ func (t *Tx) limit(views []string) {
 	}
 }
 
-// Sees tells whether an item is inside.
+// Sees reports whether an item is inside the scope.
 func (t *Tx) Sees(n *meta.Node) bool {
 	if !t.Limited {
 		return true
 	}
 	at := n
-	if n.Resource != nil { // which it never leaves
+	if n.Resource != nil { // an item never leaves its resource
 		at = n.Resource
 	}
 	for ; at != nil; at = t.Parent(at) {
@@ -42,7 +41,7 @@ func (t *Tx) Sees(n *meta.Node) bool {
 	return false
 }
 
-// only gives an item if it is inside.
+// only returns an item if it is inside the scope, else nil.
 func (t *Tx) only(n *meta.Node) *meta.Node {
 	if n == nil || !t.Sees(n) {
 		return nil
@@ -50,13 +49,13 @@ func (t *Tx) only(n *meta.Node) *meta.Node {
 	return n
 }
 
-// root tells whether an item is inside and what it stands in is not.
+// root reports whether an item is the root of a sub-tree of the scope.
 func (t *Tx) root(n *meta.Node) bool {
 	p := t.Parent(n)
 	return t.Limited && p != nil && !t.Sees(p)
 }
 
-// keepInside is the last of the guards: whatever let a command get here, it changes nothing outside.
+// keepInside panics before a change outside the scope, in case an earlier check is missing.
 func (t *Tx) keepInside(n *meta.Node) {
 	if n != nil && !t.Sees(n) {
 		panic("engine: a command would change what is outside its scope")

@@ -6,9 +6,8 @@ import (
 	"belfry/status"
 )
 
-// scratch holds what the commands of a round have decided and nobody may see yet. It lies over the tree: a look-up asks
-// it first. When the round is committed the records carry the same content to the tree; when it is not, forgetting the
-// scratch undoes everything.
+// scratch holds the uncommitted effects of a round, as an overlay of the tree: look-ups read it first. A commit applies the
+// records to the tree; a failed round is undone by dropping the scratch.
 type scratch struct {
 	drafts []draft
 	index  meta.Sparse[uint32] // by item ID: 1 + place in drafts, 0 when the item has not been touched
@@ -21,50 +20,50 @@ type scratch struct {
 	namedTo int
 	objectN map[belfry.CustomerID]int
 	placeN  map[belfry.CustomerID]int   // resources, views and elements, the same
-	texts   map[belfry.CustomerID]int64 // by how much the round lets texts grow, see tx.takeTexts
+	texts   map[belfry.CustomerID]int64 // bytes that the round adds to texts, see Tx.reserveTexts
 	grown   int64                       // the same of all customers
 	growth  itemGrowth
 	listenN map[belfry.CustomerID]int // receivers, the same
-	classes map[slot]*meta.Class      // made or changed in this round
-	changed map[belfry.ID]belfry.Item // the last word on items that were changed, moved or removed
+	classes map[slot]*meta.Class      // created or changed in this round
+	changed map[belfry.ID]belfry.Item // current version of items that were changed, moved or removed
 	parents map[belfry.ID]*meta.Node  // of items that were moved
 	gone    map[belfry.ID]bool        // removed in this round
 
 	policed  bool                         // there are policies
-	policies map[belfry.ID][]*meta.Policy // on items about which the round says something else than the tree
-	scopes   map[belfry.ID]*policyScope   // as the round has them, see tx.regime
-	unseen   []*meta.Node                 // to be judged when their newest values have been seen
+	policies map[belfry.ID][]*meta.Policy // of items whose policies the round has changed
+	scopes   map[belfry.ID]*policyScope   // as of the round, see Tx.policyScope
+	unseen   []*meta.Node                 // to be evaluated once the tree has their newest values
 
-	marked bool        // something is to be reassessed that the tree does not know of yet
-	left   []unsettled // by windows and moves, to be finished when the round is committed
+	marked bool        // the round has added a mark
+	left   []unsettled // by windows and moves, to be queued when the round is committed
 
-	moment uint32 // counts what happens, see tx.begin
+	moment uint32 // counter, see Tx.begin
 
-	changes []itemChange // room for those of the next turn
+	changes []itemChange // memory for those of the next turn
 
-	wake []*meta.Node // to find out again when they are due, beside those whose state is set
+	wake []*meta.Node // to be scheduled again, besides items with a new state
 
 	buffer   []byte
 	payloads [][]byte
 }
 
-// draft is the state of an item as the round has it so far.
+// draft is the state of an item as of the round.
 type draft struct {
 	node   *meta.Node
 	state  belfry.State
 	counts status.Counts // of a view or resource
-	fresh  bool          // something has happened to the object in this round
-	moved  *meta.Node    // of what stands in a view, the last that has shown something else
-	left   *meta.Node    // of what has shown something else at one moment, what had shown the worst
-	worst  belfry.Status // that it had shown
-	moment uint32        // which one, see tx.begin
-	cause  *meta.Node    // what the last alarm of a view named as the reason
+	fresh  bool          // the object has received a value in this round
+	moved  *meta.Node    // the last item in the view that changed its status
+	left   *meta.Node    // the item in the view that had the worst status of all that changed at the moment
+	worst  belfry.Status // its status before
+	moment uint32        // see Tx.begin
+	cause  *meta.Node    // reason named by the last alarm of a view
 
-	in *belfry.Record // the last one that has its state
-	at int            // where among the states of that record
+	in *belfry.Record // the last record with the state
+	at int            // index of the state in that record
 }
 
-// slot names a place where an item can stand: in a customer (resource 0) or in a resource.
+// slot is the unique name of an item in a customer (resource 0) or in a resource.
 type slot struct {
 	customer belfry.CustomerID
 	resource belfry.ID
@@ -79,7 +78,7 @@ const (
 	viewSlot                   // views inside a resource
 	objectSlot                 // objects
 	classSlot
-	elementSlot // graphical elements; the package stands before the name
+	elementSlot // graphical elements; the name is preceded by the package
 )
 
 func (s *scratch) reset(t *meta.Tree) {
@@ -108,17 +107,17 @@ func (s *scratch) reset(t *meta.Tree) {
 	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
 }
 
-// keepRoom keeps the room of changes that have been told for the next ones.
-func (s *scratch) keepRoom(told []itemChange) {
+// keepRoom keeps the memory of changes that have been written for the next turn.
+func (s *scratch) keepRoom(used []itemChange) {
 	const large = 1024
-	if cap(told) > large {
-		told = nil
+	if cap(used) > large {
+		used = nil
 	}
-	clear(told[:cap(told)])
-	s.changes = told[:0]
+	clear(used[:cap(used)])
+	s.changes = used[:0]
 }
 
-// empty makes a map empty. One that was large is let go: emptying it would cost every small round after it.
+// empty clears a map, or replaces it if it is large: clearing that would slow down every small round after it.
 func empty[K comparable, V any](m *map[K]V) {
 	const large = 1024
 	if *m == nil || len(*m) > large {
@@ -128,7 +127,7 @@ func empty[K comparable, V any](m *map[K]V) {
 	clear(*m)
 }
 
-// draft gives the place of an item's draft; it is made when the round first touches the item.
+// draft returns the index of an item's draft, which it makes on first use.
 func (s *scratch) draft(n *meta.Node) int {
 	if i := s.index.At(uint64(n.ID)); i != 0 {
 		return int(i - 1)
@@ -151,7 +150,7 @@ func (s *scratch) rowIDs(e *meta.Tenant, n int) belfry.RowID {
 	return first
 }
 
-// encode writes the records into one buffer that the next round uses again.
+// encode encodes the records into one buffer, which the next round reuses.
 func (s *scratch) encode(changes []change) [][]byte {
 	s.buffer, s.payloads = s.buffer[:0], s.payloads[:0]
 	ends := make([]int, len(changes))
@@ -175,7 +174,7 @@ func elementAt(c belfry.CustomerID, pkg, name string) slot {
 	return slot{c, 0, elementSlot, pkg + "/" + name}
 }
 
-// slotOf is the place of an item.
+// slotOf returns the slot of an item.
 func slotOf(n *meta.Node) slot {
 	switch {
 	case n.Kind == belfry.KindElement:
@@ -188,8 +187,8 @@ func slotOf(n *meta.Node) slot {
 	return slot{n.Customer, 0, placeSlot, n.Name}
 }
 
-// namedObjects lists the objects of that name that the round has created. The index is made when somebody asks: rows
-// that name their resource never do.
+// namedObjects lists the objects of that name that the round has created. The index is built on demand: rows that name their
+// resource do not need it.
 func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
 	for ; s.namedTo < len(s.made); s.namedTo++ {
 		if n := s.made[s.namedTo]; n.Kind == belfry.KindObject {

@@ -7,9 +7,9 @@ import (
 	"belfry/meta"
 )
 
-// takeTexts reserves memory for texts of the customer that grow by so many bytes. What makes them smaller is always taken, also
-// above the limit.
-func (t *Tx) takeTexts(grow int64) *belfry.Error {
+// reserveTexts reserves memory for texts of the customer that grow by that many bytes. Shrinking is always accepted, also above
+// the limit.
+func (t *Tx) reserveTexts(grow int64) *belfry.Error {
 	if err := t.roomForTexts(grow); err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (t *Tx) takeTexts(grow int64) *belfry.Error {
 	return nil
 }
 
-// roomForTexts tells whether texts of the customer may grow by so many bytes.
+// roomForTexts rejects growth of texts by that many bytes if it exceeds the limit.
 func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 	if grow <= 0 {
 		return nil
@@ -30,7 +30,7 @@ func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 	most := mostTexts(limit, own+grow)
 	switch {
 	case limit == 0:
-	case own+grow > limit/2 && t.Limited: // how much others have stored is not for them to know
+	case own+grow > limit/2 && t.Limited: // a limited user must not learn how much others store
 		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts; shorten or remove some, or ask an administrator for more", mebibytes(grow))
 	case own+grow > limit/2:
 		return belfry.Errorf(belfry.LimitReached, "the texts of this customer (answers, constants, notes, classes, policies, users) take %s and would grow by %s; "+
@@ -42,13 +42,13 @@ func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 	return nil
 }
 
-// Two customers can use up the limit. So a quarter more is set aside for those who have little: the 64th part of the limit.
+// Two customers can use up the limit, so a customer with less than a 64th of it may exceed the limit by a quarter.
 const (
 	littleTexts = 64
 	asideTexts  = 4
 )
 
-// mostTexts is how much all customers may have for one of them to have so much.
+// mostTexts returns the limit of all customers together for a customer that uses own bytes.
 func mostTexts(limit, own int64) int64 {
 	if own <= limit/littleTexts {
 		return limit + limit/asideTexts
@@ -66,27 +66,26 @@ func mebibytes(n int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// takeDoc is takeTexts for a document, as an error of the whole request.
-func (t *Tx) takeDoc(kind, name string, body []byte) error {
-	if err := t.takeTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocTexts(kind, name)); err != nil {
+// reserveDoc reserves memory for a document, with an error for the whole request.
+func (t *Tx) reserveDoc(kind, name string, body []byte) error {
+	if err := t.reserveTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocTexts(kind, name)); err != nil {
 		return belfry.Errorf(belfry.BadParameter, "%s", err.Message)
 	}
 	return nil
 }
 
-// takeCare is takeTexts for what an operator changes about an item.
-func (t *Tx) takeCare(n *meta.Node, change func(*belfry.OperatorState)) *belfry.Error {
+// reserveOperatorTexts reserves memory for a change of the operator state of an item.
+func (t *Tx) reserveOperatorTexts(n *meta.Node, change func(*belfry.OperatorState)) *belfry.Error {
 	had := t.s.drafts[t.s.draft(n)].state.Operator
-	var care belfry.OperatorState
+	var op belfry.OperatorState
 	if had != nil {
-		care = *had
+		op = *had
 	}
-	change(&care)
-	return t.takeTexts(meta.CareSize(&care) - meta.CareSize(had))
+	change(&op)
+	return t.reserveTexts(meta.CareSize(&op) - meta.CareSize(had))
 }
 
-// ackGrowth is by how many bytes an acknowledgment of an item lets texts grow: it is kept with each object inside that is in
-// error, too.
+// ackGrowth returns the bytes that an acknowledgment of an item adds to texts. It is stored with each object in error inside, too.
 func (t *Tx) ackGrowth(n *meta.Node, text string) (grow int64) {
 	grow = t.ackGrowthOf(n, text)
 	if text != "" && n.Kind != belfry.KindObject {
@@ -110,7 +109,7 @@ func (t *Tx) ackGrowthOf(n *meta.Node, text string) int64 {
 	return ackGrows(&t.s.drafts[t.s.draft(n)].state, text)
 }
 
-// ackGrows is the same for one item.
+// ackGrows is ackGrowth for one item alone.
 func ackGrows(s *belfry.State, text string) int64 {
 	if text == "" || !s.Status.IsError() {
 		return 0

@@ -24,14 +24,14 @@ type Tx struct {
 	history       history
 	rollups       *rollupQueue  // non-nil while roll-ups are deferred
 	left          int           // budget of items that may still be changed as a consequence in this record
-	By            string        // who sends the current row, or removes items
+	By            string        // sender of the current row
 	changes       []itemChange  // of the configuration, to become events
 	defined       []classChange // of classes, by rows
 	maxEvents     int           // events after which rows wait for another turn; 0: none do
 	inTurns       bool          // open rows wait, too, when there are many
 	openDone      int           // open rows that have been decided
 
-	Limited bool         // to what stands in roots
+	Limited bool         // to the content of roots
 	roots   []*meta.Node // see limit
 }
 
