@@ -190,7 +190,7 @@ func TestForgetSessions(t *testing.T) {
 
 func TestLoginRefused(t *testing.T) {
 	b := newBench(t)
-	b.tellRefused(account{customer: b.who.Customer, name: "admin"}, 1, "192.0.2.1")
+	b.writeRefused(account{customer: b.who.Customer, name: "admin"}, 1, "192.0.2.1")
 	if err := b.seq.Internal("after it", 0); err != nil { // the queue is in order
 		t.Fatal(err)
 	}
