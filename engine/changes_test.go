@@ -203,5 +203,5 @@ func TestDocumentEvents(t *testing.T) {
 	}
 	five := "5"
 	f(setting(&five, "0"), `ann: settings changed: limits.row_rate: 0 -> 5`)
-	f(setting(nil, "5"), `ann: settings changed: limits.row_rate: 5 -> what it is without a setting`)
+	f(setting(nil, "5"), `ann: settings changed: limits.row_rate: 5 -> default`)
 }

@@ -23,7 +23,7 @@ func (d Definitions) PutSettings(who Sender, c belfry.CustomerID, settings map[s
 			switch {
 			case next == nil && set:
 				t.Document(belfry.Doc{Kind: belfry.DocSetting, Customer: c, Name: name})
-				changed = append(changed, fmt.Sprintf("%s: %s -> what it is without a setting", name, shownValue(before[name])))
+				changed = append(changed, fmt.Sprintf("%s: %s -> default", name, shownValue(before[name])))
 			case next != nil && (!set || was != *next):
 				t.Put(belfry.DocSetting, c, name, *next)
 				changed = append(changed, fmt.Sprintf("%s: %s -> %s", name, shownValue(before[name]), shownValue(*next)))
