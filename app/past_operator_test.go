@@ -40,8 +40,8 @@ interval: 30m
 	m.provision("object", "name,resname,view,class\na,r0,r0,k\nb,r0,r0,k\nc,r1,r1,k\nd,r1,r1,k\n")
 }
 
-// act runs an action, all of which must succeed.
-func (m *memory) act(a engine.Action) {
+// operate runs an action, all of which must succeed.
+func (m *memory) operate(a engine.Action) {
 	m.Helper()
 	if out, err := m.seq.Act(m.Context(), m.who, a); err != nil || len(out.Errors) > 0 {
 		m.Fatalf("%+v %v", out, err)
@@ -218,7 +218,7 @@ func TestAsOfManaged(t *testing.T) {
 	}
 	act := func(item string, a engine.Action) {
 		a.Kind, a.List = belfry.KindView, engine.Names(item)
-		m.act(a)
+		m.operate(a)
 	}
 	const managed, acked = "status, statusname, isunmanaged, collectunmanage, unmanagenote", "status, acknowledged, ack, ackby"
 	why, about := "new disks", "call Ann"
