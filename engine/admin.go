@@ -7,7 +7,7 @@ import (
 	"belfry/meta"
 )
 
-// Configured tells that configuration was changed, and by whom.
+// Configured adds an event about a change of configuration.
 func (t *Tx) Configured(info, by string) {
 	t.Event("configuration", "configuration", info, by)
 }
@@ -18,14 +18,14 @@ func (t *Tx) Event(source, kind, info, by string) { t.events.note(t.Now, source,
 // EventOf is Event in another customer; 0 is none.
 func (t *Tx) EventOf(c belfry.CustomerID, source, kind, info, by string) {
 	if e := t.seq.cfg.Tree.Tenant(c); e != nil {
-		t.tellOther(e, func(told *events) { told.note(t.Now, source, kind, info, by) })
+		t.eventInTenant(e, func(list *events) { list.note(t.Now, source, kind, info, by) })
 	}
 }
 
-// BeginCustomer makes the root view of a new customer, to which the record belongs from then on.
+// BeginCustomer creates the root view of a new customer and makes the record one of that customer.
 func (t *Tx) BeginCustomer(c belfry.Customer) {
 	t.Tenant, t.rec.Customer = meta.NewTenant(c), c.ID
-	t.create(belfry.KindView, belfry.Main, nil, nil, t.ViewClass(GenericView), "", nil)
+	t.create(belfry.KindView, belfry.Main, nil, nil, t.Find().ViewClass(GenericView), "", nil)
 }
 
 // ApplyUnstored makes the documents of one kind visible at once and drops everything else of the transaction, so that it
@@ -57,7 +57,7 @@ func (s *Sequencer) internal(info func(belfry.CustomerID) string, at belfry.Time
 		if at == 0 || at > t.Now {
 			at = t.Now
 		}
-		t.eachTenant(func(e *meta.Tenant, told *events) { told.note(at, "system", "internal", info(e.ID), "") })
+		t.eachTenant(func(e *meta.Tenant, list *events) { list.note(at, "system", "internal", info(e.ID), "") })
 		return nil
 	}})
 }
@@ -66,7 +66,7 @@ func (s *Sequencer) internal(info func(belfry.CustomerID) string, at belfry.Time
 func (t *Tx) Put(kind string, c belfry.CustomerID, name string, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // the nouns of configuration hold nothing that JSON cannot express
+		panic(err) // configuration holds nothing that JSON cannot express
 	}
 	t.Document(belfry.Doc{Kind: kind, Customer: c, Name: name, Body: body})
 }
