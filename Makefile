@@ -148,7 +148,7 @@ fuzz-soak: ## every fuzz target for FUZZTIME
 	@scripts/fuzz $(FUZZTIME)
 
 plans-soak: ## PLANS random plans on DuckDB and Eval
-	go test -count=1 -timeout 1h -v -run '^TestRandomPlans$$' ./store/duck -args -plans $(PLANS)
+	go test -count=1 -timeout 1h -v -run '^TestRandomPlans$$' ./store/storetest -args -plans $(PLANS)
 
 histories-soak: ## HISTORIES random histories on the status engine and its model
 	go test -count=1 -timeout 1h -v -run '^TestHistories$$' ./engine -args -histories $(HISTORIES)

@@ -87,6 +87,20 @@ func (e *Tenant) OneMore(name string) *OneMore { return kept[OneMore](e.docs, Do
 		lines: [][3]string{{"meta/kinds.go", "{name: belfry.DocReassess,", "{name: DocOneMore, apply: keep[OneMore], ofCustomer: true, weight: 1},\n"}},
 	},
 	{
+		what: "a storage engine", most: 2,
+		files: map[string]string{"store/onemore/onemore.go": `package onemore
+import ("context"; "errors"; "belfry"; "belfry/store")
+var ErrOpened = errors.New("opened")
+func Open(context.Context, store.Config) (store.Store, error) { return nil, ErrOpened }
+func Verify(context.Context, store.Config) (v store.Verified, err error) { return v, nil }
+func Moved(store.Config) (pos belfry.Position, known bool) { return 0, false }
+`},
+		lines: [][3]string{
+			{"app/open.go", `"belfry/store/duck"`, `"belfry/store/onemore"` + "\n"},
+			{"app/open.go", `"duck": {duck.Open`, `"one-more": {onemore.Open, onemore.Verify, onemore.Moved},` + "\n"},
+		},
+	},
+	{
 		what: "a package", most: 1,
 		files: map[string]string{"catalog/package/one-more.yaml": "name: one-more\nkind: element\nhelp: One more.\nplaced: true\n"},
 	},
@@ -128,7 +142,7 @@ func (oneMoreFormat) validate(*oneMoreMessage) error { return nil }
 
 // oneMoreProgram fails unless all of them are there.
 const oneMoreProgram = `package main
-import ("context"; "log/slog"; "os"; "path/filepath"; "slices"; "belfry"; "belfry/api"; "belfry/catalog"; "belfry/collect"; "belfry/meta"; "belfry/meta/sqlite"; "belfry/query")
+import ("context"; "log/slog"; "os"; "path/filepath"; "slices"; "belfry"; "belfry/api"; "belfry/app"; "belfry/catalog"; "belfry/collect"; "belfry/meta"; "belfry/meta/sqlite"; "belfry/query"; "belfry/store"; "belfry/store/onemore")
 func check(ok bool, what string) { if !ok { panic(what) } }
 func main() {
 	check(slices.ContainsFunc(api.Routes, func(r api.Route) bool { return r.Path == "/api/onemore" }), "the route")
@@ -136,6 +150,8 @@ func main() {
 	check(err == nil, "the function")
 	check(collect.Kinds["one-more"].Check != nil, "the collector")
 	check(collect.Kinds["one-more-receiver"].New != nil, "the receiver")
+	_, err = app.OpenStore(context.Background(), "one-more", store.Config{})
+	check(err == onemore.ErrOpened, "the storage engine")
 	c, err := catalog.Load()
 	check(err == nil && c.Package("one-more") != nil, "the package")
 	check(c.Class("one-more") != nil, "the class")

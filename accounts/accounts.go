@@ -1,5 +1,5 @@
-// Package accounts holds who may use the service: customers, users, API keys and sessions, with passwords and
-// OpenID Connect. Every change is a command of the engine, so it is durable before it is answered and leaves an event.
+// Package accounts manages access to the service: customers, users, API keys and sessions, with passwords and OpenID Connect.
+// Every change is a command of the engine, so it is durable before it is answered and writes an event.
 package accounts
 
 import (
@@ -13,16 +13,16 @@ import (
 	"belfry/meta"
 )
 
-// AdminUser is the administrator that Bootstrap and CreateCustomer make.
+// AdminUser is the name of the administrator that Bootstrap and CreateCustomer create.
 const AdminUser = "admin"
 
-// Config is what Accounts needs.
+// Config configures Accounts.
 type Config struct {
 	Engine *engine.Sequencer
 	Log    *slog.Logger
-	// SessionAge is when a session ends however much it is used; 0: never.
+	// SessionAge is the maximum age of a session, used or not; 0: unlimited.
 	SessionAge func() time.Duration
-	// Expiry is the time by which sessions begin and end. It must be the one by which they are accepted; nil: Engine.Trusted.
+	// Expiry is the clock of sessions. It must be the one by which they are accepted; nil: Engine.Trusted.
 	Expiry func() time.Time
 	// Passwords hashes and checks passwords; zero: Argon2.
 	Passwords Passwords
@@ -39,14 +39,14 @@ type Accounts struct {
 	cfg    Config
 	engine *engine.Sequencer
 	tree   *meta.Tree
-	nobody string // the stored form of a password that nobody has
+	dummy  string // stored form of a random password, compared for unknown users
 	now    func() time.Time
 
 	mu      sync.Mutex
 	refused map[account]*refusals
 }
 
-// New makes Accounts.
+// New returns Accounts.
 func New(c Config) *Accounts {
 	if c.Expiry == nil {
 		c.Expiry = c.Engine.Trusted
@@ -59,11 +59,11 @@ func New(c Config) *Accounts {
 	}
 	return &Accounts{
 		cfg: c, engine: c.Engine, tree: c.Engine.Tree(),
-		nobody: unknownPassword(), now: time.Now, refused: map[account]*refusals{},
+		dummy: unknownPassword(), now: time.Now, refused: map[account]*refusals{},
 	}
 }
 
-// Caller is who asks for a change.
+// Caller identifies who requests a change.
 type Caller struct {
 	engine.Sender
 	Level  belfry.Level
@@ -80,7 +80,7 @@ func (who Caller) acting() *belfry.Actor {
 	return by
 }
 
-// choosePassword checks a password that the caller has chosen for a user, or makes one if it is empty.
+// choosePassword checks the password that the caller gives a user, or generates one if it is empty.
 func (who Caller) choosePassword(user, password string) (chosen, made string, err error) {
 	if password == "" {
 		made = NewPassword()
@@ -98,7 +98,7 @@ type change struct {
 	*Accounts
 }
 
-// do runs a transaction of somebody in a round of its own; nil is the service.
+// do runs a transaction in a round of its own. by nil: the service.
 func (a *Accounts) do(c belfry.CustomerID, by *belfry.Actor, decide func(change) error) error {
 	return a.run(&engine.Command{Customer: c, By: by, Alone: true}, decide)
 }
@@ -113,25 +113,18 @@ func (a *Accounts) run(c *engine.Command, decide func(change) error) error {
 	return a.engine.Do(c)
 }
 
-// once runs a change that its caller may repeat. Its answer is stored in the record of the change.
-func (a *Accounts) once(who Caller, answer any, run func(change) error) func() (int, []byte, error) {
-	return func() (int, []byte, error) {
-		body := engine.EncodeJSON(answer)
-		err := a.urgent(who.Customer, who.Actor(), func(t change) error {
-			if err := run(t); err != nil {
-				return err
-			}
-			t.Reply(who.Sender, who.Repeat, 200, body)
-			return nil
-		})
-		if err != nil {
-			return 0, nil, err
+// once is urgent for a change with an Idempotency-Key: the reply is stored with the change.
+func (a *Accounts) once(who Caller, run func(change) error) error {
+	return a.urgent(who.Customer, who.Actor(), func(t change) error {
+		if err := run(t); err != nil {
+			return err
 		}
-		return 200, body, nil
-	}
+		t.Reply(who.Sender, who.Repeat, who.Repeat.Done)
+		return nil
+	})
 }
 
-// Bootstrap makes the first customer and its administrator if there is no customer yet. password is hashed.
+// Bootstrap creates the first customer and its administrator if there is no customer. password is hashed.
 func (a *Accounts) Bootstrap(password string) error {
 	return a.do(0, &belfry.Actor{Name: "system", Via: belfry.ViaService}, func(t change) error {
 		if len(a.tree.Customers()) > 0 {

@@ -113,13 +113,11 @@ func (b *bench) setViews(c belfry.CustomerID, name string, views ...string) erro
 }
 
 func (b *bench) removeUser(name string) error {
-	_, _, err := b.RemoveUser(context.Background(), b.who, name)
-	return err
+	return b.RemoveUser(b.who, name)
 }
 
 func (b *bench) revokeKey(name string) error {
-	_, _, err := b.RevokeKey(context.Background(), b.who, name)
-	return err
+	return b.RevokeKey(b.who, name)
 }
 
 // events gives source, user and info of the events of a type so far; of a customer, or with customer 0 of all.

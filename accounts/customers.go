@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,14 +10,14 @@ import (
 	"belfry/engine"
 )
 
-// CustomerWish is a customer to be made.
+// CustomerWish describes a customer to create.
 type CustomerWish struct {
 	Name          string
-	Administrator bool   // make one, too
-	Password      string // of the administrator; empty: it is made at random
+	Administrator bool   // create one, too
+	Password      string // of the administrator; empty: a random one
 }
 
-// CreateCustomer makes a customer. It returns the password of its administrator if it has made one.
+// CreateCustomer creates a customer. It returns the password of its administrator if it has generated one.
 func (a *Accounts) CreateCustomer(who Caller, wish CustomerWish, hashing Hashing) (made string, err error) {
 	var password, hash string
 	if wish.Administrator {
@@ -33,8 +32,8 @@ func (a *Accounts) CreateCustomer(who Caller, wish CustomerWish, hashing Hashing
 	return made, err
 }
 
-// AddCustomer makes a customer with its root view and, if password is not empty, an administrator who has that password,
-// hashed. An event in the new customer, and one in the default customer, where administrators of the instance read, names who did it.
+// AddCustomer creates a customer with its root view and, if password is not empty, an administrator with that hashed password.
+// It writes an event in the new customer and one in the default customer, for administrators of the instance.
 func (a *Accounts) AddCustomer(name, password string, by *belfry.Actor) (c belfry.Customer, err error) {
 	if bad := engine.CheckName("name", name); bad != nil {
 		return c, belfry.Errorf(belfry.BadParameter, "customer: %s", bad.Message)
@@ -70,14 +69,14 @@ func (t change) createCustomer(name string) (c belfry.Customer, err error) {
 	return c, nil
 }
 
-// customerDoc names the document of a customer. It is not the customer's name: a name can be given again after a removal,
-// and a replay that does not come to its end must not leave the old customer under the name of the new one.
+// customerDoc names the document of a customer. It is not the customer's name: that can be used again after a removal, and an
+// incomplete replay must not leave the old customer under the name of the new one.
 func customerDoc(c belfry.CustomerID) string { return "\x01" + strconv.FormatUint(uint64(c), 10) }
 
-// RemoveCustomer removes a customer with all it has. Once it is answered nobody finds anything of it any more, also after a
-// crash; its rows are deleted from the disk later, see Erased. The event is in the caller's customer.
-func (a *Accounts) RemoveCustomer(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, engine.RemovedAnswer(name), func(t change) error {
+// RemoveCustomer removes a customer with all its data, which is inaccessible from then on. Its rows are deleted from the disk
+// later, see Erased. The event is in the caller's customer.
+func (a *Accounts) RemoveCustomer(who Caller, name string) error {
+	return a.once(who, func(t change) error {
 		c, ok := a.tree.CustomerNamed(name)
 		if !ok {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
@@ -92,14 +91,14 @@ func (a *Accounts) RemoveCustomer(ctx context.Context, who Caller, name string) 
 		t.removal(belfry.Removal{Customer: c.ID, Removed: t.Now})
 		t.Changed(engine.Change{Kind: belfry.DocCustomer, Name: name, Action: engine.ActionRemoved, Info: "customer " + name + " removed with all its data"})
 		return nil
-	}))
+	})
 }
 
 func (t change) removal(r belfry.Removal) {
 	t.Put(belfry.DocRemoval, 0, strconv.FormatUint(uint64(r.Customer), 10), r)
 }
 
-// Erased notes that nothing of removed customers is left on the disk.
+// Erased notes that the data of removed customers are deleted from the disk.
 func (a *Accounts) Erased(list []belfry.Removal) error {
 	return a.do(0, nil, func(t change) error {
 		for _, r := range list {
@@ -113,14 +112,14 @@ func (a *Accounts) Erased(list []belfry.Removal) error {
 // maxGrants is how many grants a customer may have.
 const maxGrants = 100
 
-// GrantChange is what is to be different about the grants of a customer, each HOST:PORT or HOST:PORT-PORT.
+// GrantChange is a change of the grants of a customer, each HOST:PORT or HOST:PORT-PORT.
 type GrantChange struct {
-	Listen      *[]string // what it has instead of its grants; nil: it keeps them
+	Listen      *[]string // replaces the grants; nil: no change
 	Add, Remove []string
 }
 
-// ChangeGrants changes what a customer may listen on. What another customer was granted already is refused: a port belongs to
-// one customer. Receivers that may not listen any more are switched off.
+// ChangeGrants changes the ports a customer may listen on. A port belongs to one customer, so those of others are refused.
+// Receivers that may no longer listen are switched off.
 func (a *Accounts) ChangeGrants(who Caller, name string, to GrantChange) error {
 	c, ok := a.tree.CustomerNamed(name)
 	if !ok {
@@ -160,12 +159,12 @@ func (a *Accounts) ChangeGrants(who Caller, name string, to GrantChange) error {
 	})
 }
 
-// grants are those of a customer in the audit trail.
+// grants are the grants of a customer in the audit trail.
 type grants struct {
 	Listen []string `json:"listen,omitempty"`
 }
 
-// grants reads grants and writes them in one way, without those that say the same twice.
+// grants parses and normalizes grants, without duplicates.
 func (t change) grants(customer belfry.CustomerID, texts []string) (list []string, err error) {
 	if len(texts) > maxGrants {
 		return nil, belfry.Errorf(belfry.LimitReached, "a customer may have %d grants, got %d; use ranges of ports", maxGrants, len(texts))

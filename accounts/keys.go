@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"slices"
@@ -14,7 +13,7 @@ import (
 // maxKeys is how many keys a customer can have.
 const maxKeys = 1_000_000
 
-// KeyWish is a key as somebody wants it.
+// KeyWish describes a key to create.
 type KeyWish struct {
 	Name    string
 	Level   belfry.Level
@@ -22,7 +21,7 @@ type KeyWish struct {
 	belfry.Narrowing
 }
 
-// CreateKey makes an API key and gives its text, which is kept nowhere.
+// CreateKey creates an API key and returns its secret, which is not stored.
 func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error) {
 	c, name := who.Customer, wish.Name
 	if bad := engine.CheckName("name", name); bad != nil {
@@ -44,7 +43,7 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 			Name: name, Customer: c, Hash: belfry.HashOf(secret).String(), Last4: secret[len(secret)-4:],
 			Level: wish.Level, Creator: who.Name, Created: t.Now, Expires: wish.Expires, Narrowing: narrowed,
 		}
-		if err := t.ReserveValue(belfry.DocKey, name, key); err != nil {
+		if err := t.Budget().ReserveDocument(belfry.DocKey, name, key); err != nil {
 			return err
 		}
 		t.Put(belfry.DocKey, c, name, key)
@@ -55,11 +54,6 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 		return "", err
 	}
 	return secret, nil
-}
-
-// Revoked is the answer to RevokeKey.
-type Revoked struct {
-	Revoked string `json:"revoked" help:"Name of the key."`
 }
 
 // keyTerms describes in an event how long a key lasts and to what it is narrowed.
@@ -73,10 +67,10 @@ func keyTerms(k *belfry.Key) (text string) {
 	return text
 }
 
-// RevokeKey removes a key; from then on nothing is accepted under it.
-func (a *Accounts) RevokeKey(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
+// RevokeKey removes a key.
+func (a *Accounts) RevokeKey(who Caller, name string) error {
 	c := who.Customer
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, Revoked{name}, func(t change) error {
+	return a.once(who, func(t change) error {
 		key, have := a.tree.KeyNamed(c, name)
 		if !have {
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", name)
@@ -85,13 +79,13 @@ func (a *Accounts) RevokeKey(ctx context.Context, who Caller, name string) (code
 		t.forgetUses(&key, nil)
 		t.keyChanged(actionRevoked, &key, nil, fmt.Sprintf("key %s revoked, had level %s", name, key.Level))
 		return nil
-	}))
+	})
 }
 
 // usesAtOnce is how many uses of keys share a record.
 const usesAtOnce = 10_000
 
-// KeysUsed stores when keys were last used, of those that were since it last did.
+// KeysUsed stores the last use of keys that were used since its last call.
 func (a *Accounts) KeysUsed() error {
 	for part := range slices.Chunk(a.tree.KeysUsed(), usesAtOnce) {
 		err := a.do(0, nil, func(t change) error {
@@ -112,7 +106,7 @@ func (a *Accounts) KeysUsed() error {
 	return nil
 }
 
-// newSecret makes a random version 4 UUID.
+// newSecret returns a random version 4 UUID.
 func newSecret() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails

@@ -7,12 +7,12 @@ import (
 	"belfry/meta"
 )
 
-// WrongLogin is the answer to a wrong user, customer or password. It does not say which.
+// WrongLogin is the message for a wrong user, customer or password. It does not say which.
 const WrongLogin = "customer, user and password do not belong together"
 
 func errWrong() error { return belfry.Errorf(belfry.InvalidLogin, "%s", WrongLogin) }
 
-// Hashing runs f, which hashes passwords, as soon as there is a processor for it. On an error f was not run.
+// Hashing runs f, which hashes passwords, when a processor is free. On an error f was not run.
 type Hashing func(f func()) error
 
 // LogIn checks a password and begins a session. A user or customer that does not exist takes the same time and gets the
@@ -40,12 +40,12 @@ func (a *Accounts) LogIn(from belfry.Place, customer, user, password string) (se
 func (a *Accounts) right(u *belfry.User, password string) bool {
 	stored := u.Password
 	if stored == "" {
-		stored = a.nobody
+		stored = a.dummy
 	}
 	return len(password) <= maxPassword && a.cfg.Passwords.Check(stored, password)
 }
 
-// ChangePassword checks the old password like a login and sets the new one. The session goes on, the user's others end.
+// ChangePassword checks the old password like a login and sets the new one. The user's other sessions end.
 func (a *Accounts) ChangePassword(from belfry.Place, l meta.Login, old, password string, hashing Hashing) error {
 	if l.User.Subject != "" {
 		return belfry.Errorf(belfry.NotAllowed, "you log in through the OpenID Connect provider and have no password here")

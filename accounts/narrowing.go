@@ -10,7 +10,7 @@ import (
 // maxAddresses is how many networks a key may be restricted to.
 const maxAddresses = 100
 
-// checkNarrowing checks to what a key is to be narrowed, and writes its networks in one way.
+// checkNarrowing checks the restrictions of a key and normalizes its networks.
 func checkNarrowing(tree *meta.Tree, c belfry.CustomerID, n belfry.Narrowing) (belfry.Narrowing, error) {
 	for i, what := range n.Only {
 		switch {

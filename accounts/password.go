@@ -19,7 +19,7 @@ const (
 	argonLength  = 32
 )
 
-// HashPassword gives the form in which a password is stored.
+// HashPassword returns the stored form of a password.
 func HashPassword(password string) string {
 	salt := make([]byte, argonSalt)
 	rand.Read(salt)
@@ -33,14 +33,14 @@ func phc(salt, sum []byte) string {
 		enc.EncodeToString(salt), enc.EncodeToString(sum))
 }
 
-// unknownPassword is the stored form of a password that nobody has, as costly to compare with as any other.
+// unknownPassword returns the stored form of a random password, as costly to compare with as any other.
 func unknownPassword() string {
 	random := make([]byte, argonSalt+argonLength)
 	rand.Read(random)
 	return phc(random[:argonSalt], random[argonSalt:])
 }
 
-// CheckPassword compares a password with its stored form. What is stored says how costly that is, within limits.
+// CheckPassword compares a password with its stored form, which has the cost parameters, within limits.
 func CheckPassword(stored, password string) bool {
 	var version, memory, time, threads int
 	parts := strings.Split(stored, "$")
@@ -62,7 +62,7 @@ func CheckPassword(stored, password string) bool {
 	return subtle.ConstantTimeCompare(got, sum) == 1
 }
 
-// NewPassword makes a password of 100 random bits, in groups that can be read off a screen.
+// NewPassword returns a password of 100 random bits, in groups that are easy to read.
 func NewPassword() string {
 	text := strings.ToLower(rand.Text())
 	return strings.Join([]string{text[:5], text[5:10], text[10:15], text[15:20]}, "-")

@@ -13,13 +13,12 @@ const (
 	maxPassword = 1024 // bytes: hashing takes longer for longer ones
 )
 
-// commonPasswords are those that are tried first, one on a line, as far as they are long enough to be taken at all.
+// commonPasswords are those that attackers try first and that are long enough to be accepted, one per line.
 //
 //go:embed common_passwords.txt
 var commonPasswords string
 
-// checkPassword says what is wrong with a password that people choose by HTTP. It asks for length and not for signs of
-// several kinds, which people put where everybody puts them.
+// checkPassword rejects a weak password. It requires length, not characters of several kinds, which add little.
 func checkPassword(user, password string) error {
 	plain := strings.ToLower(strings.TrimSpace(password))
 	switch {
@@ -35,7 +34,7 @@ func checkPassword(user, password string) error {
 	return nil
 }
 
-// isCommon looks a password up in the list; one sign over and over is as common as those.
+// isCommon reports whether a password is in the list or repeats a single character.
 func isCommon(plain string) bool {
 	if first, _ := utf8.DecodeRuneInString(plain); strings.Trim(plain, string(first)) == "" {
 		return true

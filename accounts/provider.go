@@ -30,7 +30,7 @@ const (
 type OIDC struct {
 	Issuer, Name, ClientID, Secret string
 	PublicURL                      string // under which browsers reach this service; empty: what the browser says
-	Customer                       string // whose users these people are
+	Customer                       string // of the users who log in through it
 	RoleClaim                      string
 	Roles                          map[string]string // by value of the claim
 	DefaultRole                    string            // empty: refused
@@ -38,17 +38,17 @@ type OIDC struct {
 	Recheck                        time.Duration
 }
 
-// Round is one way to the provider and back. State, nonce and verifier are random and known to the browser only, in a
-// cookie. So the service stores nothing, and a code that was made for another browser is useless.
+// Round is one login at the provider. State, nonce and verifier are random and only in a cookie of the browser. So the service
+// stores nothing, and a code issued for another browser is useless.
 type Round struct {
-	State    string // comes back with the code
-	Nonce    string // comes back inside the provider's token
-	Verifier string // proves that the code is used by whoever asked for it (PKCE)
-	Redirect string // where the browser comes back to, as it knows us
+	State    string // returned with the code
+	Nonce    string // returned in the provider's token
+	Verifier string // proves that the code is used by the browser that requested it (PKCE)
+	Redirect string // where the provider sends the browser back to
 }
 
-// Provider is an OpenID Connect provider. What it says about itself is asked for at the first login, and kept: a provider
-// that is down when the service starts must not keep it from starting.
+// Provider is an OpenID Connect provider. Its configuration is fetched at the first login, so that the service starts while the
+// provider is down.
 type Provider struct {
 	cfg    OIDC
 	users  *Accounts
@@ -58,11 +58,11 @@ type Provider struct {
 	now    func() time.Time
 	mu     sync.Mutex
 	known  *oidc.Provider
-	failed time.Time // when it last could not be asked
-	people roster    // who came in through it
+	failed time.Time // when it last did not answer
+	people roster    // sessions of users who logged in through it
 }
 
-// NewProvider makes a Provider.
+// NewProvider returns a Provider.
 func NewProvider(cfg OIDC, a *Accounts, log *slog.Logger) *Provider {
 	return &Provider{
 		cfg: cfg, users: a, log: log, now: time.Now, people: roster{of: map[belfry.Hash]*vouched{}},
@@ -70,7 +70,7 @@ func NewProvider(cfg OIDC, a *Accounts, log *slog.Logger) *Provider {
 	}
 }
 
-// shortAnswers cuts off answers that are too long to be true.
+// shortAnswers limits the size of answers.
 type shortAnswers struct{ http.RoundTripper }
 
 func (t shortAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -84,7 +84,7 @@ func (t shortAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Name is what people call the provider.
+// Name returns the display name of the provider.
 func (p *Provider) Name() string {
 	if p.cfg.Name != "" {
 		return p.cfg.Name
@@ -99,7 +99,7 @@ func errSilent() error {
 	return belfry.Errorf(belfry.Overloaded, "the OpenID Connect provider does not answer; try again shortly, or log in with a user and a password")
 }
 
-// discover asks the provider about itself, once. One that did not answer is left alone for a while.
+// discover fetches the configuration of the provider once. After a failure it waits before it tries again.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *Provider) oauth(known *oidc.Provider, r Round) *oauth2.Config {
 	return c
 }
 
-// Address is where the browser is sent to.
+// Address returns the URL that the browser is sent to.
 func (p *Provider) Address(ctx context.Context, r Round) (string, error) {
 	known, err := p.discover(ctx)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *Provider) Address(ctx context.Context, r Round) (string, error) {
 	return p.oauth(known, r).AuthCodeURL(r.State, oidc.Nonce(r.Nonce), oauth2.S256ChallengeOption(r.Verifier)), nil
 }
 
-// LogIn exchanges the code for the provider's word about who it is, and begins a session of that user.
+// LogIn exchanges the code for the identity of the user and begins a session.
 func (p *Provider) LogIn(ctx context.Context, from belfry.Place, r Round, code string) (string, error) {
 	known, err := p.discover(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (p *Provider) LogIn(ctx context.Context, from belfry.Place, r Round, code s
 	return secret, err
 }
 
-// notExchanged tells a provider that refuses a code from one that does not answer.
+// notExchanged distinguishes a refused code from a provider that does not answer.
 func (p *Provider) notExchanged(err error) error {
 	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && said.Response != nil && said.Response.StatusCode < 500 {
 		return p.refuse("it does not take the code, which may have been used already", errors.New(said.ErrorCode))
@@ -180,7 +180,7 @@ func (p *Provider) notExchanged(err error) error {
 	return errSilent()
 }
 
-// plainError is an error without the answer in it, which may hold a token.
+// plainError removes the answer from an error, since it may contain a token.
 func plainError(err error) error {
 	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return errors.New(said.ErrorCode)
@@ -188,13 +188,13 @@ func plainError(err error) error {
 	return err
 }
 
-// refuse says why what the provider said does not count. The log has more.
+// refuse returns the error for a login that is not accepted, and logs the details.
 func (p *Provider) refuse(why string, err error) error {
 	p.log.Warn("a login through OpenID Connect was refused", "why", why, "err", err)
 	return belfry.Errorf(belfry.InvalidLogin, "the login through %s is not accepted: %s; begin it again", p.Name(), why)
 }
 
-// enter begins the session of somebody for whom the provider vouches.
+// enter begins the session of an authenticated user.
 func (p *Provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]any) (string, error) {
 	role := p.role(claims)
 	if role == "" {
@@ -214,7 +214,7 @@ func (p *Provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]
 	return secret, err
 }
 
-// nameOf is how somebody is called here. An address of e-mail counts when the provider has seen to it that it is theirs.
+// nameOf returns the user name. An e-mail address is used only if the provider has verified it.
 func nameOf(claims map[string]any, subject string) string {
 	text := func(name string) string { s, _ := claims[name].(string); return cleanName(s) }
 	if name := text("preferred_username"); name != "" {
@@ -228,7 +228,7 @@ func nameOf(claims map[string]any, subject string) string {
 	return cleanName(subject)
 }
 
-// role is the highest one that the claims stand for; empty when somebody is to be refused.
+// role returns the highest role that the claims map to; empty: the user is refused.
 func (p *Provider) role(claims map[string]any) string {
 	var best belfry.User
 	for _, value := range valuesOf(claims, p.cfg.RoleClaim) {
@@ -239,7 +239,7 @@ func (p *Provider) role(claims map[string]any) string {
 	return cmp.Or(best.Role, p.cfg.DefaultRole)
 }
 
-// valuesOf are the texts of a claim: under its whole name, or inside what its parts name.
+// valuesOf returns the texts of a claim: by its whole name, or as a path of nested names.
 func valuesOf(claims map[string]any, name string) []string {
 	if name == "" {
 		return nil

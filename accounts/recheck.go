@@ -14,23 +14,23 @@ import (
 	"belfry/meta"
 )
 
-// vouched is a session whose user came in through the provider. The refresh token, with which the provider is asked again,
-// is kept in memory alone: after a restart such users log in again, which takes one click where they are logged in there.
+// vouched is a session of a user who logged in through the provider. The refresh token is kept only in memory: after a restart
+// such users log in again, which takes one click while they are logged in at the provider.
 type vouched struct {
-	mu      sync.Mutex // held while the provider is asked, so that one request asks
+	mu      sync.Mutex // held during a request to the provider, so that there is one at a time
 	refresh string
-	checked time.Time // when the provider last vouched for the user
+	checked time.Time // when the provider last confirmed the user
 	silent  time.Time // when it last did not answer
 }
 
 const (
-	// recheckRetry is how long a provider that did not answer is left alone.
+	// recheckRetry is the pause after the provider did not answer.
 	recheckRetry = time.Minute
-	// silentFor is how long its word counts while it does not answer.
+	// silentFor is how long its last confirmation counts while it does not answer.
 	silentFor = time.Hour
 )
 
-// roster has the sessions of users who came in through the provider.
+// roster holds the sessions of users who logged in through the provider.
 type roster struct {
 	mu   sync.Mutex
 	of   map[belfry.Hash]*vouched
@@ -43,7 +43,7 @@ func (r *roster) find(hash belfry.Hash) *vouched {
 	return r.of[hash]
 }
 
-// put adds a session, or removes it when v is nil.
+// put adds a session, or removes it if v is nil.
 func (r *roster) put(hash belfry.Hash, v *vouched, lives func(belfry.Hash) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +62,7 @@ func (r *roster) put(hash belfry.Hash, v *vouched, lives func(belfry.Hash) bool)
 	r.most = 2*len(r.of) + 100
 }
 
-// admit remembers a session that has begun.
+// admit adds a new session.
 func (p *Provider) admit(hash belfry.Hash, refresh string) {
 	p.people.put(hash, &vouched{refresh: refresh, checked: p.now()}, p.lives)
 }
@@ -72,8 +72,8 @@ func (p *Provider) lives(hash belfry.Hash) bool {
 	return ok
 }
 
-// Vouches tells whether the provider still stands for the user of a session. It is asked when its last word is older than
-// oidc.recheck; the session ends when it refuses, or says that the user has another role now.
+// Vouches reports whether the provider still confirms the user of a session. The provider is asked if its last confirmation is
+// older than oidc.recheck. The session ends if it refuses, or if the user has another role now.
 func (p *Provider) Vouches(ctx context.Context, l meta.Login) bool {
 	recheck := p.cfg.Recheck
 	v := p.people.find(l.Hash)
@@ -92,7 +92,7 @@ func (p *Provider) Vouches(ctx context.Context, l meta.Login) bool {
 	case v.refresh == "":
 		return p.end(l, "the provider gave no refresh token, so its word counts for "+p.cfg.Recheck.String())
 	case now.Sub(v.silent) >= recheckRetry:
-		// A client that goes away must not make us lose the token that the provider gives in exchange for this one.
+		// If the client disconnects, the new token must not be lost, because the old one is used up.
 		why, err := p.confirm(context.WithoutCancel(ctx), l, v)
 		if why != "" {
 			return p.end(l, why)
@@ -120,7 +120,7 @@ func (p *Provider) end(l meta.Login, why string) bool {
 	return false
 }
 
-// confirm asks the provider for a new token. why says for what reason the session ends; err, that the provider cannot tell.
+// confirm asks the provider for a new token. why is the reason why the session ends; err: the provider did not answer.
 func (p *Provider) confirm(ctx context.Context, l meta.Login, v *vouched) (why string, err error) {
 	known, err := p.discover(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *Provider) confirm(ctx context.Context, l meta.Login, v *vouched) (why s
 	return "", nil
 }
 
-// refusedByProvider tells an answer that takes the right to come in from one that says nothing about it.
+// refusedByProvider reports whether an answer revokes the access, as opposed to a failure of the provider.
 func refusedByProvider(said *oauth2.RetrieveError) bool {
 	if said.Response == nil {
 		return false
@@ -159,7 +159,7 @@ func refusedByProvider(said *oauth2.RetrieveError) bool {
 	return false
 }
 
-// claims are what the provider says with a new token: in it, or, where it gives none, when it is asked.
+// claims returns the claims of a new token, or those of the user-info endpoint if it has none.
 func (p *Provider) claims(ctx context.Context, known *oidc.Provider, token *oauth2.Token) (subject string, claims map[string]any, err error) {
 	if raw, _ := token.Extra("id_token").(string); raw != "" {
 		id, err := known.Verifier(&oidc.Config{ClientID: p.cfg.ClientID}).Verify(ctx, raw)

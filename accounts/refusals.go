@@ -8,7 +8,7 @@ import (
 	"belfry/engine"
 )
 
-// Refused uses of one account become at most one event in refusedEvery. A counter has them all.
+// Refused logins and key uses of one account are reported in at most one event per refusedEvery. The metrics count all.
 const refusedEvery = time.Minute
 
 // account is a user, or a key.
@@ -43,11 +43,11 @@ func (a *Accounts) refuse(who account, from string) {
 	n := r.due(a.now())
 	a.mu.Unlock()
 	if n > 0 {
-		a.tellRefused(who, n, from)
+		a.writeRefused(who, n, from)
 	}
 }
 
-// due returns how many refusals the next event is about; 0: it is not time for one.
+// due returns how many refusals the next event reports; 0: it is not due.
 func (r *refusals) due(now time.Time) (n int) {
 	if r.since == 0 || now.Sub(r.at) < refusedEvery {
 		return 0
@@ -69,12 +69,13 @@ func (a *Accounts) FlushRefused() {
 	}
 	a.mu.Unlock()
 	for who, r := range list {
-		a.tellRefused(who, r.since, r.from)
+		a.writeRefused(who, r.since, r.from)
 	}
 }
 
-// tellRefused writes an event about so many refusals. It does not wait: the time of the answer must not show what exists.
-func (a *Accounts) tellRefused(who account, times int, from string) {
+// writeRefused writes an event about that many refusals. It does not wait, so that the time of the answer does not reveal which
+// users exist.
+func (a *Accounts) writeRefused(who account, times int, from string) {
 	info := "login refused"
 	if who.isKey {
 		info = "key " + who.name + " refused"

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// DefaultOverlap is how long the old secret of a key is accepted after a rotation, unless somebody says otherwise.
+	// DefaultOverlap is how long the old secret of a key is accepted after a rotation by default.
 	DefaultOverlap = 24 * time.Hour
-	// MaxOverlap is how long it may be.
+	// MaxOverlap is the longest overlap.
 	MaxOverlap = 30 * 24 * time.Hour
 	// maxOld is how many old secrets of a key are accepted at the same time.
 	maxOld = 4
 )
 
-// Rotation asks for another secret of a key.
+// Rotation describes the rotation of a key.
 type Rotation struct {
 	Name    string
-	Overlap time.Duration // how long the secrets before it are still accepted; 0: not at all
-	Expires belfry.Time   // another end of the key; 0: it stays
+	Overlap time.Duration // how long the old secrets are still accepted; 0: not at all
+	Expires belfry.Time   // new expiry of the key; 0: unchanged
 }
 
-// RotateKey gives a key another secret and returns it. Name, level and restrictions stay. Secrets before it are accepted until the overlap ends,
-// or until they would have ended anyway.
+// RotateKey sets a new secret for a key and returns it. Name, level and restrictions stay. Old secrets are accepted until the
+// overlap ends or they expire.
 func (a *Accounts) RotateKey(who Caller, to Rotation) (secret string, err error) {
 	if to.Overlap < 0 || to.Overlap > MaxOverlap {
 		return "", belfry.Errorf(belfry.BadParameter, "overlap must be a time from 0s to %dd, got %s", MaxOverlap/(24*time.Hour), to.Overlap)
@@ -51,7 +51,7 @@ func (a *Accounts) RotateKey(who Caller, to Rotation) (secret string, err error)
 		if to.Expires != 0 {
 			next.Expires = to.Expires
 		}
-		if err := t.ReserveValue(belfry.DocKey, next.Name, next); err != nil {
+		if err := t.Budget().ReserveDocument(belfry.DocKey, next.Name, next); err != nil {
 			return err
 		}
 		t.Put(belfry.DocKey, key.Customer, key.Name, next)
@@ -79,7 +79,7 @@ func oldSecrets(k *belfry.Key, now, overlap belfry.Time) (list []belfry.OldSecre
 	return list
 }
 
-// forgetUses removes the documents with the last uses of a key's secrets, but for those of the secrets that stay old.
+// forgetUses removes the last uses of a key's secrets, except those of the secrets in old.
 func (t change) forgetUses(k *belfry.Key, but []belfry.OldSecret) {
 	t.Document(belfry.Doc{Kind: belfry.DocKeyUse, Customer: k.Customer, Name: k.Name})
 	for _, o := range k.Old {

@@ -8,10 +8,10 @@ import (
 	"belfry/meta"
 )
 
-// What people do with their own account and sessions.
+// Changes of users to their own account and sessions.
 
-// setOwnPassword gives the user of a session another password, hashed. The session goes on, the user's others end. If the
-// user was changed since the old password was checked, the error is errNoUser.
+// setOwnPassword sets the hashed password of the user of a session and ends the user's other sessions. If the user was changed
+// since the old password was checked, the error is errNoUser.
 func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password string) error {
 	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
 		now, ok := a.tree.Session(l.Hash)
@@ -34,7 +34,7 @@ func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password stri
 	})
 }
 
-// LogOutEverywhere ends all sessions of the user whose session it is; one that has ended already is none.
+// LogOutEverywhere ends all sessions of the user of a session. It does nothing if that session has ended.
 func (a *Accounts) LogOutEverywhere(hash belfry.Hash, from belfry.Place) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
@@ -49,8 +49,8 @@ func (a *Accounts) LogOutEverywhere(hash belfry.Hash, from belfry.Place) error {
 	})
 }
 
-// SwitchCustomer lets the session of an administrator of the instance act in another customer, or in its own again. It is
-// told in the customer that is entered, and in the one that is left.
+// SwitchCustomer switches the session of an administrator of the instance to another customer or back to its own. It writes an
+// event in the customer entered and in the one left.
 func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string, from belfry.Place) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
@@ -81,15 +81,15 @@ func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string, from belfry.Pla
 	})
 }
 
-// person is somebody for whom an OpenID provider vouches.
+// person is a user authenticated by an OpenID provider.
 type person struct {
-	Subject string // issuer, a blank, and who it is there
-	Name    string // for a user who is new here
+	Subject string // issuer, a blank, and the subject claim
+	Name    string // of a user to be created
 	Role    string // viewer, operator or administrator
 }
 
-// logInPerson begins a session for somebody for whom a provider vouches. The user is made at the first login; afterwards
-// its role is the one the provider says, whatever it was.
+// logInPerson begins a session for a user authenticated by a provider. The user is created at the first login; later logins set
+// its role to that of the provider.
 func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Place) (secret string, err error) {
 	secret = newToken()
 	err = a.urgent(c, nil, func(t change) error {
@@ -121,7 +121,7 @@ func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Place)
 	return secret, nil
 }
 
-// cleanName makes a name of what a provider calls somebody, as far as that can be one.
+// cleanName makes a valid user name of the name from a provider, as far as possible.
 func cleanName(name string) string {
 	name = strings.TrimSpace(name)
 	if checkUser(&belfry.User{Name: name, Role: belfry.Viewer}) != nil {

@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -19,12 +18,12 @@ const (
 	maxSessions = 100
 )
 
-// errNoUser says that a user is not there, or not the same any more.
+// errNoUser: the user does not exist or was changed.
 var errNoUser = errors.New("no such user")
 
 // beginSession begins a session of a user whose password has been checked and returns its secret, which is not stored. If
-// the user was changed since then, the error is errNoUser. It works also when the disk is nearly full, so that somebody
-// can look. While the journal cannot be written, the session is kept in memory only, and a restart ends it.
+// the user was changed since then, the error is errNoUser. It works also when the disk is nearly full, so that an operator can
+// log in. While the journal cannot be written, the session is kept in memory only, and a restart ends it.
 func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry.Place) (secret string, err error) {
 	secret = newToken()
 	begin := func(t change) error {
@@ -71,7 +70,7 @@ func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Pla
 	t.sessionChanged(u.Name, actionLoggedIn, "logged in")
 }
 
-// LogOut ends a session; one that has ended already is none.
+// LogOut ends a session. It does nothing if the session has ended.
 func (a *Accounts) LogOut(hash belfry.Hash, from belfry.Place) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
@@ -86,7 +85,7 @@ func (a *Accounts) LogOut(hash belfry.Hash, from belfry.Place) error {
 	})
 }
 
-// Renew lets a session that is in its second half last its full time again.
+// Renew extends a session in its second half to its full time.
 func (a *Accounts) Renew(hash belfry.Hash) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
@@ -96,7 +95,7 @@ func (a *Accounts) Renew(hash belfry.Hash) error {
 		l, ok := a.tree.Session(hash)
 		now := t.expiry()
 		age := a.cfg.SessionAge()
-		if !ok || l.Session.Over(now) || !Renewable(l.Session, now, age) { // somebody was faster
+		if !ok || l.Session.Over(now) || !Renewable(l.Session, now, age) { // another request was faster
 			return nil
 		}
 		l.Session.Expires = SessionEnd(l.Session.Created, now, age)
@@ -105,13 +104,13 @@ func (a *Accounts) Renew(hash belfry.Hash) error {
 	})
 }
 
-// Renewable tells whether a session is in its second half and can last longer.
+// Renewable reports whether a session is in its second half and can be extended.
 func Renewable(s belfry.Session, now belfry.Time, age time.Duration) bool {
 	return s.Expires-now < belfry.Time(SessionTime.Microseconds())/2 && SessionEnd(s.Created, now, age) > s.Expires
 }
 
-// SessionEnd is when a session ends that is used now: after SessionTime, and at the latest when it has reached the age. The
-// age 0 stands for any.
+// SessionEnd returns when a session that is used now ends: after SessionTime, but at the latest at the maximum age; 0: no
+// maximum.
 func SessionEnd(created, now belfry.Time, age time.Duration) belfry.Time {
 	end := now + belfry.Time(SessionTime.Microseconds())
 	if age > 0 {
@@ -120,7 +119,8 @@ func SessionEnd(created, now belfry.Time, age time.Duration) belfry.Time {
 	return end
 }
 
-// expel ends a session that the service no longer accepts, and says why in an event. One that has ended already is none.
+// expel ends a session that the service no longer accepts, with an event that gives the reason. It does nothing if the session
+// has ended.
 func (a *Accounts) expel(hash belfry.Hash, why string) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
@@ -135,16 +135,16 @@ func (a *Accounts) expel(hash belfry.Hash, why string) error {
 	})
 }
 
-// login tells of a session, or of who may begin one. A change of a user is told of in the same place: who looks for how
-// somebody got in wants to see both.
+// login writes an event about a session or a user. Both have the same type, so that they are found together when an access is
+// investigated.
 func (t change) login(info string) { t.Event("user", "login", info, t.By.Called()) }
 
 // endedAtOnce is how many sessions end in one record.
 const endedAtOnce = 10_000
 
-// SweepSessions forgets sessions whose time is over, or whose user is not there any more. The time of a session has to be
+// ForgetSessions removes sessions that have expired or whose user no longer exists. The time of a session has to be
 // over by the time at which data are deleted, too: a clock that is set forward and back again removes none.
-func (a *Accounts) SweepSessions() error {
+func (a *Accounts) ForgetSessions() error {
 	over := func(had belfry.Session) bool {
 		return had.Expires <= belfry.At(a.engine.Trusted()) || had.Ahead(belfry.At(a.cfg.Expiry()))
 	}
@@ -172,22 +172,17 @@ func (t change) endSession(c belfry.CustomerID, hash belfry.Hash) {
 	t.Document(belfry.Doc{Kind: belfry.DocSession, Customer: c, Name: hash.String()})
 }
 
-// newToken makes the secret of a session: 32 random bytes that fit in a cookie.
+// newToken returns the secret of a session: 32 random bytes, encoded for a cookie.
 func newToken() string {
 	var b [32]byte
 	rand.Read(b[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// SessionEnded is the answer to EndSession.
-type SessionEnded struct {
-	Ended string `json:"ended" help:"Id of the session."`
-}
-
-// EndSession ends one session of a user of the caller's customer, which is named by the id with which it is shown.
-func (a *Accounts) EndSession(ctx context.Context, who Caller, user, id string) (code int, answer []byte, err error) {
+// EndSession ends a session of a user of the caller's customer; id is the one shown to users.
+func (a *Accounts) EndSession(who Caller, user, id string) error {
 	c := who.Customer
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, SessionEnded{id}, func(t change) error {
+	return a.once(who, func(t change) error {
 		have := a.tree.Logins(c, user)
 		i := slices.IndexFunc(have, func(h belfry.Hash) bool { return belfry.SessionID(h) == id })
 		if i < 0 {
@@ -196,15 +191,15 @@ func (a *Accounts) EndSession(ctx context.Context, who Caller, user, id string) 
 		t.endSession(c, have[i])
 		t.sessionChanged(user, actionEnded, "session ended")
 		return nil
-	}))
+	})
 }
 
-// SessionsUsed stores when sessions were last used, of those that were since it last did.
+// SessionsUsed stores the last use of sessions that were used since its last call.
 func (a *Accounts) SessionsUsed() error {
 	for part := range slices.Chunk(a.tree.SessionsUsed(), usesAtOnce) {
 		err := a.do(0, nil, func(t change) error {
 			for _, hash := range part {
-				if l, ok := a.tree.Session(hash); ok { // else it has ended meanwhile
+				if l, ok := a.tree.Session(hash); ok { // else it has ended
 					t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)
 				}
 			}

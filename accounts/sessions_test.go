@@ -165,14 +165,14 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-func TestSweepSessions(t *testing.T) {
+func TestForgetSessions(t *testing.T) {
 	b := newBench(t)
 	eve := b.user(t, "eve", belfry.Viewer)
 	old := b.logIn(t, eve)
 	b.advance(SessionTime / 2)
 	young := b.logIn(t, eve)
 	b.advance(SessionTime / 2)
-	if err := b.SweepSessions(); err != nil {
+	if err := b.ForgetSessions(); err != nil {
 		t.Fatal(err)
 	}
 	last := b.records[len(b.records)-1]
@@ -183,14 +183,14 @@ func TestSweepSessions(t *testing.T) {
 		t.Error("a session that lasts was swept")
 	}
 	n := len(b.records)
-	if err := b.SweepSessions(); err != nil || len(b.records) != n {
+	if err := b.ForgetSessions(); err != nil || len(b.records) != n {
 		t.Errorf("nothing to sweep made %d records, %v", len(b.records)-n, err)
 	}
 }
 
 func TestLoginRefused(t *testing.T) {
 	b := newBench(t)
-	b.tellRefused(account{customer: b.who.Customer, name: "admin"}, 1, "192.0.2.1")
+	b.writeRefused(account{customer: b.who.Customer, name: "admin"}, 1, "192.0.2.1")
 	if err := b.seq.Internal("after it", 0); err != nil { // the queue is in order
 		t.Fatal(err)
 	}
@@ -258,9 +258,10 @@ func TestRevokeOnce(t *testing.T) {
 		t.Helper()
 		who := b.who
 		who.Repeat = r
-		got, body, err := b.RevokeKey(ctx, who, "agent")
-		if got != status || err == nil && string(body) != `{"revoked":"agent"}`+"\n" || err != nil && belfry.CodeOf(err) != want {
-			t.Errorf("%d %s %v, want %d %s", got, body, err, status, want)
+		who.Repeat.Done = engine.Reply{Status: 200, Body: []byte("done")}
+		got, err := b.engine.Once(ctx, who.Sender, who.Repeat, func() (engine.Reply, error) { return who.Repeat.Done, b.RevokeKey(who, "agent") })
+		if err == nil && (got.Status != status || string(got.Body) != "done") || err != nil && belfry.CodeOf(err) != want {
+			t.Errorf("%d %s %v, want %d %s", got.Status, got.Body, err, status, want)
 		}
 	}
 	f(r, 200, "")
@@ -295,7 +296,7 @@ func TestSessionAhead(t *testing.T) {
 	if n := b.tree.CountSessions(0, belfry.At(b.now)); n != 1 {
 		t.Errorf("%d sessions count", n)
 	}
-	if err := b.SweepSessions(); err != nil {
+	if err := b.ForgetSessions(); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := b.tree.Session(far); ok {

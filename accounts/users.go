@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,27 +9,27 @@ import (
 	"belfry/engine"
 )
 
-// roles are those a user can have by the commands at the shell.
+// roles are those that the command line can give.
 var roles = []string{belfry.Viewer, belfry.Operator, belfry.Administrator}
 
 const (
 	// maxUsers is how many users a customer can have.
 	maxUsers = 100_000
 	// instanceMark follows the name of an administrator of the instance in the events of a customer that is not its own.
-	// The customer of that user is nobody's business there.
+	// The customer of that user is not shown there.
 	instanceMark = " (instance)"
 )
 
-// ActingName is how a user is called in the events of a customer that is not its own.
+// ActingName returns the name of a user in the events of another customer.
 func ActingName(user string) string { return user + instanceMark }
 
-// UserWish is a user as an administrator wants it; what is empty stays as it is.
+// UserWish describes a user to create or change; empty fields stay as they are.
 type UserWish struct {
 	Name, Role, Password string
 	Views                *[]string // to which it is limited; empty: no restriction
 }
 
-// CreateUser makes a user. Without a password it makes one at random and returns it.
+// CreateUser creates a user. Without a password it generates one and returns it.
 func (a *Accounts) CreateUser(who Caller, wish UserWish, hashing Hashing) (made string, err error) {
 	u := belfry.User{Name: wish.Name}
 	if !u.SetRole(wish.Role) {
@@ -52,7 +51,7 @@ func (a *Accounts) CreateUser(who Caller, wish UserWish, hashing Hashing) (made 
 	return made, a.AddUser(who.Customer, u, who.Actor())
 }
 
-// errRole names the roles that the caller may give.
+// errRole lists the roles that the caller may give.
 func errRole(who Caller, role string) error {
 	more := ""
 	if who.Level == belfry.LevelInstance {
@@ -61,7 +60,7 @@ func errRole(who Caller, role string) error {
 	return belfry.Errorf(belfry.BadParameter, "role must be %s, %s, %s%s, got %.64q", belfry.Viewer, belfry.Operator, belfry.Administrator, more, role)
 }
 
-// ChangeUser gives a user another role, password or views.
+// ChangeUser changes role, password or views of a user.
 func (a *Accounts) ChangeUser(who Caller, wish UserWish, hashing Hashing) error {
 	if wish.Role != "" && !new(belfry.User).SetRole(wish.Role) {
 		return errRole(who, wish.Role)
@@ -78,7 +77,7 @@ func (a *Accounts) ChangeUser(who Caller, wish UserWish, hashing Hashing) error 
 	return a.UpdateUser(who.Customer, wish.Name, to, who.Level == belfry.LevelInstance, who.Actor())
 }
 
-// AddUser makes a user whose password is hashed already.
+// AddUser creates a user with a hashed password.
 func (a *Accounts) AddUser(c belfry.CustomerID, u belfry.User, by *belfry.Actor) error {
 	if err := checkUser(&u); err != nil {
 		return err
@@ -113,7 +112,7 @@ func (t change) createUser(c belfry.CustomerID, u belfry.User) error {
 		return err
 	}
 	u.Created = t.Now
-	if err := t.ReserveValue(belfry.DocUser, u.Name, u); err != nil {
+	if err := t.Budget().ReserveDocument(belfry.DocUser, u.Name, u); err != nil {
 		return err
 	}
 	t.Put(belfry.DocUser, c, u.Name, u)
@@ -125,15 +124,15 @@ func (t change) createUser(c belfry.CustomerID, u belfry.User) error {
 	return nil
 }
 
-// UserChange is what is to be different about a user; what is empty stays.
+// UserChange is a change of a user; empty fields stay as they are.
 type UserChange struct {
 	Role     string // as User.SetRole takes it
 	Password string // hashed
 	Views    *[]string
 }
 
-// UpdateUser changes a user and ends its sessions if that changes anything. Only an administrator of the instance may make
-// one or change one.
+// UpdateUser changes a user and ends its sessions if anything changes. Only an administrator of the instance may create or change
+// one.
 func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, instance bool, by *belfry.Actor) error {
 	return a.urgent(c, by, func(t change) error {
 		u, err := t.changeable(c, name, instance)
@@ -164,7 +163,7 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 		if limited {
 			u.Views = *to.Views
 		}
-		if limited || u.Instance { // else views that are gone by now would stand in the way of another password
+		if limited || u.Instance { // else removed views would prevent a change of the password
 			if err := checkUserViews(t.tree, c, &u); err != nil {
 				return err
 			}
@@ -173,7 +172,7 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 			if err := t.spareLimited(c, &was, &u); err != nil {
 				return err
 			}
-			if err := t.ReserveValue(belfry.DocUser, name, u); err != nil {
+			if err := t.Budget().ReserveDocument(belfry.DocUser, name, u); err != nil {
 				return err
 			}
 			t.LimitScripts(&u, false)
@@ -190,9 +189,9 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 }
 
 // RemoveUser removes a user and ends its sessions.
-func (a *Accounts) RemoveUser(ctx context.Context, who Caller, name string) (code int, answer []byte, err error) {
+func (a *Accounts) RemoveUser(who Caller, name string) error {
 	c := who.Customer
-	return a.engine.Once(ctx, who.Sender, who.Repeat, a.once(who, engine.RemovedAnswer(name), func(t change) error {
+	return a.once(who, func(t change) error {
 		u, err := t.changeable(c, name, who.Level == belfry.LevelInstance)
 		if err != nil {
 			return err
@@ -205,7 +204,7 @@ func (a *Accounts) RemoveUser(ctx context.Context, who Caller, name string) (cod
 		t.userChanged(engine.ActionRemoved, &u, nil, "user "+name+" removed, was "+u.RoleName())
 		t.endSessions(c, name)
 		return nil
-	}))
+	})
 }
 
 func (t change) user(c belfry.CustomerID, name string) (belfry.User, error) {
@@ -216,7 +215,7 @@ func (t change) user(c belfry.CustomerID, name string) (belfry.User, error) {
 	return u, nil
 }
 
-// changeable finds a user that the asking administrator may change.
+// changeable finds a user that the caller may change.
 func (t change) changeable(c belfry.CustomerID, name string, instance bool) (belfry.User, error) {
 	u, err := t.user(c, name)
 	if err == nil && u.Instance && !instance {
@@ -229,8 +228,8 @@ func errInstance() error {
 	return belfry.Errorf(belfry.InsufficientLevel, "only an instance administrator may make, change or remove an instance administrator")
 }
 
-// spare refuses to take rights from a user without whom nobody could administer the instance, or its customer. Users of
-// a provider do not count as others: what they may do is not decided here. Those who are limited to views do not, either.
+// spare refuses to lower the last administrator of the instance or of its customer. Users of a provider, whose roles are decided
+// there, and users limited to views do not count as administrators.
 func (t change) spare(c belfry.CustomerID, u *belfry.User, to belfry.Level) error {
 	own := func(other *belfry.User) bool { return other.Password != "" && len(other.Views) == 0 }
 	if u.Level() == belfry.LevelInstance && to < belfry.LevelInstance &&
@@ -245,7 +244,7 @@ func (t change) spare(c belfry.CustomerID, u *belfry.User, to belfry.Level) erro
 	return nil
 }
 
-// spareLimited refuses to limit the last administrator of a customer: a limited one administers nothing.
+// spareLimited refuses to limit the last administrator of a customer to views.
 func (t change) spareLimited(c belfry.CustomerID, was, u *belfry.User) error {
 	if len(was.Views) > 0 || len(u.Views) == 0 {
 		return nil
@@ -253,7 +252,7 @@ func (t change) spareLimited(c belfry.CustomerID, was, u *belfry.User) error {
 	return t.spare(c, was, belfry.LevelReadWriteDelete)
 }
 
-// another tells whether somebody else, of whichever customer, is as wanted.
+// another reports whether any other user, in any customer, satisfies wanted.
 func (t change) another(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
 	for _, customer := range t.tree.Customers() {
 		but := u
@@ -267,7 +266,7 @@ func (t change) another(c belfry.CustomerID, u *belfry.User, wanted func(*belfry
 	return false
 }
 
-// anotherOf tells whether somebody else of the customer is as wanted.
+// anotherOf reports whether any other user of the customer satisfies wanted.
 func (t change) anotherOf(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
 	for _, other := range t.tree.Users(c) {
 		if other.Name != u.Name && wanted(&other) {

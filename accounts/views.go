@@ -38,7 +38,7 @@ func checkViews(tree *meta.Tree, c belfry.CustomerID, who string, views []string
 		}
 		n, err := tree.Place(belfry.Whole(c), "", name)
 		if e, ok := errors.AsType[*belfry.Error](err); ok {
-			if strings.Contains(e.Message, belfry.Main) { // which is no advice: it cannot be given
+			if strings.Contains(e.Message, belfry.Main) { // MAIN cannot be given
 				return belfry.Errorf(belfry.BadParameter, "views: there is no view or resource %q; create it first", belfry.Clip(name))
 			}
 			return belfry.Errorf(belfry.BadParameter, "views: %s", e.Message)
@@ -50,7 +50,7 @@ func checkViews(tree *meta.Tree, c belfry.CustomerID, who string, views []string
 	return nil
 }
 
-// limitText says in an event to what a user is limited.
+// limitText describes the views of a user for an event.
 func limitText(views []string) string {
 	if len(views) == 0 {
 		return "may see all views"

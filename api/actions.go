@@ -69,12 +69,38 @@ func (s *Server) act(w *answer, r *request) error {
 	}
 	a.Kind = kind
 	a.DryRun = trial
-	status, body, err := s.Engine.Act(r.ctx(), r.sender(), a, repeat)
+	reply, err := s.runAction(r, a, repeat)
 	if err != nil {
 		return err
 	}
-	s.writeReport(w, status, body)
+	s.writeReport(w, reply.Status, reply.Body)
 	return nil
+}
+
+// runAction runs an action, once if it has an Idempotency-Key. A dry run is not remembered: its repeat shows how things are
+// by then.
+func (s *Server) runAction(r *request, a engine.Action, repeat engine.Repeat) (engine.Reply, error) {
+	if repeat.Key != "" && !a.DryRun {
+		return s.Engine.ActOnce(r.ctx(), r.sender(), a, repeat, actionReply)
+	}
+	out, err := s.Engine.Act(r.ctx(), r.sender(), a)
+	if err != nil {
+		return engine.Reply{}, err
+	}
+	return actionReply(out), nil
+}
+
+// actionReply renders the outcome of an action.
+func actionReply(out *engine.Acted) engine.Reply {
+	status := http.StatusOK
+	switch {
+	case out.Error != nil:
+		info, _ := codeInfo(out.Error.Code)
+		status = info.Status
+	case len(out.Errors) > 0:
+		status = http.StatusMultiStatus
+	}
+	return engine.Reply{Status: status, Body: mustJSON(out)}
 }
 
 // listWindows lists the windows of the items that the caller may see.

@@ -6,7 +6,6 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/engine"
 )
 
 var auditRoutes = []Route{
@@ -96,7 +95,7 @@ func (s *Server) auditQuery(p params) string {
 	}
 	if p.Has("name") {
 		name := p.Get("name")
-		text := strings.TrimSuffix(string(engine.EncodeJSON(name)), "\n") // as in items
+		text := strings.TrimSuffix(string(mustJSON(name)), "\n") // as in items
 		pattern := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)
 		conditions = append(conditions, "(name = "+sqlText(name)+" OR items LIKE "+sqlText("%:"+pattern+"%")+")")
 	}

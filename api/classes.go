@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/engine"
 )
@@ -46,7 +47,7 @@ var (
 			Detail:    "Refused while objects have the class, unless another definition can take over.",
 			Wildcards: className,
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "Removed. A built-in definition, or one from a file, counts again.", engine.Removed{})},
+			Answers:   []Answer{answers(200, "Removed. A built-in definition, or one from a file, counts again.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
 		},
 	}
@@ -156,7 +157,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	result, l, err := s.Engine.PutClass(r.sender(), def)
+	result, l, err := s.Engine.Definitions().PutClass(r.sender(), def)
 	if err != nil {
 		return err
 	}
@@ -247,10 +248,12 @@ func (s *Server) deleteClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, text, err := s.Engine.DeleteClass(r.ctx(), r.sender(), name, c.Repeat)
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
+		return s.Engine.Definitions().DeleteClass(r.sender(), name, c.Repeat)
+	})
 	if err != nil {
 		return err
 	}
-	writeBody(w, status, text)
+	writeBody(w, reply.Status, reply.Body)
 	return nil
 }

@@ -44,3 +44,25 @@ func TestLargestClassSentBack(t *testing.T) {
 	}
 	h.want(413, "body_too_large", "PUT", path, text+strings.Repeat("#", 128<<10), yaml, who)
 }
+
+// TestRemovalRepeated: a repeat under an Idempotency-Key gets the first answer to the removal of a definition, also when that
+// was a refusal.
+func TestRemovalRepeated(t *testing.T) {
+	h := newBulkHouse(t)
+	who := h.enter("admin")
+	f := func(path, def, typ string) {
+		refused := h.want(404, "unknown_item", "DELETE", path, "", who, "Idempotency-Key: refused"+path)
+		h.want(201, "", "PUT", path, def, who, typ)
+		if again := h.want(404, "unknown_item", "DELETE", path, "", who, "Idempotency-Key: refused"+path); again != refused {
+			t.Errorf("%s: first %s, then %s", path, refused, again)
+		}
+		removed := h.want(200, "", "DELETE", path, "", who, "Idempotency-Key: removed"+path)
+		h.want(201, "", "PUT", path, def, who, typ)
+		if again := h.want(200, "", "DELETE", path, "", who, "Idempotency-Key: removed"+path); again != removed || !strings.Contains(removed, `"result":"removed"`) {
+			t.Errorf("%s: first %s, then %s", path, removed, again)
+		}
+		h.want(200, "", "GET", path, "", who) // the repeat removes nothing
+	}
+	f("/api/classes/disk", "{}", "Content-Type: application/json")
+	f("/api/policies/p", `{"kind":"view","item":"MAIN","rollup":"best"}`, "Content-Type: application/json")
+}

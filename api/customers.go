@@ -5,7 +5,6 @@ import (
 
 	"belfry"
 	"belfry/accounts"
-	"belfry/engine"
 )
 
 var (
@@ -38,7 +37,7 @@ var (
 			Wildcards: customerName,
 			Params:    []Param{{Name: "confirm", Required: true, Help: "The name of the customer once more."}},
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "Nothing of it is there any more.", engine.Removed{})},
+			Answers:   []Answer{answers(200, "Nothing of it is there any more.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem},
 		},
 	}
@@ -155,10 +154,10 @@ func (s *Server) removeCustomer(w *answer, r *request) error {
 	if r.params.Get("confirm") != name {
 		return belfry.Errorf(belfry.BadParameter, "this removes the customer with all its data, for good; confirm it with the parameter confirm and the name of the customer")
 	}
-	status, body, err := s.Accounts.RemoveCustomer(r.ctx(), c, name)
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Accounts.RemoveCustomer(c, name) })
 	if err != nil {
 		return noSuch("customer", name, err)
 	}
-	writeBody(w, status, body)
+	writeBody(w, reply.Status, reply.Body)
 	return nil
 }

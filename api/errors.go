@@ -165,6 +165,15 @@ func encodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// mustJSON is encodeJSON for values that JSON can always express.
+func mustJSON(v any) []byte {
+	text, err := encodeJSON(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
 // messageOf is the text of an error that a client may read.
 func messageOf(err error) string {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {

@@ -31,7 +31,7 @@ var keyRoutes = []Route{
 		ID: "revokeKey", Tag: "access", Help: "Revokes an API key; it is refused from then on.",
 		Wildcards: []Param{{Name: "name", Help: "Name of the key, URL-encoded."}},
 		Headers:   []Param{idempotencyKey},
-		Answers:   []Answer{answers(200, "It is refused from now on.", accounts.Revoked{})},
+		Answers:   []Answer{answers(200, "It is refused from now on.", revoked{})},
 		Errors:    []belfry.Code{belfry.UnknownItem},
 	},
 	{
@@ -273,14 +273,14 @@ func (s *Server) revokeKey(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, body, err := s.Accounts.RevokeKey(r.ctx(), c, name)
+	reply, err := s.once(r, c, revoked{name}, func(c accounts.Caller) error { return s.Accounts.RevokeKey(c, name) })
 	if belfry.CodeOf(err) == belfry.NotFound {
 		return belfry.Errorf(belfry.UnknownItem, "there is no key %.255q", mask(name))
 	}
 	if err != nil {
 		return err
 	}
-	writeBody(w, status, body)
+	writeBody(w, reply.Status, reply.Body)
 	return nil
 }
 

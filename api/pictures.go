@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/engine"
 )
 
@@ -53,7 +54,7 @@ var (
 			ID: "deletePicture", Tag: "kinds", Help: "Removes a picture.",
 			Wildcards: pictureName,
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "It is gone; what names it shows none.", engine.Removed{})},
+			Answers:   []Answer{answers(200, "It is gone; what names it shows none.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem},
 		},
 	}
@@ -150,7 +151,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	result, p, err := s.Engine.PutPicture(r.sender(), p, image)
+	result, p, err := s.Engine.Definitions().PutPicture(r.sender(), p, image)
 	if err != nil {
 		return err
 	}
@@ -185,10 +186,12 @@ func (s *Server) deletePicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, text, err := s.Engine.DeletePicture(r.ctx(), r.sender(), name, c.Repeat)
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
+		return s.Engine.Definitions().DeletePicture(r.sender(), name, c.Repeat)
+	})
 	if err != nil {
 		return err
 	}
-	writeBody(w, status, text)
+	writeBody(w, reply.Status, reply.Body)
 	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/catalog"
-	"belfry/engine"
 	"belfry/meta"
 )
 
@@ -44,7 +44,7 @@ var (
 			Detail:    "What it covered shows at once what counts without it.",
 			Wildcards: policyName,
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "Removed.", engine.Removed{})},
+			Answers:   []Answer{answers(200, "Removed.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
 		},
 	}
@@ -94,12 +94,12 @@ func (s *Server) putPolicy(w *answer, r *request) error {
 		if err != nil {
 			return nil, asParameter(err)
 		}
-		return s.Engine.ReadPolicy(r.customer, text)
+		return s.Engine.Definitions().ReadPolicy(r.customer, text)
 	})
 	if err != nil {
 		return err
 	}
-	result, err := s.Engine.PutPolicy(r.sender(), p)
+	result, err := s.Engine.Definitions().PutPolicy(r.sender(), p)
 	if err != nil {
 		return err
 	}
@@ -120,10 +120,12 @@ func (s *Server) deletePolicy(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status, text, err := s.Engine.DeletePolicy(r.ctx(), r.sender(), name, c.Repeat)
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
+		return s.Engine.Definitions().DeletePolicy(r.sender(), name, c.Repeat)
+	})
 	if err != nil {
 		return err
 	}
-	writeBody(w, status, text)
+	writeBody(w, reply.Status, reply.Body)
 	return nil
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"belfry"
-	"belfry/accounts"
 )
 
 var (
@@ -80,7 +79,7 @@ var (
 			ID: "endSession", Tag: "access", Help: "Ends one of the own sessions.",
 			Wildcards: []Param{{Name: "id", Help: "The id from the list."}},
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "It is over.", accounts.SessionEnded{})},
+			Answers:   []Answer{answers(200, "It is over.", sessionEnded{})},
 			Errors:    []belfry.Code{belfry.UnknownItem},
 		},
 	}

@@ -136,13 +136,11 @@ func in(c belfry.CustomerID) accounts.Caller {
 }
 
 func (h *house) revokeKey(name string) error {
-	_, _, err := h.accounts.RevokeKey(context.Background(), in(1), name)
-	return err
+	return h.accounts.RevokeKey(in(1), name)
 }
 
 func (h *house) removeUser(name string) error {
-	_, _, err := h.accounts.RemoveUser(context.Background(), in(1), name)
-	return err
+	return h.accounts.RemoveUser(in(1), name)
 }
 
 // ask sends a request; the answer's body is read.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/meta"
 )
 
@@ -56,13 +57,15 @@ func (s *Server) endSession(w *answer, r *request) error {
 		return err
 	}
 	who.Customer = r.login.Customer // also while another one is acted in
-	status, body, err := s.Accounts.EndSession(r.ctx(), who, r.login.User.Name, id)
+	reply, err := s.once(r, who, sessionEnded{id}, func(c accounts.Caller) error {
+		return s.Accounts.EndSession(c, r.login.User.Name, id)
+	})
 	if err != nil {
 		return noSuch("session of yours", id, err)
 	}
 	if id == belfry.SessionID(r.login.Hash) {
 		setCookie(w, r.Request, "", 0)
 	}
-	writeBody(w, status, body)
+	writeBody(w, reply.Status, reply.Body)
 	return nil
 }

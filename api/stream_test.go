@@ -238,7 +238,7 @@ func TestStreamEnds(t *testing.T) {
 		s.addKey(readKey, belfry.LevelRead, 0)
 	}
 	f(func() {
-		if _, _, err := s.Accounts.RevokeKey(t.Context(), in(1), readKey[34:]); err != nil {
+		if err := s.Accounts.RevokeKey(in(1), readKey[34:]); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 
 	"belfry"
 	"belfry/accounts"
-	"belfry/engine"
 )
 
 var (
@@ -37,7 +36,7 @@ var (
 			ID: "removeUser", Tag: "access", Help: "Removes a user; its sessions end.",
 			Wildcards: userName,
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "It is gone, and its sessions are over.", engine.Removed{})},
+			Answers:   []Answer{answers(200, "It is gone, and its sessions are over.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem},
 		},
 	}
@@ -153,11 +152,11 @@ func (s *Server) removeUser(w *answer, r *request) error {
 		return err
 	}
 	name := r.PathValue("name")
-	status, body, err := s.Accounts.RemoveUser(r.ctx(), c, name)
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Accounts.RemoveUser(c, name) })
 	if err != nil {
 		return noSuch("user", name, err)
 	}
-	writeBody(w, status, body)
+	writeBody(w, reply.Status, reply.Body)
 	return nil
 }
 

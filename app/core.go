@@ -47,7 +47,7 @@ func (c *core) open(ctx context.Context) error {
 // sequencer makes the sequencer over this core, after the replay.
 func (c *core) sequencer(f engine.Config) *engine.Sequencer {
 	f.Tree, f.Journal, f.Limits = c.Tree, c.Journal, c.engineLimits
-	f.Last, f.Log = c.Last, c.Log.With("part", "ingest")
+	f.Last, f.Log = c.Last, c.Log.With("part", "engine")
 	if f.Now == nil {
 		f.Now = time.Now
 	}

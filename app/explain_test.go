@@ -40,8 +40,7 @@ func TestExplain(t *testing.T) {
 	act := func(item string, a engine.Action) {
 		t.Helper()
 		a.Kind, a.List = belfry.KindView, engine.Names(item)
-		code, body, err := m.seq.Act(m.Context(), m.who, a, engine.Repeat{})
-		m.fine(code, body, err)
+		m.operate(a)
 	}
 	f(belfry.KindObject, "a", "a of r0 is Unknown since 2026-11-10T03:00:00.000000Z: no data yet")
 	f(belfry.KindResource, "r0", "r0 is Unknown since 2026-11-10T03:00:00.000000Z: of the 2 items in it none has a status that counts")

@@ -158,10 +158,10 @@ func (s *service) importStep(context.Context) error {
 func (s *service) importFiles() (changed []string) {
 	data := s.cfg.Load().Data
 	classes := readKinds(data, "classes", s.Tree.Catalog().ReadClass, className)
-	classFaults, classNames := bring(s, "classes", &classes, s.seq.ImportClasses)
+	classFaults, classNames := bring(s, "classes", &classes, s.seq.Definitions().ImportClasses)
 	// Only now, when a package may name the classes that have just come.
 	packages := readKinds(data, "packages", s.Tree.Catalog().ReadPackage, packageName)
-	packageFaults, packageNames := bring(s, "packages", &packages, s.seq.ImportPackages)
+	packageFaults, packageNames := bring(s, "packages", &packages, s.seq.Definitions().ImportPackages)
 	for _, of := range []struct {
 		folder string
 		names  []string

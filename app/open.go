@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"belfry"
@@ -12,8 +13,32 @@ import (
 	"belfry/store/duck"
 )
 
-// rowStore is the store of rows with the optional interfaces that it implements. This file is the only one that knows which engine it is.
-// Whoever asks a store for other interfaces, as the Mover does, is given the Store inside: this struct does not have them.
+// storageEngine is a kind of row store.
+type storageEngine struct {
+	open   func(context.Context, store.Config) (store.Store, error)
+	verify func(context.Context, store.Config) (store.Verified, error) // the store is not open
+	moved  func(store.Config) (moved belfry.Position, known bool)      // how far its folder says that records have been stored; it need not be open
+}
+
+// storageEngines are the storage engines by name. No other code knows which there are.
+var storageEngines = map[string]storageEngine{
+	"duck": {duck.Open, duck.Verify, duck.Moved},
+}
+
+// usedEngine is the engine of every service, while there is only one.
+const usedEngine = "duck"
+
+// OpenStore opens a store of the named engine.
+func OpenStore(ctx context.Context, engine string, cfg store.Config) (store.Store, error) {
+	e, ok := storageEngines[engine]
+	if !ok {
+		return nil, fmt.Errorf("there is no storage engine %q", engine)
+	}
+	return e.open(ctx, cfg)
+}
+
+// rowStore is the store of rows with the optional interfaces that it implements. The Mover gets the Store inside, because it
+// checks for an optional interface, too.
 type rowStore struct {
 	store.Store
 	summaries store.Summarizer // nil: the engine makes none
@@ -29,7 +54,7 @@ func newRowStore(s store.Store) *rowStore {
 	return r
 }
 
-// durable and sync are those of a FileStore. Other stores are durable when Append returns.
+// durable and sync call the FileStore. Other stores are durable when Append returns.
 func (r *rowStore) durable(moved belfry.Position) error {
 	if r.files == nil {
 		return nil
@@ -47,13 +72,13 @@ func (r *rowStore) sync() error {
 // openRows opens the store that the configuration names.
 func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	cfg := s.cfg.Load()
-	rows, err := duck.Open(ctx, duck.Config{
+	rows, err := OpenStore(ctx, usedEngine, store.Config{
 		Dir: cfg.Inside(cfg.Storage.DuckDB.Dir), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost,
 		Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Files: s.descriptors.files,
 		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind,
 		Items: s.Tree.Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.Tree.RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
-		Journal: s.Batches, JournalSince: s.Journal.Since, Changed: s.filesChanged, Told: s.faults.report,
+		Journal: s.Batches, JournalSince: s.Journal.Since, Changed: s.filesChanged, Repaired: s.faults.report,
 	})
 	if err != nil {
 		return nil, err
@@ -61,21 +86,21 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	return newRowStore(rows), nil
 }
 
-// removedAfter asks the metadata whether the names of removed items have to be rebuilt. That it cannot be told does not end a start, nor
-// keep an engine from being started again: the service watches the metadata, and checks the whole database after each start.
+// removedAfter reports whether the names of removed items have to be rebuilt, according to the metadata. If they cannot be read, the
+// start goes on: the service watches the metadata, and checks the whole database after each start.
 func (s *service) removedAfter(pos belfry.Position) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may break down while we stop, too
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may also break down during a stop
 	defer cancel()
 	found, err := s.DB.RemovedAfter(ctx, pos)
 	if err != nil {
-		s.Log.Error("whether all names of removed items are there cannot be told", "err", err)
+		s.Log.Error("it is unknown whether all names of removed items are there", "err", err)
 	}
 	return found
 }
 
-// rowsMoved is the position up to which all records are in the store, as its folder has noted it. It need not be open.
+// rowsMoved returns the position up to which all records are in the store, as its folder has recorded it. The store need not be open.
 func rowsMoved(cfg *config.Config) (pos belfry.Position, known bool) {
-	return duck.Moved(cfg.Inside(cfg.Storage.DuckDB.Dir))
+	return storageEngines[usedEngine].moved(store.Config{Dir: cfg.Inside(cfg.Storage.DuckDB.Dir)})
 }
 
 // verifyRows verifies a store that is not open.
@@ -83,14 +108,14 @@ func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, erro
 	dir := o.Config.Inside(o.Config.Storage.DuckDB.Dir)
 	id, err := journal.ReadInstance(dir)
 	if err != nil {
-		id = "" // the verifier tells about it
+		id = "" // the verifier reports it
 	}
-	return duck.Verify(ctx, duck.Config{
+	return storageEngines[usedEngine].verify(ctx, store.Config{
 		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
 		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: b.engineMost,
 		RemovedAfter: func(pos belfry.Position) bool {
 			found, err := sqlite.ReadRemovedAfter(ctx, o.Config.Inside(o.Config.Meta.SQLite.Path), pos)
-			return found && err == nil // metadata that cannot be read are told apart
+			return found && err == nil // metadata that cannot be read are reported elsewhere
 		},
 	})
 }

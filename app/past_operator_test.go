@@ -33,11 +33,19 @@ indicators: [{n: 1, name: Load, thresholds: [{when: ">= 5", status: 1}, {when: "
 interval: 30m
 `))
 	m.must(err)
-	_, _, err = m.seq.PutClass(m.who, def)
+	_, _, err = m.seq.Definitions().PutClass(m.who, def)
 	m.must(err)
 	m.provision("view", "name,view\nv,MAIN\n")
 	m.provision("custom", "name,view\nr1,v\n")
 	m.provision("object", "name,resname,view,class\na,r0,r0,k\nb,r0,r0,k\nc,r1,r1,k\nd,r1,r1,k\n")
+}
+
+// operate runs an action, all of which must succeed.
+func (m *memory) operate(a engine.Action) {
+	m.Helper()
+	if out, err := m.seq.Act(m.Context(), m.who, a); err != nil || len(out.Errors) > 0 {
+		m.Fatalf("%+v %v", out, err)
+	}
 }
 
 func (m *memory) fine(code int, answer []byte, err error) {
@@ -110,7 +118,7 @@ func (m *memory) stir(moves bool) {
 			a.Manage.To = a.Manage.From + belfry.Time(m.rnd.IntN(120)+1)*60e6
 		}
 	}
-	_, _, err := m.seq.Act(m.Context(), m.who, a, engine.Repeat{}) // it may not be in error, or not take the mode
+	_, err := m.seq.Act(m.Context(), m.who, a) // it may not be in error, or not take the mode
 	m.must(err)
 }
 
@@ -210,8 +218,7 @@ func TestAsOfManaged(t *testing.T) {
 	}
 	act := func(item string, a engine.Action) {
 		a.Kind, a.List = belfry.KindView, engine.Names(item)
-		code, body, err := m.seq.Act(m.Context(), m.who, a, engine.Repeat{})
-		m.fine(code, body, err)
+		m.operate(a)
 	}
 	const managed, acked = "status, statusname, isunmanaged, collectunmanage, unmanagenote", "status, acknowledged, ack, ackby"
 	why, about := "new disks", "call Ann"

@@ -27,7 +27,6 @@ import (
 	"belfry/query"
 	"belfry/status"
 	"belfry/store"
-	"belfry/store/duck"
 )
 
 // memory is the sequencer on a real journal with a real row store behind it, under a clock of the test's own. Beside it
@@ -89,7 +88,7 @@ func (m *memory) open() {
 	m.tree = meta.NewTree(cat)
 	j, err := journal.Open(filepath.Join(m.dir, "journal"), journal.Options{Log: log})
 	m.must(err)
-	rows, err := duck.Open(m.Context(), duck.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
+	rows, err := OpenStore(m.Context(), usedEngine, store.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
 	m.must(err)
 	m.rows = newRowStore(rows)
 	m.mover = store.NewMover(m.rows.Store, store.MoverOptions{Log: log})
@@ -267,7 +266,7 @@ func (m *memory) act() {
 	default:
 		a.Manage = &status.Order{Mode: belfry.Mode(m.rnd.IntN(3)), By: "op", Note: []*string{nil, new(string), &text}[m.rnd.IntN(3)]}
 	}
-	_, _, err := m.seq.Act(m.Context(), m.who, a, engine.Repeat{})
+	_, err := m.seq.Act(m.Context(), m.who, a)
 	m.must(err)
 	m.look(belfry.At(m.now))
 }
@@ -437,7 +436,7 @@ func TestLateRowUnderManagement(t *testing.T) {
 	defer func() { m.close() }()
 	morning := m.now
 	m.set(morning.Add(8 * time.Hour))
-	_, _, err := m.seq.Act(t.Context(), m.who, engine.Action{Kind: belfry.KindResource, List: engine.Names("r1"), Manage: &status.Order{Mode: belfry.UnmanagedKeep, By: "op"}}, engine.Repeat{})
+	_, err := m.seq.Act(t.Context(), m.who, engine.Action{Kind: belfry.KindResource, List: engine.Names("r1"), Manage: &status.Order{Mode: belfry.UnmanagedKeep, By: "op"}})
 	m.must(err)
 	m.set(morning.Add(12 * time.Hour))
 	m.send("type,resname,object,class,view,timestamp,i1\ndata,r1,o,c,r1,"+morning.Add(time.Hour).Format(time.RFC3339)+",1\n", morning.Add(time.Hour))

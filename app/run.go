@@ -147,7 +147,7 @@ func (s *service) retain(ctx context.Context) {
 	if err := s.meta.RecountAnswers(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Warn("idempotency answers could not be counted", "err", err)
 	}
-	if err := s.accounts.SweepSessions(); err != nil && ctx.Err() == nil {
+	if err := s.accounts.ForgetSessions(); err != nil && ctx.Err() == nil {
 		s.Log.Warn("sessions that are over stay", "err", err)
 	}
 }

@@ -174,7 +174,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 		}
 	}
 	if len(common) > 0 {
-		if err := s.seq.PutSettings(who, 0, common, valuesOf(s.cfg.Load(), common)); err != nil {
+		if err := s.seq.Definitions().PutSettings(who, 0, common, valuesOf(s.cfg.Load(), common)); err != nil {
 			return err
 		}
 		if changed := s.adopt(); len(changed) > 0 {
@@ -184,7 +184,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 	if len(own) == 0 {
 		return nil
 	}
-	if err := s.seq.PutSettings(who, who.Customer, own, s.Tree.Settings(who.Customer)); err != nil {
+	if err := s.seq.Definitions().PutSettings(who, who.Customer, own, s.Tree.Settings(who.Customer)); err != nil {
 		return err
 	}
 	s.findZones(s.Tree, s.cfg.Load())

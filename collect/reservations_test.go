@@ -216,7 +216,7 @@ func TestScriptScope(t *testing.T) {
 			t.Errorf("%s: the script does not write where its author could", when)
 		}
 	}
-	if _, _, err := h.accounts.RemoveUser(t.Context(), accounts.Caller{Sender: h.who, Level: belfry.LevelInstance}, "op"); err != nil {
+	if err := h.accounts.RemoveUser(accounts.Caller{Sender: h.who, Level: belfry.LevelInstance}, "op"); err != nil {
 		t.Fatal(err)
 	}
 	still("removed")

@@ -243,8 +243,8 @@ func TestSupervisorFollows(t *testing.T) {
 		if unmanaged {
 			a.Manage.Mode = belfry.CollectorStopped
 		}
-		if code, answer, err := h.seq.Act(t.Context(), h.who, a, engine.Repeat{}); err != nil || code != 200 {
-			t.Fatalf("%d %s %v", code, answer, err)
+		if out, err := h.seq.Act(t.Context(), h.who, a); err != nil || len(out.Errors) > 0 {
+			t.Fatalf("%+v %v", out, err)
 		}
 	}
 	l.lines = nil
@@ -314,7 +314,7 @@ func TestReceive(t *testing.T) {
 	f(2, "")
 	a := engine.Action{Kind: belfry.KindResource, List: engine.Names("S")}
 	a.Manage = &status.Order{Mode: belfry.CollectorStopped}
-	if _, _, err := h.seq.Act(t.Context(), h.who, a, engine.Repeat{}); err != nil {
+	if _, err := h.seq.Act(t.Context(), h.who, a); err != nil {
 		t.Fatal(err)
 	}
 	f(0, "")
@@ -346,7 +346,7 @@ func (h *fixture) asked(prefix string) (n int) {
 func (h *fixture) stopCollectors(names ...string) {
 	h.t.Helper()
 	a := engine.Action{Kind: belfry.KindResource, List: engine.Names(names...), Manage: &status.Order{Mode: belfry.CollectorStopped}}
-	if code, answer, err := h.seq.Act(h.t.Context(), h.who, a, engine.Repeat{}); err != nil || code != 200 {
-		h.t.Fatalf("%d %.500s %v", code, answer, err)
+	if out, err := h.seq.Act(h.t.Context(), h.who, a); err != nil || len(out.Errors) > 0 {
+		h.t.Fatalf("%+v %v", out, err)
 	}
 }

@@ -178,7 +178,7 @@ func TestTryInRemovedCustomer(t *testing.T) {
 	}
 	e.who.Scope = belfry.Whole(c.ID)
 	remove = func() {
-		if _, _, err := e.accounts.RemoveCustomer(t.Context(), accounts.Caller{Sender: admin, Level: belfry.LevelInstance}, "other"); err != nil {
+		if err := e.accounts.RemoveCustomer(accounts.Caller{Sender: admin, Level: belfry.LevelInstance}, "other"); err != nil {
 			t.Error(err)
 		}
 	}

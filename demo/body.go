@@ -10,9 +10,9 @@ import (
 // country is the name of the picture behind the sites.
 const country = "demo/country"
 
-// body is CSV on its way in.
+// body is a CSV body to be sent.
 type body struct {
-	pkg  string // of what is provisioned; empty: rows to be stored
+	pkg  string // package of the items to provision; empty: data rows
 	text bytes.Buffer
 	csv  *csv.Writer
 	rows int
@@ -35,7 +35,7 @@ func (b *body) reader() io.Reader {
 	return &b.text
 }
 
-// bodies are what to provision, in an order in which everything that is named exists already.
+// bodies returns what to provision, ordered so that everything a row names exists.
 func (p *plan) bodies() []*body {
 	views := newBody("view", "name", "view", "class", "autoarrange", "bg", "posx", "posy", "width", "height")
 	for _, v := range p.views {
@@ -53,7 +53,7 @@ func (p *plan) bodies() []*body {
 	return append([]*body{views, resources, objects}, p.elements...)
 }
 
-// place gives the cells posx and posy, which count from the top and from the left; none for what arranges itself.
+// place returns the cells posx and posy, counted from top left; empty for automatic layout.
 func place(x, y int) []string {
 	if x == 0 && y == 0 {
 		return []string{"", ""}
@@ -61,7 +61,7 @@ func place(x, y int) []string {
 	return []string{strconv.Itoa(y), strconv.Itoa(x)}
 }
 
-// decorate draws what is no icon.
+// decorate adds lines, texts and pictures.
 func (p *plan) decorate() {
 	labels := newBody("label", "name", "view", "text", "size", "colour", "posx", "posy")
 	labels.add("demo title", Company, "Tramont: six sites, one company", "24", "#2f5d8a", "20", "40")

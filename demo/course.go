@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// course is what an object shows at a moment.
+// course computes the values of an object at a time.
 type course struct {
 	seed   uint64
 	object *object
@@ -15,7 +15,7 @@ type course struct {
 	stress float64   // 0 when all is well, 1 in the middle of an incident
 }
 
-// courses says how the objects of a class behave: the values of i1, i2, …
+// courses compute the values of i1, i2, … by class.
 var courses = map[string]func(c *course) []any{
 	"cpu": func(c *course) []any {
 		used := 8 + 45*c.busy*c.object.size + 5*c.drift(1) + 4*c.noise(1) + 60*c.stress
@@ -56,7 +56,7 @@ var courses = map[string]func(c *course) []any{
 	"ups":       ups,
 	"web-check": webCheck,
 	"certificate": func(c *course) []any {
-		left := []float64{82, 12, 47, 5, 210}[c.object.index%5] // as seen on any day, so that a demo never runs out
+		left := []float64{82, 12, 47, 5, 210}[c.object.index%5] // the same every day
 		return []any{left}
 	},
 	"backup-job": backup,
@@ -73,7 +73,7 @@ func (c *course) drift(n uint64) float64 {
 	return drift(c.at, 40*time.Minute, c.seed, uint64(c.object.index), n)
 }
 
-// fill is how full a disk is. Most keep their level; one in fourteen fills up over some days and is cleaned then.
+// fill returns how full a disk is. Most keep their level; one in fourteen fills up over some days and is then cleaned.
 func (c *course) fill() float64 {
 	base := 25 + 45*fraction(mix(c.seed, uint64(c.object.index), 11))
 	if mix(c.seed, uint64(c.object.index), 12)%14 != 0 {
@@ -119,7 +119,7 @@ func webCheck(c *course) []any {
 	return []any{limit(180+120*c.busy+40*c.noise(1)+3600*c.stress, 30, 15000), answer}
 }
 
-// backup runs every night at two. One of the jobs has failed last time, whenever that is.
+// backup runs every night at two. One of the jobs always failed last time.
 func backup(c *course) []any {
 	age := math.Mod(float64(c.at.Hour())+float64(c.at.Minute())/60+22, 24)
 	result := "done"
@@ -133,7 +133,7 @@ func limit(v, low, high float64) float64 {
 	return math.Round(min(max(v, low), high)*100) / 100
 }
 
-// cells writes values as a body carries them.
+// cells formats values for CSV.
 func cells(values []any) []string {
 	list := make([]string, len(values))
 	for i, v := range values {

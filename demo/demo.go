@@ -6,9 +6,8 @@
 //	course (value at a time) ──► past: a day of rows ──► live: a few rows every few seconds
 //	incidents (what is wrong at a time) ──┘                 └──► operators: acknowledge, note, unmanage
 //
-// Everything goes through the sequencer, as the requests of any client do. A value is a function of the seed, the object
-// and the time and of nothing else, and so is what goes wrong: a restart goes on where the clock is, and two inventories of
-// one seed show the same at the same moment.
+// All data go through the sequencer, like the requests of clients. Values and incidents are functions of the seed, the object
+// and the time alone, so a restart continues, and two demos with the same seed show the same at the same time.
 package demo
 
 import (
@@ -25,7 +24,7 @@ import (
 	"belfry/meta"
 )
 
-// Config is what a Demo needs. All of it is required.
+// Config configures a Demo. All fields are required.
 type Config struct {
 	Tree     *meta.Tree
 	Seq      *engine.Sequencer
@@ -33,7 +32,7 @@ type Config struct {
 	Customer belfry.CustomerID
 	Seed     uint64
 	Now      func() time.Time
-	Zone     *time.Location // in which the company works by day and sleeps by night
+	Zone     *time.Location // of the working hours
 	Log      *slog.Logger
 }
 
@@ -41,22 +40,22 @@ type Config struct {
 type Demo struct {
 	Config
 	plan *plan
-	seen map[string]bool // what operators have dealt with
+	seen map[string]bool // incidents that operators have handled
 }
 
-// New makes a Demo.
+// New returns a Demo.
 func New(c Config) *Demo {
 	return &Demo{Config: c, plan: newPlan(), seen: map[string]bool{}}
 }
 
-// Company is the view in which the sites stand. Its class marks a customer as one of ours.
+// Company is the view that contains the sites. Its class marks the customer as a demo.
 const (
 	Company = "Tramont"
 	mark    = "demo"
 )
 
-// Build makes the sample data when there is none. What a customer has made by hand is not mixed with samples: a customer that
-// holds something and is no demo is refused.
+// Build creates the sample data if there are none. It refuses a customer that has items of its own, so that they are not mixed
+// with sample data.
 func (d *Demo) Build(ctx context.Context) error {
 	began, err := d.begun()
 	if err != nil || began {
@@ -76,7 +75,7 @@ func (d *Demo) Build(ctx context.Context) error {
 	return d.furnish(ctx)
 }
 
-// begun tells whether the customer has the sample data already.
+// begun reports whether the customer has the sample data.
 func (d *Demo) begun() (yes bool, err error) {
 	d.Tree.Read(d.Customer, func(e *meta.Tenant) {
 		company := e.Place(Company)
@@ -103,7 +102,7 @@ func (d *Demo) classes() error {
 		if err != nil {
 			return fmt.Errorf("sample class: %w", err)
 		}
-		if _, _, err := d.Seq.PutClass(d.sender("demo"), def); err != nil {
+		if _, _, err := d.Seq.Definitions().PutClass(d.sender("demo"), def); err != nil {
 			return fmt.Errorf("sample class %s: %w", def.Name, err)
 		}
 	}
@@ -120,7 +119,7 @@ func (d *Demo) pictures() error {
 		if err != nil {
 			return fmt.Errorf("sample picture %s: %w", name, err)
 		}
-		if _, _, err := d.Seq.PutPicture(d.sender("demo"), p, image); err != nil {
+		if _, _, err := d.Seq.Definitions().PutPicture(d.sender("demo"), p, image); err != nil {
 			return fmt.Errorf("sample picture %s: %w", name, err)
 		}
 	}
@@ -144,7 +143,7 @@ func (d *Demo) send(ctx context.Context, b *body) error {
 	return whole("send", answer, err)
 }
 
-// whole makes an error of a report in which anything was refused.
+// whole turns a report with rejected rows into an error.
 func whole(what string, answer []byte, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s sample data: %w", what, err)

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// incident is something that goes wrong for a while. Which ones there are follows from the seed and the time alone.
+// incident is a temporary fault. Incidents follow from the seed and the time alone.
 type incident struct {
 	id       string
 	cause    *object
 	affected []*object // the cause among them
 	from, to time.Time
-	silent   bool // what is affected does not answer
+	silent   bool // the affected objects send no data
 	chance   uint64
 }
 
-// In each slot so many incidents begin; with their durations, four are open at a time on the average.
+// Number of incidents that begin in each slot. With their durations, four are open on average.
 const (
 	slot     = 10 * time.Minute
 	perSlot  = 2
@@ -24,13 +24,13 @@ const (
 	longest  = 36 * time.Minute
 )
 
-// liable are the classes in which incidents begin. Some stand twice: they have more of them.
+// liable are the classes in which incidents begin. A class listed twice has twice as many.
 var liable = []string{
 	"cpu", "memory", "disk", "web-server", "web-server", "database", "database", "switch-port", "message-queue", "payment",
 	"temperature", "ups", "printer", "tunnel", "tunnel",
 }
 
-// incidents lists those that are open at a moment.
+// incidents lists the incidents open at a time.
 func (p *plan) incidents(seed uint64, at time.Time) (open []incident) {
 	last := at.Unix() / int64(slot.Seconds())
 	first := last - int64(math.Ceil(longest.Seconds()/slot.Seconds())) - 1
@@ -56,7 +56,7 @@ func (p *plan) incident(seed, s, n uint64) incident {
 	i.to = i.from.Add(shortest + time.Duration(h(4)%uint64(longest-shortest)))
 	i.affected = []*object{i.cause}
 	switch {
-	case class == "database" && h(6)%2 == 0: // what needs the database suffers with it
+	case class == "database" && h(6)%2 == 0: // objects that need the database are affected, too
 		i.affected = append(append(i.affected, p.byClass["payment"]...), p.byClass["web-check"]...)
 	case class == "tunnel":
 		i.silent = h(6)%2 == 0
@@ -73,7 +73,7 @@ func (i *incident) strength(at time.Time) float64 {
 	return min(gone*10, (1-gone)*10, 1)
 }
 
-// mood is the state of the inventory at a moment.
+// mood is the state of the inventory at a time.
 type mood struct {
 	at     time.Time
 	busy   float64
@@ -99,7 +99,7 @@ func (d *Demo) mood(at time.Time) *mood {
 	return m
 }
 
-// values are those of an object; nil while it does not answer.
+// values returns the values of an object; nil while it sends none.
 func (d *Demo) values(m *mood, o *object) []any {
 	if m.silent[o] {
 		return nil

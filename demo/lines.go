@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// lines are what the objects of a class write: when all is well, and when not.
+// lines are the log lines of a class, in normal operation and during incidents.
 var lines = map[string]struct{ well, ill []string }{
 	"web-server": {
 		[]string{"info\t198.51.100.%d\tGET /shop 200", "info\t198.51.100.%d\tGET /search?q=lamp 200", "info\t198.51.100.%d\tPOST /basket 303"},
@@ -29,8 +29,8 @@ var lines = map[string]struct{ well, ill []string }{
 	},
 }
 
-// logs adds what an object writes in the stretch of time before a moment: a line in a quarter of an hour or so, and many
-// when something is wrong.
+// logs adds the log lines of an object in the given time before now: about one in a quarter of an hour, and many during an
+// incident.
 func (d *Demo) logs(b *body, m *mood, o *object, stretch time.Duration) {
 	text, ok := lines[o.class]
 	if !ok {

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,14 +10,13 @@ import (
 	"belfry/status"
 )
 
-// people are who deals with what goes wrong.
+// people are the operators.
 var people = []string{"anna", "ben", "chiara"}
 
-// noticed is how long somebody takes to look at an incident.
+// noticed is how long it takes until an operator reacts to an incident.
 const noticed = 75 * time.Second
 
-// furnish puts management on a new inventory, as people would have left it: a maintenance, a weekly window, something that
-// is allowed to be off, and notes.
+// furnish adds what operators set to a new inventory: a maintenance, a weekly window, an object that may be off, and notes.
 func (d *Demo) furnish(ctx context.Context) error {
 	now := d.Now().In(d.Zone)
 	sunday := now.AddDate(0, 0, -int(now.Weekday())).Format(time.DateOnly)
@@ -60,14 +58,10 @@ func until(t time.Time) *status.Schedule {
 	return &s
 }
 
-// act does something with items; that one of them is not in error, or gone, is no fault.
+// act runs an action. It ignores items that are not in error or do not exist.
 func (d *Demo) act(ctx context.Context, by string, a engine.Action) error {
-	_, answer, err := d.Seq.Act(ctx, d.sender(by), a, engine.Repeat{})
+	out, err := d.Seq.Act(ctx, d.sender(by), a)
 	if err != nil {
-		return fmt.Errorf("operator of the demo: %w", err)
-	}
-	var out engine.Acted
-	if err := json.Unmarshal(answer, &out); err != nil {
 		return fmt.Errorf("operator of the demo: %w", err)
 	}
 	for _, e := range out.Errors {
@@ -78,8 +72,8 @@ func (d *Demo) act(ctx context.Context, by string, a engine.Action) error {
 	return nil
 }
 
-// operate lets people deal with incidents that they have noticed: of five, two are acknowledged, one gets a note, one
-// is put under maintenance until it is over, and one nobody looks at.
+// operate handles the incidents that operators have noticed: of five, two are acknowledged, one gets a note, one is put under
+// maintenance until it is over, and one is ignored.
 func (d *Demo) operate(ctx context.Context, m *mood) error {
 	standing := []string{"Backup mail", "pay.example"}
 	if !d.seen[standing[0]] {

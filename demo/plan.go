@@ -28,7 +28,7 @@ func classTexts() (texts [][]byte, err error) {
 	return texts, nil
 }
 
-// plan is what there is in the inventory.
+// plan is the inventory.
 type plan struct {
 	views     []view
 	resources []resource
@@ -47,14 +47,14 @@ type resource struct {
 	x, y       int
 }
 
-// object is something that is measured.
+// object is a monitored object.
 type object struct {
 	index          int
 	resource, name string
 	class          string
 	site           string // empty for services that belong to no site
 	ip             string
-	size           float64 // how much of the ordinary load it has, around 1
+	size           float64 // load factor, around 1
 }
 
 // site is a place on the map.
@@ -87,7 +87,7 @@ func newPlan() *plan {
 	return p
 }
 
-// site has a room with racks, and what stands in them. The racks are placed by hand, the rest arranges itself.
+// site adds a room with racks and their content. The racks have fixed positions, the rest is laid out automatically.
 func (p *plan) site(i int, s site) {
 	p.views = append(p.views, view{name: s.name, parent: Company, class: "site", x: s.x, y: s.y, size: 40})
 	rack1, rack2, office := s.name+" rack 1", s.name+" rack 2", s.name+" office"
@@ -128,7 +128,7 @@ func (p *plan) server(s site, name, rack string, host int) {
 	p.object(name, name+" disk /var", "disk", s, host)
 }
 
-// centre has the servers behind the services.
+// centre adds the servers behind the services.
 func (p *plan) centre(s site, rack string) {
 	for n := 1; n <= 6; n++ {
 		name := fmt.Sprintf("%s-web%02d", s.short, n)
@@ -168,7 +168,7 @@ func (p *plan) resource(name, view string, x, y int) string {
 func (p *plan) object(resource, name, class string, s site, host int) {
 	o := &object{index: len(p.objects), resource: resource, name: name, class: class, site: s.name}
 	if host > 0 {
-		o.ip = "192.0.2." + strconv.Itoa(host) // an address for documentation, which nobody has
+		o.ip = "192.0.2." + strconv.Itoa(host) // reserved for documentation
 	}
 	o.size = 0.7 + 0.6*fraction(mix(uint64(o.index), 7))
 	p.objects = append(p.objects, o)

@@ -12,17 +12,17 @@ import (
 
 const (
 	pastSpan   = 24 * time.Hour
-	coarse     = 5 * time.Minute // between two values of an object long ago
+	coarse     = 5 * time.Minute // between two values of an object in the past
 	fine       = time.Minute     // and in the last hours
 	fineSpan   = 3 * time.Hour
 	pastRows   = 5000            // in one body
 	tick       = 3 * time.Second // between two bodies of new values
-	phases     = 10              // so many ticks until every object has had its turn
+	phases     = 10              // ticks in which every object is sent once
 	worthwhile = 2 * time.Minute // a shorter gap is not filled
 )
 
-// Run fills in what has passed since the newest value, at most a day, and then goes on until ctx ends. What cannot be
-// stored now is passed over: there will be new values in a moment.
+// Run fills the gap since the newest value, at most a day, and then sends new values until ctx ends. It skips values that cannot
+// be stored, since newer ones follow soon.
 func (d *Demo) Run(ctx context.Context) error {
 	now := d.Now()
 	from := d.newest()
@@ -39,7 +39,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	return nil
 }
 
-// newest is the time of the newest value of any object; the zero time when there is none.
+// newest returns the time of the newest value of any object; zero: there is none.
 func (d *Demo) newest() (at time.Time) {
 	var last belfry.Time
 	d.Tree.Read(d.Customer, func(e *meta.Tenant) {
@@ -58,8 +58,7 @@ func (d *Demo) newest() (at time.Time) {
 	return last.Std()
 }
 
-// past sends what the objects showed from one moment to another, in the order of time: a status follows from it as it
-// would have then.
+// past sends the values from one time to another, in order of time, so that statuses follow as they would have then.
 func (d *Demo) past(ctx context.Context, from, to time.Time) error {
 	b := newRows()
 	for at := from.Truncate(fine).Add(fine); at.Before(to); {
@@ -82,7 +81,7 @@ func (d *Demo) past(ctx context.Context, from, to time.Time) error {
 	return d.send(ctx, b)
 }
 
-// step is the time between two values of the past.
+// step returns the time between two values of the past.
 func step(at, now time.Time) time.Duration {
 	if now.Sub(at) > fineSpan {
 		return coarse
@@ -90,12 +89,12 @@ func step(at, now time.Time) time.Duration {
 	return fine
 }
 
-// live sends new values until ctx ends: of a tenth of the objects each time, and of all that something is wrong with.
+// live sends new values until ctx ends: each time of a tenth of the objects, and of all that are affected by incidents.
 func (d *Demo) live(ctx context.Context) {
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	for n := 0; ; n++ {
-		d.beat(ctx, n)
+		d.update(ctx, n)
 		select {
 		case <-ctx.Done():
 			return
@@ -104,8 +103,8 @@ func (d *Demo) live(ctx context.Context) {
 	}
 }
 
-// beat sends what is new at this moment, and lets operators deal with it.
-func (d *Demo) beat(ctx context.Context, n int) {
+// update sends new values and handles incidents.
+func (d *Demo) update(ctx context.Context, n int) {
 	m := d.mood(d.Now())
 	b := newRows()
 	var silent []*object
@@ -132,7 +131,7 @@ func (d *Demo) beat(ctx context.Context, n int) {
 	}
 }
 
-// present leaves out what somebody has removed.
+// present drops objects that were removed.
 func (d *Demo) present(all []*object) []*object {
 	there := slices.Clone(all)
 	d.Tree.Read(d.Customer, func(e *meta.Tenant) {
@@ -147,7 +146,7 @@ func (d *Demo) present(all []*object) []*object {
 	return there
 }
 
-// newRows is a body of data and log rows.
+// newRows returns a body for data and log rows.
 func newRows() *body {
 	return newBody("", "type", "resname", "object", "timestamp", "log", "i1", "i2", "i3", "i4")
 }

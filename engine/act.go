@@ -12,21 +12,21 @@ import (
 	"belfry/status"
 )
 
-// Action is what an operator wants done with items. Of the three things all that are set are done, in their order.
+// Action changes what operators set on items. Manage, acknowledgment and note are applied in this order, as far as they are set.
 type Action struct {
-	Kind     belfry.Kind // among which items are looked for first
-	Items    string      // their names, with bars between them
-	List     []Named     // or one by one
-	Resource string      // in which they are; empty: anywhere
+	Kind     belfry.Kind // looked up first
+	Items    string      // names separated by bars
+	List     []Named     // instead of Items
+	Resource string      // of the items; empty: any
 	Manage   *status.Order
 	Window   *status.Schedule // when Manage is to be in force; nil: from now on
 	Ack      *belfry.Ack
-	Unack    bool // takes acknowledgments back; without Ack
+	Unack    bool // removes acknowledgments; not together with Ack
 	Note     *string
-	DryRun   bool // find out what would be done, and do nothing
+	DryRun   bool // report the outcome without changing anything
 }
 
-// Acted is the answer to an Action.
+// Acted is the outcome of an Action.
 type Acted struct {
 	Error  *ActedFault `json:"error,omitempty" help:"Why nothing at all was done."`
 	DryRun bool        `json:"dryrun,omitempty" help:"Nothing was changed."`
@@ -36,7 +36,7 @@ type Acted struct {
 	Errors      []ActedError `json:"errors"`
 }
 
-// ActedItem is what became of one item by one of the things asked for.
+// ActedItem is one change of one item.
 type ActedItem struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind" schema:"enum=object|view|resource"`
@@ -50,14 +50,14 @@ type ActedItem struct {
 	UnmanagedBy string `json:"unmanagedby,omitempty" help:"What is around a managed item and keeps it unmanaged all the same."`
 }
 
-// Named is an item of a list. What it does not say itself, the action says.
+// Named is an item of a list. Empty fields are taken from the Action.
 type Named struct {
 	Name     string
 	Resource string      // in which it is
-	Kind     belfry.Kind // among which it is looked for first
+	Kind     belfry.Kind // looked up first
 }
 
-// Names is a list of names of which nothing else is said.
+// Names returns a list of items given by name alone.
 func Names(names ...string) []Named {
 	list := make([]Named, len(names))
 	for i, name := range names {
@@ -66,7 +66,7 @@ func Names(names ...string) []Named {
 	return list
 }
 
-// ActedError says why something was not done with an item.
+// ActedError is why an item was not changed.
 type ActedError struct {
 	Name     string      `json:"name"`
 	Kind     string      `json:"kind,omitempty" help:"As the item of the list said it." schema:"enum=object|view|resource"`
@@ -75,33 +75,45 @@ type ActedError struct {
 	Message  string      `json:"message"`
 }
 
-// ActedFault says why nothing at all was done.
+// ActedFault is why no item was changed.
 type ActedFault struct {
 	Code    belfry.Code `json:"code" help:"Programs branch on this: it keeps its meaning."`
 	Message string      `json:"message" help:"For people." schema:"minLength=1"`
 }
 
-// Act does what an operator wants. An action on many items is done in turns of the sequencer, each a record of its own; with
-// an Idempotency-Key it is one record. An error means that a turn could not be stored; those before it count, and to send
-// the action again does no harm.
-func (s *Sequencer) Act(ctx context.Context, who Sender, a Action, r Repeat) (code int, answer []byte, err error) {
-	if a.DryRun { // a trial is not remembered: whoever repeats it wants to know how things are then
-		r = Repeat{}
+// Act runs an action. An action on many items takes several turns of the sequencer, each a record of its own. An error
+// means that a turn could not be stored; the turns before it count, and the action can be sent again.
+func (s *Sequencer) Act(ctx context.Context, who Sender, a Action) (*Acted, error) {
+	p := s.newActing(who, a)
+	if err := p.run(ctx, nil); err != nil {
+		return nil, err
 	}
-	run := func() (code int, answer []byte, err error) { return s.newActing(who, a).do(ctx, r) }
-	if r.Key != "" {
-		return s.Once(ctx, who, r, run)
-	}
-	return run()
+	p.out.summarize()
+	return p.out, nil
 }
 
-// code is the status of the answer. When nothing was done it is that of the errors, if they agree.
-func (a *Acted) code() int {
-	switch {
-	case len(a.Errors) == 0:
-		return 200
-	case len(a.Items) > 0:
-		return 207
+// ActOnce runs an action under an Idempotency-Key. Its effects and the reply that render makes of the outcome are one
+// record, so its size is limited.
+func (s *Sequencer) ActOnce(ctx context.Context, who Sender, a Action, r Repeat, render func(*Acted) Reply) (Reply, error) {
+	return s.Once(ctx, who, r, func() (reply Reply, err error) {
+		p := s.newActing(who, a)
+		if len(p.names) > actKeyed {
+			return Reply{}, belfry.Errorf(belfry.BodyTooLarge, "an action with an Idempotency-Key may name %d items, because it is one record; this one names %d; "+
+				"send it in parts, each under a key of its own, or without a key", actKeyed, len(p.names))
+		}
+		err = p.run(ctx, func(t *Tx) {
+			p.out.summarize()
+			reply = render(p.out)
+			t.Reply(who, r, reply)
+		})
+		return reply, err
+	})
+}
+
+// summarize sets the error of the whole action if nothing was done. Its code is that of the items' errors if they agree.
+func (a *Acted) summarize() {
+	if len(a.Errors) == 0 || len(a.Items) > 0 {
+		return
 	}
 	code := a.Errors[0].Code
 	for _, e := range a.Errors {
@@ -109,22 +121,16 @@ func (a *Acted) code() int {
 			code = belfry.AllRowsRejected
 		}
 	}
+	if code == belfry.LimitReached {
+		code = belfry.BadParameter // limit_reached is a code of rows
+	}
 	a.Error = &ActedFault{code, a.Errors[0].Message}
 	if len(a.Errors) > 1 {
 		a.Error.Message = fmt.Sprintf("none of the %d items could be dealt with; the first: %s", len(a.Errors), a.Errors[0].Message)
 	}
-	switch code {
-	case belfry.LimitReached:
-		a.Error.Code = belfry.BadParameter // the other is a code of rows
-	case belfry.UnknownItem:
-		return 404
-	case belfry.NotInError, belfry.AmbiguousName:
-		return 409
-	}
-	return 400
 }
 
-// fail says why something was not done with the item that it is the turn of.
+// fail adds an error for the current item.
 func (p *acting) fail(name string, e *belfry.Error) {
 	said, kind := p.names[p.next].said, ""
 	if said.Kind != 0 {
@@ -133,7 +139,7 @@ func (p *acting) fail(name string, e *belfry.Error) {
 	p.out.Errors = append(p.out.Errors, ActedError{short(name), kind, short(said.Resource), e.Code, e.Message})
 }
 
-// short cuts what no item is called: whoever sent it need not get it back whole.
+// short clips what is too long to be a name.
 func short(name string) string {
 	if utf8.RuneCountInString(name) > maxName {
 		return belfry.Clip(name)
@@ -141,7 +147,7 @@ func short(name string) string {
 	return name
 }
 
-// allowed tells whether an item of its kind can have a mode.
+// allowed rejects a mode that items of this kind cannot have.
 func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	switch {
 	case m == belfry.UnmanagedDrop && n.Kind == belfry.KindResource:
@@ -154,31 +160,31 @@ func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	return nil
 }
 
-// manage sets how an item is managed. Done has how much stands in the item. For the rest see cover.
+// manage applies an order to an item. done.Content is the number of items inside it. For rest see applyMode.
 func (t *Tx) manage(n *meta.Node, o status.Order, done ActedItem) (_ ActedItem, rest string) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
 	prev := s
-	var care belfry.OperatorState
+	var op belfry.OperatorState
 	if s.Operator != nil {
-		care = *s.Operator
+		op = *s.Operator
 	}
-	care = status.Arrange(care, o, t.Now)
-	if s.Operator = &care; care.IsZero() {
+	op = status.Arrange(op, o, t.Now)
+	if s.Operator = &op; op.IsZero() {
 		s.Operator = nil
 	}
 	t.s.drafts[i].state = s
 	t.recordState(n, s)
 	t.recordHistory(n, &prev, &s, false, t.Now)
-	done.describe(care, o)
-	rest = t.managed(n, done.info(care, o), o.By)
-	if care.Mode == belfry.Managed {
+	done.describe(op, o)
+	rest = t.managed(n, done.info(op, o), o.By)
+	if op.Mode == belfry.Managed {
 		done.UnmanagedBy = t.unmanagedBy(n)
 	}
 	return done, rest
 }
 
-// describe says what an order has led to: of the window that it asks for, else of the item.
+// describe sets the result of an order: that of its window, or else of the item.
 func (d *ActedItem) describe(c belfry.OperatorState, o status.Order) {
 	d.Window, d.Result, d.From = o.Name, "managed", shownTime(c.From)
 	if c.Mode != belfry.Managed {
@@ -197,7 +203,7 @@ func (d *ActedItem) describe(c belfry.OperatorState, o status.Order) {
 	}
 }
 
-// shownTime is a moment in an answer; none is nothing.
+// shownTime formats a time; 0 is empty.
 func shownTime(at belfry.Time) string {
 	if at == 0 {
 		return ""
@@ -205,7 +211,7 @@ func shownTime(at belfry.Time) string {
 	return at.String()
 }
 
-// info is the text of the event.
+// info returns the text of the event.
 func (d *ActedItem) info(c belfry.OperatorState, o status.Order) string {
 	text := o.Mode.String()
 	w := o.Of(&c)
@@ -239,12 +245,12 @@ func (d *ActedItem) info(c belfry.OperatorState, o status.Order) string {
 	return text
 }
 
-// unmanagedBy names what is around an item and keeps it unmanaged.
+// unmanagedBy names the nearest unmanaged view or resource around an item.
 func (t *Tx) unmanagedBy(n *meta.Node) string {
 	for p := t.Parent(n); p != nil; p = t.Parent(p) {
 		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.UnmanagedKeep {
 			if !t.Sees(p) {
-				return belfry.Main // all that is outside
+				return belfry.Main // stands for all outside the scope
 			}
 			return p.Name
 		}
@@ -252,12 +258,12 @@ func (t *Tx) unmanagedBy(n *meta.Node) string {
 	return ""
 }
 
-// acknowledge marks the error of an item as known, and those of the objects inside it.
+// acknowledge acknowledges an item in error and the objects in error inside it.
 func (t *Tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.Error) {
 	if bad := t.inError(n); bad != nil {
 		return 0, bad
 	}
-	if bad := t.takeTexts(t.ackGrowth(n, a.Text)); bad != nil {
+	if bad := t.reserveTexts(t.ackGrowth(n, a.Text)); bad != nil {
 		return 0, bad
 	}
 	a.Time = t.Now
@@ -266,7 +272,7 @@ func (t *Tx) acknowledge(n *meta.Node, a belfry.Ack) (content int, bad *belfry.E
 	return content, nil
 }
 
-// inError tells whether an item can be acknowledged.
+// inError rejects an item that is not in error.
 func (t *Tx) inError(n *meta.Node) *belfry.Error {
 	s := t.s.drafts[t.s.draft(n)].state
 	if s.Status.IsError() {
@@ -275,13 +281,13 @@ func (t *Tx) inError(n *meta.Node) *belfry.Error {
 	return belfry.Errorf(belfry.NotInError, "%q is %s (%s); only an item in error can be acknowledged", belfry.Clip(n.Name), s.StatusName(), s.Status)
 }
 
-// acknowledgeTop acknowledges an item that is in error, when so many objects inside it have been.
+// acknowledgeTop acknowledges the item itself and writes the event; content is the number of objects inside.
 func (t *Tx) acknowledgeTop(n *meta.Node, a belfry.Ack, content int) {
 	t.acknowledgeOne(n, a)
 	t.events.about(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, ackInfo(a, content), a.By)
 }
 
-// ackInfo is the text of the event: what was written, and before it what it covers and when it ends by itself.
+// ackInfo returns the text of the event: what the acknowledgment covers, when it ends, and its text.
 func ackInfo(a belfry.Ack, content int) string {
 	var parts []string
 	if content > 0 {
@@ -303,14 +309,14 @@ func ackInfo(a belfry.Ack, content int) string {
 	return info + a.Text
 }
 
-// unacknowledge takes the acknowledgment of an item back, and those of all that stands in it. It tells how many inside it were.
+// unacknowledge removes the acknowledgments of an item and of everything inside it. content is the number inside.
 func (t *Tx) unacknowledge(n *meta.Node, by string) (content int) {
 	content = t.unacknowledgeInside(n)
 	t.unacknowledgeTop(n, content, by)
 	return content
 }
 
-// unacknowledgeTop does that with the item itself, when so many inside it have been dealt with.
+// unacknowledgeTop removes that of the item itself and writes the event.
 func (t *Tx) unacknowledgeTop(n *meta.Node, content int, by string) {
 	info := "acknowledgment ended: taken back"
 	switch had := t.unacknowledgeOne(n); {

@@ -11,28 +11,28 @@ import (
 	"belfry/status"
 )
 
-// acks tells whether the action is about acknowledgments, among others.
+// acks reports whether the action changes acknowledgments.
 func (a *Action) acks() bool { return a.Ack != nil || a.Unack }
 
-// progress is how far an action has come with one item. It takes more than one turn if much stands in the item: then all of that
-// is managed before anything is acknowledged, and the item itself is acknowledged after what stands in it.
+// progress is the state of an action on one item, which takes several turns if it has many items inside. Then all of them get
+// their mode before any is acknowledged, and the item itself is acknowledged last.
 type progress struct {
 	node    *meta.Node
 	managed bool
 	acked   bool
 
-	acking  bool         // the item was in error when its turn came
-	list    bool         // what is inside is to be listed before the next turn
-	inside  []*meta.Node // that is still to be acknowledged, or the reverse
-	content int          // how many have been
-	grow    int64        // by how much the acknowledgments of all objects let texts grow
-	checked bool         // there was room for that
+	acking  bool         // the item was in error at its first turn
+	list    bool         // inside must be filled before the next turn
+	inside  []*meta.Node // still to be acknowledged or unacknowledged
+	content int          // number done
+	grow    int64        // bytes that the acknowledgments add to texts
+	checked bool         // grow is within the limit
 	time    belfry.Time  // of their acknowledgments
 }
 
-// apply does all that is asked for with the next items, as far as this turn goes.
+// apply applies the action to the next items, as many as fit into this turn.
 func (p *acting) apply(t *Tx, whole bool) {
-	if whole && p.acks() { // else the record has the order, and most items inside follow it in turns
+	if whole && p.acks() { // other actions change most items inside in later turns
 		t.left = actWhole
 	}
 	for names := 0; p.next < len(p.names) && (whole || names < p.seq.turn && len(t.rec.States) < p.seq.turn); names++ {
@@ -59,7 +59,7 @@ func (p *acting) apply(t *Tx, whole bool) {
 	}
 }
 
-// actOn does all that is asked for with one item. It may have to be called again in another turn.
+// actOn applies the action to one item. Unless finished, it is called again in another turn.
 func (p *acting) actOn(t *Tx, n *meta.Node, whole bool) (finished bool) {
 	done := ActedItem{Name: n.Name, Kind: n.Kind.String()}
 	if n.Resource != nil && n.Resource != n {
@@ -78,7 +78,7 @@ func (p *acting) actOn(t *Tx, n *meta.Node, whole bool) (finished bool) {
 	}
 	if p.Note != nil {
 		before := t.operatorState(n)
-		if bad := t.takeCare(n, func(care *belfry.OperatorState) { care.Note = *p.Note }); bad != nil {
+		if bad := t.reserveOperatorTexts(n, func(op *belfry.OperatorState) { op.Note = *p.Note }); bad != nil {
 			p.fail(n.Name, bad)
 			return true
 		}
@@ -88,7 +88,7 @@ func (p *acting) actOn(t *Tx, n *meta.Node, whole bool) (finished bool) {
 	return true
 }
 
-// did reports what was done with an item, and adds it to the audit trail.
+// did adds an item to the answer and the action to the audit trail.
 func (p *acting) did(t *Tx, n *meta.Node, done ActedItem, before *belfry.OperatorState) {
 	p.out.Items = append(p.out.Items, done)
 	if p.DryRun {
@@ -103,19 +103,19 @@ func (p *acting) did(t *Tx, n *meta.Node, done ActedItem, before *belfry.Operato
 	t.Audit(c)
 }
 
-// operatorState is what operators have set on an item, as of this round; nil is nothing.
+// operatorState returns the operator state of an item, as of this round; nil: none.
 func (t *Tx) operatorState(n *meta.Node) *belfry.OperatorState {
 	return t.s.drafts[t.s.draft(n)].state.Operator
 }
 
-// manage sets how an item is managed. It tells whether what stands inside is left to Sequencer.reassessAll.
+// manage applies the order to an item. more: the items inside follow in Sequencer.reassessAll.
 func (p *acting) manage(t *Tx, n *meta.Node, done ActedItem) (more bool) {
 	bad := allowed(n, p.Manage.Mode)
 	if bad == nil {
 		bad = checkWindow(n, t.s.drafts[t.s.draft(n)].state.Operator, p.Manage)
 	}
 	if bad == nil {
-		bad = t.takeCare(n, func(care *belfry.OperatorState) { *care = status.Arrange(*care, *p.Manage, t.Now) })
+		bad = t.reserveOperatorTexts(n, func(op *belfry.OperatorState) { *op = status.Arrange(*op, *p.Manage, t.Now) })
 	}
 	if bad != nil {
 		p.fail(n.Name, bad)
@@ -131,7 +131,7 @@ func (p *acting) manage(t *Tx, n *meta.Node, done ActedItem) (more bool) {
 	return rest != ""
 }
 
-// checkWindow refuses to cancel a window that there is not, and more windows than an item may have.
+// checkWindow rejects cancelling a window that does not exist, and more windows than an item may have.
 func checkWindow(n *meta.Node, c *belfry.OperatorState, o *status.Order) *belfry.Error {
 	switch {
 	case o.Misses(c):
@@ -153,7 +153,7 @@ func checkWindow(n *meta.Node, c *belfry.OperatorState, o *status.Order) *belfry
 	return nil
 }
 
-// acknowledge marks the error of an item as known, and those of the objects inside; or takes back that they were.
+// acknowledge acknowledges an item in error and the objects in error inside it, or removes acknowledgments.
 func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (finished bool) {
 	var bad *belfry.Error
 	content, size, before := 0, p.sizes[n], t.operatorState(n)
@@ -184,8 +184,8 @@ func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (f
 	return true
 }
 
-// acknowledgeMany does that in turns. If the item recovers in between, it is not acknowledged, and what stands in it has been. The
-// same holds when others take the last room for texts in between.
+// acknowledgeMany does that in turns. If the item recovers in between, or the limit on texts is reached, the objects inside that
+// came first stay acknowledged, and the item itself is not.
 func (p *acting) acknowledgeMany(t *Tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
 	if bad := t.inError(n); bad != nil && !p.Unack {
 		return 0, true, bad
@@ -198,7 +198,7 @@ func (p *acting) acknowledgeMany(t *Tx, n *meta.Node) (content int, finished boo
 	if p.Unack {
 		return p.unacknowledgeMany(t, n)
 	}
-	if !at.checked { // all of it, so that nothing is done when there is no room; others may take it before the last turn
+	if !at.checked { // in advance, so that normally nothing is done if the limit is too low
 		at.checked = true
 		if bad := t.roomForTexts(at.grow); bad != nil {
 			return 0, true, bad
@@ -211,7 +211,7 @@ func (p *acting) acknowledgeMany(t *Tx, n *meta.Node) (content int, finished boo
 	for _, o := range part {
 		grow += t.ackGrowthOf(o, a.Text)
 	}
-	if bad := t.takeTexts(grow); bad != nil {
+	if bad := t.reserveTexts(grow); bad != nil {
 		return 0, true, bad
 	}
 	for _, o := range part {
@@ -226,7 +226,7 @@ func (p *acting) acknowledgeMany(t *Tx, n *meta.Node) (content int, finished boo
 	return at.content, true, nil
 }
 
-// unacknowledgeMany takes back, in turns, what was listed.
+// unacknowledgeMany removes the listed acknowledgments in turns.
 func (p *acting) unacknowledgeMany(t *Tx, n *meta.Node) (content int, finished bool, bad *belfry.Error) {
 	at := &p.at
 	part := at.inside[:min(p.seq.turn, len(at.inside))]
@@ -242,7 +242,7 @@ func (p *acting) unacknowledgeMany(t *Tx, n *meta.Node) (content int, finished b
 	return at.content, true, nil
 }
 
-// stands tells whether an item stands in another, at any depth.
+// stands reports whether an item is inside another, at any depth.
 func (t *Tx) stands(n, in *meta.Node) bool {
 	for n != nil && n != in {
 		n = t.Parent(n)

@@ -11,6 +11,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/enginetest"
 	"belfry/intake"
 	"belfry/status"
 )
@@ -101,7 +102,7 @@ func TestActMany(t *testing.T) {
 	if len(b.Records) != 0 {
 		t.Error("a dry run has written something")
 	}
-	_, _, err := b.Act(t.Context(), b.Who, engine.Action{List: engine.Names(append([]string{"one more"}, names[:engine.ActKeyed]...)...), Note: &note}, engine.Repeat{Key: "large"})
+	_, err := b.ActOnce(t.Context(), b.Who, engine.Action{List: engine.Names(append([]string{"one more"}, names[:engine.ActKeyed]...)...), Note: &note}, engine.Repeat{Key: "large"}, enginetest.Render)
 	if belfry.CodeOf(err) != belfry.BodyTooLarge || !strings.Contains(err.Error(), "may name 5000 items") {
 		t.Errorf("too many under a key: %v", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"belfry"
 )
 
-// settle finds out what the times of an action mean at the moment at which it is decided. Before that moment nobody
-// should: an action may have to wait, and a repeat of it is answered from memory however late it comes.
+// settle resolves the times of an action when it is decided. It cannot be done earlier: an action may wait in the queue, and
+// a repeat of it gets the stored reply however late it comes.
 func (a *Action) settle(who Sender, now belfry.Time) error {
 	if a.Ack != nil {
 		ack := *a.Ack
@@ -51,7 +51,7 @@ func (a *Action) settle(who Sender, now belfry.Time) error {
 	return nil
 }
 
-// CheckWindowName refuses what cannot be the name of a window.
+// CheckWindowName rejects what cannot be the name of a window.
 func CheckWindowName(name string) error {
 	if bad := CheckName("window", name); bad != nil {
 		return belfry.Errorf(belfry.BadParameter, "window: %s", bad.Message)
@@ -59,7 +59,7 @@ func CheckWindowName(name string) error {
 	return nil
 }
 
-// events is about how many events the action writes for so many names.
+// events estimates how many events the action writes for that many names.
 func (a *Action) events(names int) int {
 	asked := 0
 	for _, set := range []bool{a.Manage != nil, a.acks(), a.Note != nil} {

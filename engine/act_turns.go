@@ -12,36 +12,36 @@ import (
 	"belfry/meta"
 )
 
-// Nobody else's rows are decided while the sequencer has an action, so an action on many items is done in turns. Names are
-// taken apart and looked up before, in the goroutine of the request, and what stands in the items is counted there. With an
-// Idempotency-Key all is one turn, so it is limited.
+// While the sequencer runs an action, no rows are decided, so an action on many items is split into turns. Names are parsed and
+// looked up, and the items inside counted, beforehand in the goroutine of the request. With an Idempotency-Key the action is
+// one turn, so its size is limited.
 const (
 	actKeyed = 5000   // names
-	actWhole = 10_000 // items that stand in those to be acknowledged
+	actWhole = 10_000 // items inside those to be acknowledged
 )
 
-// acting is an action while it is being done.
+// acting is an action in progress.
 type acting struct {
 	Action
 	seq   *Sequencer
 	who   Sender
-	names []target           // as they were given, each once
-	bad   []*belfry.Error    // by name; nil: the item exists, or did a moment ago
-	sizes map[*meta.Node]int // how much stands in those that are no objects
-	next  int                // the first name that has not been dealt with
-	at    progress           // with this one
+	names []target           // in the order given, without repetitions
+	bad   []*belfry.Error    // by name; nil: the item existed when it was looked up
+	sizes map[*meta.Node]int // number of items inside views and resources
+	next  int                // index of the first name not done
+	at    progress           // on that item
 	rest  []string           // for Sequencer.reassessAll, after the turn
-	ready bool               // the times of the action have been settled
+	ready bool               // the times of the action have been resolved
 	out   *Acted
 }
 
-// target is an item that an action is about: all that is known of it, and what was said beside its name.
+// target is an item of an action: with the defaults of the action, and as the request gave it.
 type target struct {
 	Named
 	said Named
 }
 
-// newActing finds out which items an action means.
+// newActing looks up the items of an action.
 func (s *Sequencer) newActing(who Sender, a Action) *acting {
 	p := &acting{Action: a, seq: s, who: who, out: &Acted{DryRun: a.DryRun, Items: []ActedItem{}, Errors: []ActedError{}}}
 	seen := map[Named]bool{}
@@ -67,13 +67,13 @@ func (s *Sequencer) newActing(who Sender, a Action) *acting {
 	return p
 }
 
-// lookUp finds items by name, as the tree has them. The tree is locked for some names at a time.
+// lookUp finds items by name in the tree, which it locks for a few names at a time.
 func (p *acting) lookUp(names []target, found func(i int, n *meta.Node, bad *belfry.Error)) {
 	const some = 64
 	for from := 0; from < len(names); from += some {
 		p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Tenant) {
 			if e == nil {
-				return // the sequencer will say so
+				return // the sequencer reports that
 			}
 			t := &Tx{Tenant: e, s: &scratch{}}
 			t.limit(p.who.Views)
@@ -85,7 +85,7 @@ func (p *acting) lookUp(names []target, found func(i int, n *meta.Node, bad *bel
 	}
 }
 
-// split gives the names of the items.
+// split returns the names of the items.
 func (p *acting) split() []Named {
 	if p.List != nil {
 		return p.List
@@ -102,26 +102,17 @@ func (p *acting) split() []Named {
 	return Names(cut(p.Items, p.barred(barred))...)
 }
 
-// do does what is left of the action in turns, and gives the answer.
-func (p *acting) do(ctx context.Context, r Repeat) (code int, answer []byte, err error) {
-	if r.Key != "" && len(p.names) > actKeyed {
-		return 0, nil, belfry.Errorf(belfry.BodyTooLarge, "an action with an Idempotency-Key may name %d items, because it is one record; this one names %d; "+
-			"send it in parts, each under a key of its own, or without a key", actKeyed, len(p.names))
-	}
-	for more := true; more; {
-		if more, err = p.turn(ctx, r, &code, &answer); err != nil {
-			return 0, nil, err
+// run takes the turns of the action. If reply is set, the action is one turn, and reply adds the answer to its record.
+func (p *acting) run(ctx context.Context, reply func(*Tx)) error {
+	for {
+		if more, err := p.turn(ctx, reply); err != nil || !more {
+			return err
 		}
 	}
-	if answer == nil {
-		code, answer = p.out.code(), EncodeJSON(p.out)
-	}
-	return code, answer, nil
 }
 
-// turn takes an action further. Under an Idempotency-Key the answer is part of the record, so that all is one turn.
-func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) (more bool, err error) {
-	if r.Key == "" {
+func (p *acting) turn(ctx context.Context, reply func(*Tx)) (more bool, err error) {
+	if reply == nil {
 		p.passUnknown()
 		if p.next == len(p.names) && (p.ready || p.Manage == nil && p.Ack == nil) {
 			return false, nil
@@ -134,13 +125,12 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 		if err := p.settle(t.Now); err != nil {
 			return err
 		}
-		p.apply(t, r.Key != "")
+		p.apply(t, reply != nil)
 		if p.DryRun {
 			return ErrTakenBack
 		}
-		if r.Key != "" {
-			*code, *answer = p.out.code(), EncodeJSON(p.out)
-			t.Reply(p.who, r, *code, *answer)
+		if reply != nil {
+			reply(t)
 		}
 		return nil
 	}})
@@ -153,7 +143,7 @@ func (p *acting) turn(ctx context.Context, r Repeat, code *int, answer *[]byte) 
 	return p.next < len(p.names), p.goOn()
 }
 
-// goOn does between two turns what need not be done in one of them.
+// goOn does what need not be part of a turn.
 func (p *acting) goOn() error {
 	rest := p.rest
 	p.rest = nil
@@ -168,8 +158,8 @@ func (p *acting) goOn() error {
 	return nil
 }
 
-// listInside lists the objects inside an item that are in error, and adds up by how much texts grow when they are acknowledged. To take
-// that back it lists all that is acknowledged.
+// listInside lists the objects in error inside an item, and adds up the bytes that acknowledging them adds to texts. To remove
+// acknowledgments it lists everything acknowledged.
 func (p *acting) listInside(n *meta.Node) (list []*meta.Node, grow int64) {
 	for o := range p.seq.cfg.Tree.Each(p.seq.cfg.Tree.Below(n)) {
 		switch {
@@ -185,7 +175,7 @@ func (p *acting) listInside(n *meta.Node) (list []*meta.Node, grow int64) {
 	return list, grow
 }
 
-// settle finds out what the times of the action mean, at its first turn.
+// settle resolves the times of the action at its first turn.
 func (p *acting) settle(now belfry.Time) error {
 	if p.ready {
 		return nil
@@ -199,7 +189,7 @@ func (p *acting) settle(now belfry.Time) error {
 	return nil
 }
 
-// passUnknown deals with names that stand for nothing.
+// passUnknown skips names that do not exist and reports them.
 func (p *acting) passUnknown() {
 	for ; p.next < len(p.names) && p.bad[p.next] != nil; p.next++ {
 		p.fail(p.names[p.next].Name, p.bad[p.next])

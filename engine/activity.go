@@ -7,7 +7,7 @@ import (
 	"belfry"
 )
 
-// activity knows which customers are at work: the one that was active last, and the last one before it that was another.
+// activity records the customer that was active last, and the last other one before it.
 type activity struct {
 	mu          sync.Mutex
 	last, other visit
@@ -18,10 +18,10 @@ type visit struct {
 	at       time.Time
 }
 
-// ActiveFor is how long a customer counts as being at work.
+// ActiveFor is how long a customer counts as active after a request.
 const ActiveFor = time.Second
 
-// Active notes that a customer is at work, whatever it does.
+// Active notes a request of a customer.
 func (s *Sequencer) Active(c belfry.CustomerID) {
 	if c == 0 { // the service itself
 		return
@@ -35,7 +35,7 @@ func (s *Sequencer) Active(c belfry.CustomerID) {
 	a.last = visit{c, time.Now()}
 }
 
-// OthersActive reports whether a customer other than c is at work.
+// OthersActive reports whether a customer other than c is active.
 func (s *Sequencer) OthersActive(c belfry.CustomerID) bool {
 	a := &s.activity
 	a.mu.Lock()

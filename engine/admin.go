@@ -10,10 +10,10 @@ import (
 // Event adds an event without a status: a configuration change, a login, an internal matter.
 func (t *Tx) Event(source, kind, info, by string) { t.events.note(t.Now, source, kind, info, by) }
 
-// BeginCustomer makes the root view of a new customer, to which the record belongs from then on.
+// BeginCustomer creates the root view of a new customer and makes the record one of that customer.
 func (t *Tx) BeginCustomer(c belfry.Customer) {
 	t.Tenant, t.rec.Customer = meta.NewTenant(c), c.ID
-	t.create(belfry.KindView, belfry.Main, nil, nil, t.ViewClass(GenericView), "", nil)
+	t.create(belfry.KindView, belfry.Main, nil, nil, t.Find().ViewClass(GenericView), "", nil)
 }
 
 // ApplyUnstored makes the documents of one kind visible at once and drops everything else of the transaction, so that it
@@ -41,7 +41,7 @@ func (s *Sequencer) Internal(info string, at belfry.Time) error {
 	}})
 }
 
-// Reloaded tells every customer in an event and in its audit trail that the configuration was read again, with a text for each.
+// Reloaded writes an event and a row of the audit trail for every customer, with a text for each: the configuration was read again.
 func (s *Sequencer) Reloaded(info func(belfry.CustomerID) string) error {
 	by := &belfry.Actor{Via: belfry.ViaSignal}
 	return s.Do(&Command{Alone: true, Urgent: true, By: by, Decide: func(t *Tx) error {
@@ -56,7 +56,7 @@ func (s *Sequencer) Reloaded(info func(belfry.CustomerID) string) error {
 func (t *Tx) Put(kind string, c belfry.CustomerID, name string, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // the nouns of configuration hold nothing that JSON cannot express
+		panic(err) // configuration holds nothing that JSON cannot express
 	}
 	t.Document(belfry.Doc{Kind: kind, Customer: c, Name: name, Body: body})
 }

@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// longestHold is up to which step back arrival times wait until the clock has caught up.
+	// longestHold is the largest step back of the clock during which arrival times stand still until it has caught up.
 	longestHold = 10 * time.Second
 
-	// leastStep is from which difference on the clock counts as set. A leap second is none.
+	// leastStep is the smallest difference that counts as setting the clock; a leap second does not.
 	leastStep = 1500 * time.Millisecond
 
-	// clockEvery is how often the sequencer looks at the clock while there is nothing to do: after a step forward it must
-	// not sleep until the moment at which something was due before.
+	// clockEvery is how often an idle sequencer reads the clock: after a step forward it must not sleep until the time at
+	// which something was due before the step.
 	clockEvery = time.Second
 )
 
-// arrivalClock gives rows the time of their arrival. It does not go back when the clock is set back a little, and follows
-// the clock when it is set back by more.
+// arrivalClock returns arrival times. It does not go back if the clock is set back by up to longestHold; if by more, it
+// follows the clock.
 type arrivalClock struct {
 	highest atomic.Int64 // a belfry.Time
 }
 
-// at gives the time of arrival for a reading of the clock. 1970 is the earliest time that a row can have.
+// at returns the arrival time for a reading of the clock. Rows cannot be earlier than 1970.
 func (a *arrivalClock) at(now time.Time) belfry.Time {
 	read := max(belfry.At(now), 1)
 	for {
@@ -40,11 +40,11 @@ func (a *arrivalClock) at(now time.Time) belfry.Time {
 	}
 }
 
-// Now is the time of what arrives now. Anyone may ask: a query that ends at the present must not end before the rows that
-// were acknowledged.
+// Now returns the arrival time of rows sent now. It may be called from any goroutine: a query up to the present must include
+// the rows acknowledged before it.
 func (s *Sequencer) Now() belfry.Time { return s.arrivals.at(s.cfg.Now()) }
 
-// hold raises the times that a collector read off the clock while arrival times wait for it.
+// hold raises times that a collector read from the clock while arrival times stand still.
 func (s *Sequencer) hold(times []belfry.Time, now belfry.Time) {
 	if now <= belfry.At(s.cfg.Now()) {
 		return
@@ -56,7 +56,7 @@ func (s *Sequencer) hold(times []belfry.Time, now belfry.Time) {
 	}
 }
 
-// Arrive fits times that a collector read off the clock to the transaction, and sees to it that rows of these times are kept.
+// Arrive adjusts times that a collector read from the clock to the transaction, and makes sure that rows of these times are stored.
 func (t *Tx) Arrive(times []belfry.Time) error {
 	t.seq.hold(times, t.Now)
 	for i, at := range times {
@@ -70,8 +70,8 @@ func (t *Tx) Arrive(times []belfry.Time) error {
 	return nil
 }
 
-// watchClock finds out whether the clock was set: then the time of day and the time that has passed differ. A clock that
-// cannot tell how much time has passed, as in tests, was set when it goes back.
+// watchClock detects that the clock was set: then the time of day and the monotonic time differ. A clock without monotonic
+// time, as in tests, was set if it goes back.
 func (s *Sequencer) watchClock() {
 	last, now := s.read, s.cfg.Now()
 	s.read = now
@@ -97,7 +97,7 @@ func (s *Sequencer) watchClock() {
 	s.latest = at
 }
 
-// stepped lets what will be due follow the clock. Nothing counts as silent before it had its time to be heard again.
+// stepped reschedules after the clock was set. No object counts as silent before a full interval has passed again.
 func (s *Sequencer) stepped(by time.Duration, now time.Time) {
 	s.cfg.Log.Warn("the clock was set", "by", by, "now", now)
 	if by > 0 || by < -longestHold {
@@ -108,8 +108,8 @@ func (s *Sequencer) stepped(by time.Duration, now time.Time) {
 	}
 }
 
-// keep sees to it that rows of a moment are kept. A clock that was set back may show a day whose rows have been dropped long
-// ago; the row store would leave out what arrives now.
+// keep makes sure that rows of this time are stored. A clock that was set back may show a day whose rows have been dropped;
+// the row store would skip rows that arrive now.
 func (s *Sequencer) keep(at belfry.Time) error {
 	const day = belfry.Time(24 * time.Hour / time.Microsecond)
 	if at/day == s.keptDay || s.cfg.Keep == nil {

@@ -74,7 +74,7 @@ func quoted(v string) string { return string(appendQuoted(nil, clipTo(v, auditVa
 func appendQuoted(dst []byte, v string) []byte {
 	for i := range len(v) {
 		if b := v[i]; b < ' ' || b == '"' || b == '\\' || b >= 0x7f {
-			text := bytes.TrimSuffix(EncodeJSON(v), []byte("\n"))
+			text := bytes.TrimSuffix(encodeJSON(v), []byte("\n"))
 			return append(dst, text...)
 		}
 	}
@@ -190,7 +190,7 @@ func (t *Tx) definitionChanged(kind, name, result, of string, before, after any)
 // ChangedOf is Changed in another customer; 0 is none. The source and type are those of the event.
 func (t *Tx) ChangedOf(customer belfry.CustomerID, source, kind string, c Change) {
 	if e := t.seq.cfg.Tree.Tenant(customer); e != nil {
-		t.tellOther(e, func(o *other) { o.changed(t, source, kind, c) })
+		t.writeInTenant(e, func(o *other) { o.changed(t, source, kind, c) })
 	}
 }
 
@@ -374,7 +374,7 @@ func oldFields(fields []Field) []Field {
 }
 
 // jsonText is a value as JSON.
-func jsonText(v any) string { return strings.TrimSuffix(string(EncodeJSON(v)), "\n") }
+func jsonText(v any) string { return strings.TrimSuffix(string(encodeJSON(v)), "\n") }
 
 // Differences lists what differs between two values of a document; nil is none. The values of the fields that are named secret are
 // hidden.
@@ -391,7 +391,7 @@ func encoded(v any) []byte {
 	if v == nil {
 		return nil
 	}
-	return EncodeJSON(v)
+	return encodeJSON(v)
 }
 
 func differencesOf(was, is map[string]any, secret []string) (fields []Field) {

@@ -7,7 +7,7 @@ import (
 )
 
 // LimitScripts stores the limits of a user with the scripts that the user wrote. It is called when they change and when the
-// user is removed: then the scripts keep the last ones, whoever gets the name next.
+// user is removed: then the scripts keep the last ones, even if the name is used again.
 func (t *Tx) LimitScripts(u *belfry.User, removed bool) {
 	for n := range t.Tenant.ByKind(belfry.KindResource) {
 		d := t.Details(n)

@@ -8,17 +8,18 @@ import (
 	"belfry"
 )
 
-// unsettled names what is to be reassessed while no request waits for it.
+// unsettled names a reassessment that no request waits for.
 type unsettled struct {
 	customer belfry.CustomerID
 	what     string
 }
 
-// behind is what windows and moves have left to Sequencer.finishBehind. The marks are in the tree, so a restart loses nothing.
+// behind is the queue of Sequencer.finishBehind: reassessments that windows and moves have left. Their marks are in the tree, so
+// a restart loses none.
 type behind struct {
 	*sync.Mutex
 	left map[belfry.CustomerID]map[string]bool
-	busy map[belfry.CustomerID]bool // somebody is at it
+	busy map[belfry.CustomerID]bool // a goroutine works on it
 	more chan struct{}
 }
 
@@ -44,7 +45,7 @@ func (b *behind) add(list ...unsettled) {
 	}
 }
 
-// begin lists customers of whom something is left and at which nobody is; the caller is from then on.
+// begin lists the customers with work and no goroutine on it, and marks them busy.
 func (b *behind) begin() (list []belfry.CustomerID) {
 	b.Lock()
 	defer b.Unlock()
@@ -57,7 +58,7 @@ func (b *behind) begin() (list []belfry.CustomerID) {
 	return list
 }
 
-// claim gives what is left of a customer to whoever is at it. When there is nothing, nobody is any more.
+// claim takes the work of a customer. If there is none, the customer is no longer busy.
 func (b *behind) claim(c belfry.CustomerID) (list []string) {
 	b.Lock()
 	defer b.Unlock()
@@ -70,21 +71,21 @@ func (b *behind) claim(c belfry.CustomerID) (list []string) {
 	return list
 }
 
-// finishLater lets what a window or a move has not finished be done when the round is committed; empty is nothing.
+// finishLater queues a reassessment for when the round is committed; empty: none.
 func (t *Tx) finishLater(what string) {
 	if what != "" {
 		t.s.left = append(t.s.left, unsettled{t.Tenant.ID, what})
 	}
 }
 
-// finishLater is the same for what a request could not finish.
+// finishLater queues reassessments that a request could not finish.
 func (s *Sequencer) finishLater(c belfry.CustomerID, list []string) {
 	for _, what := range list {
 		s.behind.add(unsettled{c, what})
 	}
 }
 
-// finishBehind does what is left, each customer's by itself, until ctx ends.
+// finishBehind works on the queue until ctx ends, with a goroutine for each customer.
 func (s *Sequencer) finishBehind(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -100,7 +101,7 @@ func (s *Sequencer) finishBehind(ctx context.Context) {
 	}
 }
 
-// finishOf does what is left of a customer. What cannot be stored is tried again later.
+// finishOf runs the reassessments of a customer, and retries those that cannot be stored.
 func (s *Sequencer) finishOf(ctx context.Context, c belfry.CustomerID) {
 	for list := s.behind.claim(c); len(list) > 0; list = s.behind.claim(c) {
 		if err := s.reassessAll(c, list); err == nil {

@@ -67,5 +67,5 @@ func (b *bench) one(t testing.TB, row belfry.Row) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return enginetest.Told(t, code, answer)
+	return enginetest.BriefOne(t, code, answer)
 }

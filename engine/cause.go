@@ -7,11 +7,11 @@ import (
 	"belfry/meta"
 )
 
-// An alarm of a view or resource says which object inside it is the reason, and why: that is nearly always the object that has just
-// changed, and all views around it tell the same. Else it is looked for, among as many items as is quickly done.
+// An alarm of a view or resource names the object inside it that is the reason, and why. Nearly always that is the object that
+// has just changed, and all views around it name the same. Otherwise a limited number of items is searched.
 const causeSteps = 100
 
-// alarmReason is what the last alarm of a view named. The views around an object share the text.
+// alarmReason is the reason in the last alarm of a view. The views around an object share the text.
 type alarmReason struct {
 	cause   *meta.Node
 	why     string
@@ -19,7 +19,7 @@ type alarmReason struct {
 	text    string
 }
 
-// stateOf is the state of an item as the round has it. Unlike that of a draft it is not to be changed.
+// stateOf returns the state of an item as of the round, read-only and without making a draft.
 func (t *Tx) stateOf(n *meta.Node) *belfry.State {
 	if i := t.s.index.At(uint64(n.ID)); i != 0 {
 		return &t.s.drafts[i-1].state
@@ -27,15 +27,15 @@ func (t *Tx) stateOf(n *meta.Node) *belfry.State {
 	return &n.State.State
 }
 
-// begin starts another moment, unless several things happen together. An alarm of a view names what had shown the worst of all that
-// changed at that moment.
+// begin starts a new moment, unless roll-ups are deferred. Of all changes of a moment, an alarm of a view names the item that had
+// the worst status before.
 func (t *Tx) begin() {
 	if t.rollups == nil {
 		t.s.moment++
 	}
 }
 
-// showed notes for the alarm of a view that something in it, which had shown a status, shows another one or has left.
+// showed notes for the alarm of a view that an item in it has changed its status or has left.
 func (t *Tx) showed(view int, n *meta.Node, from belfry.Status) {
 	d := &t.s.drafts[view]
 	d.moved = n
@@ -44,7 +44,7 @@ func (t *Tx) showed(view int, n *meta.Node, from belfry.Status) {
 	}
 }
 
-// why says why an item shows what it does, for its alarm.
+// why returns the reason for the status of an item, for its alarm.
 func (t *Tx) why(n *meta.Node, s *belfry.State, from belfry.Status) string {
 	switch {
 	case n.Kind == belfry.KindObject:
@@ -69,8 +69,7 @@ func (t *Tx) why(n *meta.Node, s *belfry.State, from belfry.Status) string {
 	return t.causeText(n, cause)
 }
 
-// causeIn finds what stands in a view and is the reason for its status: an object, or else a view of which no more is known. It is nil
-// when there is nothing.
+// causeIn finds the item in a view that is the reason for its status: an object, or a view if no object is found; nil: none.
 func (t *Tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node {
 	found := t.lastMoved(n)
 	if found == nil || t.stateOf(found).Status != status {
@@ -97,8 +96,8 @@ func (t *Tx) causeIn(n *meta.Node, status belfry.Status, steps *int) *meta.Node 
 	return found
 }
 
-// leftIn finds what had made a view worse than it is now: it has recovered, was removed, moved away or unmanaged, or has no status any
-// more. It is nil when nothing in the view has changed.
+// leftIn finds the item that had made a view worse than it is now, and has recovered, was removed, moved or unmanaged, or has no
+// status any more; nil: nothing in the view has changed.
 func (t *Tx) leftIn(n *meta.Node) (left *meta.Node) {
 	for {
 		i := t.s.index.At(uint64(n.ID))
@@ -113,7 +112,7 @@ func (t *Tx) leftIn(n *meta.Node) (left *meta.Node) {
 	}
 }
 
-// lastMoved is what stands in a view and was the last to show something else in this round; nil when nothing did.
+// lastMoved returns the item in a view that was the last to change its status in this round; nil: none.
 func (t *Tx) lastMoved(n *meta.Node) *meta.Node {
 	if i := t.s.index.At(uint64(n.ID)); i != 0 {
 		if m := t.s.drafts[i-1].moved; m != nil && !t.s.gone[m.ID] && t.Parent(m) == n {
@@ -123,7 +122,7 @@ func (t *Tx) lastMoved(n *meta.Node) *meta.Node {
 	return nil
 }
 
-// causeText says in the alarm of a view what is the reason: "object disk: Used 97 % (>= 95)". Outside of the resource of the object it names that, too.
+// causeText renders the reason: "object disk: Used 97 % (>= 95)", with the resource if the view is outside it.
 func (t *Tx) causeText(n, cause *meta.Node) string {
 	s := t.stateOf(cause)
 	why := s.StatusName()

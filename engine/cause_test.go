@@ -36,7 +36,7 @@ func (b *bench) alarmTexts(from int) (list []string) {
 func TestRecoverySaysTheValue(t *testing.T) {
 	b := newBench(t)
 	def := "name: disk\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}, {n: 2, name: State, type: string, thresholds: [{when: '<> up', status: 3}]}]\n"
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, def)); err != nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, def)); err != nil {
 		t.Fatal(err)
 	}
 	b.provision(t, "web01")
@@ -67,14 +67,16 @@ func TestRecoverySaysTheValue(t *testing.T) {
 	f(gone, "3>- no response")
 	f(send("1,up"), "->0 OK")
 	f(send("85,up"), "0>1 Used 85 % (>= 80)")
-	f(func() { b.PutClass(b.Who, enginetest.ClassOf(t, strings.Replace(def, ">= 80", ">= 90", 1))) }, "1>0 OK")
+	f(func() {
+		b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, strings.Replace(def, ">= 80", ">= 90", 1)))
+	}, "1>0 OK")
 }
 
 // TestAlarmsNameTheCause: an alarm of a view or resource says which object is the reason, and what its data say.
 func TestAlarmsNameTheCause(t *testing.T) {
 	b := newBench(t)
 	def := "name: disk\ninterval: 60s\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}]\n"
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, def)); err != nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, def)); err != nil {
 		t.Fatal(err)
 	}
 	b.bulk(t, false, "view", "name,view\nEurope,MAIN\nParis,Europe\n", intake.Options{})
@@ -136,7 +138,7 @@ func TestAlarmsNameTheWorst(t *testing.T) {
 	for _, order := range [][3]string{{"a", "b", "c"}, {"c", "b", "a"}, {"b", "a", "c"}} {
 		b := newBench(t)
 		def := "name: disk\ninterval: 60s\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 80', status: 1}, {when: '>= 95', status: 3}]}]\n"
-		if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, def)); err != nil {
+		if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, def)); err != nil {
 			t.Fatal(err)
 		}
 		b.provision(t, "web01")

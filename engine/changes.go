@@ -11,26 +11,25 @@ import (
 	"belfry/meta"
 )
 
-// What rows change of the configuration is told in events: what was done with which item, what was before and what is now, and
-// who did it. A turn that changes few items writes an event for each. One that changes many writes lists, so that there are few
-// events and yet no name is missing.
+// Changes of the configuration by rows become events with the item, the old and the new value, and the sender. A turn that changes
+// few items writes an event for each. One that changes many writes lists, so that there are few events and no name is missing.
 const (
-	fewChanges = 20   // of a turn are told one by one
-	listSize   = 2000 // bytes after which a list goes on in another event
+	fewChanges = 20   // up to this many changes of a turn have an event each
+	listSize   = 2000 // bytes after which a list continues in another event
 )
 
-// itemChange is what was done with an item, or with a class that rows have made.
+// itemChange is a change of an item, or of a class that rows define.
 type itemChange struct {
 	node   *meta.Node
 	class  string  // instead of a node
 	what   string  // created, changed, removed
-	detail string  // beside the name; that of a new item is found when it is told
+	detail string  // after the name; of a new item it is set when the event is written
 	fields []Field // that differ, of a changed item or a class
 	by     *belfry.Actor
-	inside bool // it went with what it stood in
+	inside bool // it was removed with the item around it
 }
 
-// changed notes a change, to be told at the end of the turn.
+// changed notes a change for the events at the end of the turn.
 func (t *Tx) changed(c itemChange) {
 	c.by = t.By
 	t.changes = append(t.changes, c)
@@ -39,7 +38,7 @@ func (t *Tx) changed(c itemChange) {
 // created notes a new item.
 func (t *Tx) created(n *meta.Node) { t.changed(itemChange{node: n, what: ActionCreated}) }
 
-// updated notes what is to be different about an item; it is called before that is so. A nil place and an empty class stay.
+// updated notes the change of an item, before it is applied. A nil view and an empty class mean no change.
 func (t *Tx) updated(n, to *meta.Node, class string, before, after *belfry.Details) {
 	c := itemChange{node: n, what: ActionChanged}
 	var list []string
@@ -57,7 +56,7 @@ func (t *Tx) updated(n, to *meta.Node, class string, before, after *belfry.Detai
 	t.changed(c)
 }
 
-// changedFields are the fields that are to be different about an item.
+// changedFields lists the fields of an item that are about to change.
 func (t *Tx) changedFields(n, to *meta.Node, class string, before, after *belfry.Details) (fields []Field) {
 	if to != nil {
 		fields = append(fields, TextField("view", t.Parent(n).Name, to.Name, false))
@@ -71,7 +70,7 @@ func (t *Tx) changedFields(n, to *meta.Node, class string, before, after *belfry
 	return fields
 }
 
-// fieldsOf are the fields that a change of an item sets; those of one that went with another are left out.
+// fieldsOf lists the fields that a change of an item sets. An item that was removed with another has none.
 func (t *Tx) fieldsOf(c *itemChange) []Field {
 	switch {
 	case c.node == nil:
@@ -84,7 +83,7 @@ func (t *Tx) fieldsOf(c *itemChange) []Field {
 	return c.fields
 }
 
-// removed notes that an item has gone, with what stood in it: that was noted before, from the given change on.
+// removed marks the changes from the given one on as the removal of one item with its content.
 func (t *Tx) removed(from int) {
 	last := len(t.changes) - 1
 	for i := from; i < last; i++ {
@@ -95,7 +94,7 @@ func (t *Tx) removed(from int) {
 	}
 }
 
-// packageOf is the package whose questions an item answers; nil for an object.
+// packageOf returns the package type of an item; nil for an object.
 func (t *Tx) packageOf(n *meta.Node) *catalog.PackageType {
 	name := n.Package
 	if n.Kind == belfry.KindView {
@@ -106,8 +105,8 @@ func (t *Tx) packageOf(n *meta.Node) *catalog.PackageType {
 
 const viewPackage = "view"
 
-// emitChanges writes the events of the changes. Those of single items come before the events of what followed from the changes; it
-// tells how many they are.
+// emitChanges writes the events of the changes. Those of single items are inserted before the other events of the turn; before is
+// their number.
 func (t *Tx) emitChanges() (before int) {
 	t.noteClasses()
 	if len(t.changes) == 0 {
@@ -155,7 +154,7 @@ func countInside(list []itemChange) (n int) {
 	return n
 }
 
-// describeNew says what a new item is, and where it was made.
+// describeNew describes a new item: its view, class or package, and details.
 func (t *Tx) describeNew(n *meta.Node) (detail string) {
 	pt := t.packageOf(n)
 	if n.Parent != n.Resource {
@@ -176,7 +175,7 @@ func (t *Tx) describeNew(n *meta.Node) (detail string) {
 	return detail
 }
 
-// name is what was changed, as an event names it.
+// name returns the changed item as an event names it.
 func (c *itemChange) name() string {
 	n := c.node
 	switch {
@@ -190,7 +189,7 @@ func (c *itemChange) name() string {
 	return n.Kind.String() + " " + n.Name
 }
 
-// kind is what so many changes in a list have in common.
+// kind names the items of that many changes in a list.
 func (c *itemChange) kind(count int) string {
 	many := "s"
 	if count == 1 {
@@ -210,7 +209,7 @@ func (c *itemChange) kind(count int) string {
 	return n.Kind.String() + many
 }
 
-// compare puts changes in the order of a list: those that one sender made of items of one kind stand together.
+// compare orders changes for lists: grouped by sender, change and kind of item.
 func (c *itemChange) compare(o *itemChange) int {
 	x, y := c.node, o.node
 	if n := cmp.Or(cmp.Compare(c.by.Called(), o.by.Called()), cmp.Compare(c.what, o.what)); n != 0 || x == nil && y == nil {
@@ -232,7 +231,7 @@ func resourceID(n *meta.Node) belfry.ID {
 	return n.Resource.ID
 }
 
-// listText writes the first changes of a list into a text, and tells how many it has. All of them are by one sender.
+// listText renders the first changes of a list, n of them, all by one sender.
 func listText(list []itemChange) (text string, n int) {
 	var b strings.Builder
 	b.Grow(listSize + listSize/4)
@@ -255,7 +254,7 @@ func listText(list []itemChange) (text string, n int) {
 	return b.String(), n
 }
 
-// size is about how long the entry is in a list.
+// size estimates the length of the entry in a list.
 func (c *itemChange) size() int {
 	if c.node == nil {
 		return len(c.class) + len(c.detail)
@@ -280,7 +279,7 @@ func (c *itemChange) write(b *strings.Builder, further bool) {
 	}
 }
 
-// classChange is a class that rows have made, or given more indicators.
+// classChange is a class that rows have defined or extended by indicators.
 type classChange struct {
 	name string
 	by   *belfry.Actor
@@ -293,19 +292,18 @@ func (t *Tx) noteClass(def *catalog.Class) {
 		return
 	}
 	c := classChange{name: def.Name, by: t.By}
-	if have := t.Class(def.Name); have != nil {
+	if have := t.Find().Class(def.Name); have != nil {
 		c.was = have.Def
 	}
 	t.defined = append(t.defined, c)
 }
 
-// noteClasses notes what rows have made of classes. It comes at the end of a turn, because one row after the other may add
-// indicators to a class.
+// noteClasses notes the changes of classes, at the end of a turn, because several rows may add indicators to one class.
 func (t *Tx) noteClasses() {
 	for _, d := range t.defined {
 		c := itemChange{class: d.name, what: ActionCreated, detail: ", inferred", fields: []Field{{Name: "inferred", After: "true"}}}
 		if d.was != nil {
-			added := addedIndicators(d.was, t.Class(d.name).Def)
+			added := addedIndicators(d.was, t.Find().Class(d.name).Def)
 			c.what, c.detail, c.fields = ActionChanged, ": "+added+" added", []Field{{Name: "added", After: quoted(added)}}
 		}
 		t.By = d.by
@@ -314,7 +312,7 @@ func (t *Tx) noteClasses() {
 	t.defined = nil
 }
 
-// addedIndicators names the indicators that a class has more than before.
+// addedIndicators names the indicators that were added to a class.
 func addedIndicators(was, is *catalog.Class) string {
 	var added []string
 	for i := range is.Indicators {

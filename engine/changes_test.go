@@ -175,7 +175,7 @@ func TestDocumentEvents(t *testing.T) {
 	}
 	put := func(text string) func() error {
 		return func() error {
-			_, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, text))
+			_, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, text))
 			return err
 		}
 	}
@@ -183,10 +183,8 @@ func TestDocumentEvents(t *testing.T) {
 		`ann: class fan created: i1.name = Speed, i1.thresholds.1.status = 1, i1.thresholds.1.when = > 80, i1.type = number, interval = 60s, log.separator = "\t"`)
 	f(put("name: fan\ninterval: 60s\nindicators: [{n: 1, name: Speed, thresholds: [{when: '> 90', status: 1}]}]\n"),
 		`ann: class fan updated: i1.thresholds.1.when: > 80 -> > 90`)
-	f(func() error {
-		_, _, err := b.DeleteClass(t.Context(), b.Who, "fan", engine.Repeat{})
-		return err
-	}, `ann: class fan removed, was i1.name = Speed, i1.thresholds.1.status = 1, i1.thresholds.1.when = > 90, i1.type = number, interval = 60s, log.separator = "\t"`)
+	f(func() error { return b.Definitions().DeleteClass(b.Who, "fan", engine.Repeat{}) },
+		`ann: class fan removed, was i1.name = Speed, i1.thresholds.1.status = 1, i1.thresholds.1.when = > 90, i1.type = number, interval = 60s, log.separator = "\t"`)
 
 	policy := func(rollup string) func() error {
 		return func() error {
@@ -200,10 +198,10 @@ func TestDocumentEvents(t *testing.T) {
 
 	setting := func(next *string, before string) func() error {
 		return func() error {
-			return b.PutSettings(b.Who, 0, map[string]*string{"limits.row_rate": next}, map[string]string{"limits.row_rate": before})
+			return b.Definitions().PutSettings(b.Who, 0, map[string]*string{"limits.row_rate": next}, map[string]string{"limits.row_rate": before})
 		}
 	}
 	five := "5"
 	f(setting(&five, "0"), `ann: settings changed: limits.row_rate: 0 -> 5`)
-	f(setting(nil, "5"), `ann: settings changed: limits.row_rate: 5 -> what it is without a setting`)
+	f(setting(nil, "5"), `ann: settings changed: limits.row_rate: 5 -> default`)
 }

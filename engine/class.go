@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,7 @@ import (
 	"belfry/meta"
 )
 
-// The results of setting a class.
+// Results of PutClass, PutPicture and PutPolicy.
 const (
 	classCreated   = "created"
 	classUpdated   = "updated"
@@ -23,16 +22,15 @@ const (
 // maxClasses is how many classes a customer may define.
 const maxClasses = 10_000
 
-// PutClass makes def the customer's own definition of its class. Rows are decided before it or after it, never during.
-// It returns when all objects of the class follow the definition.
-func (s *Sequencer) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
+// PutClass sets the customer's own definition of a class. It returns when all objects of the class have been evaluated by it.
+func (d Definitions) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
 	var rest string
-	err = s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, l, rest, err = t.putClass(who, def)
 		return err
 	}})
 	if err == nil {
-		err = s.reassessAll(who.Customer, []string{rest})
+		err = d.seq.reassessAll(who.Customer, []string{rest})
 	}
 	return result, l, err
 }
@@ -46,20 +44,20 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		l.Objects = cell.Objects()
 	}
 	result = classCreated
-	if c := t.Class(def.Name); c != nil {
+	if c := t.Find().Class(def.Name); c != nil {
 		if err := next.Follows(c.Def); err != nil {
 			return "", l, "", asParameter(err)
 		}
 		l.Class = next.After(c.Def)
 		result = classUpdated
 		if cell != nil && cell.Own && sameJSON(l.Class, cell.Def) {
-			return classUnchanged, l, "class " + def.Name, nil // a request before may have been interrupted
+			return classUnchanged, l, "class " + def.Name, nil // an earlier request may have been interrupted
 		}
 	}
 	if t.Tenant.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
 	}
-	if err := t.ReserveValue(belfry.DocClass, def.Name, l.Class); err != nil {
+	if err := t.Budget().ReserveDocument(belfry.DocClass, def.Name, l.Class); err != nil {
 		return "", l, "", err
 	}
 	more := meta.Thresholds(l.Class)
@@ -70,7 +68,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "the thresholds of class %q are too many for its %d objects: %s", def.Name, l.Objects, bad.Message)
 	}
 	var was *catalog.Class
-	if c := t.Class(def.Name); c != nil {
+	if c := t.Find().Class(def.Name); c != nil {
 		was = c.Def
 	}
 	t.Define(l.Class)
@@ -79,7 +77,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	return result, l, rest, nil
 }
 
-// asParameter gives an error of the catalog the code of a whole request.
+// asParameter turns an error of the catalog into a bad parameter.
 func asParameter(err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
 		return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
@@ -87,73 +85,44 @@ func asParameter(err error) error {
 	return err
 }
 
-// sameJSON compares two definitions by what is kept of them.
+// sameJSON reports whether two definitions have the same JSON.
 func sameJSON(a, b any) bool {
 	x, errA := json.Marshal(a)
 	y, errB := json.Marshal(b)
 	return errA == nil && errB == nil && bytes.Equal(x, y)
 }
 
-// Removed is the answer to a removal.
-type Removed struct {
-	Name   string `json:"name"`
-	Result string `json:"result" schema:"enum=removed"`
-}
-
-// RemovedAnswer answers that something of the name was removed.
-func RemovedAnswer(name string) Removed { return Removed{Name: name, Result: "removed"} }
-
 var errNoClass = errors.New("no such class")
 
 // DeleteClass removes the customer's own definition of a class.
-func (s *Sequencer) DeleteClass(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
-	run := func() (int, []byte, error) {
-		answer := EncodeJSON(RemovedAnswer(name))
-		var rest string
-		err := s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
-			if rest, err = t.deleteClass(who, name); err != nil {
-				return err
-			}
-			t.Reply(who, r, 200, answer)
-			return nil
-		}})
-		switch {
-		case err == nil:
-			return 200, answer, s.reassessAll(who.Customer, []string{rest})
-		case errors.Is(err, errNoClass):
-			err = s.cfg.Tree.Unknown(belfry.Whole(who.Customer), belfry.DocClass, name) // compares many names, while others need not wait
-		}
-		return s.refusal(who, r, err)
+func (d Definitions) DeleteClass(who Sender, name string, r Repeat) error {
+	var rest string
+	err := d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
+		rest, err = t.deleteClass(who, name)
+		t.Reply(who, r, r.Done)
+		return err
+	}})
+	switch {
+	case errors.Is(err, errNoClass):
+		return d.seq.cfg.Tree.Unknown(belfry.Whole(who.Customer), belfry.DocClass, name) // compares many names, so not in the sequencer
+	case err != nil:
+		return err
 	}
-	if r.Key != "" {
-		return s.Once(ctx, who, r, run)
-	}
-	return run()
+	return d.seq.reassessAll(who.Customer, []string{rest})
 }
 
-// refusal remembers that a request was wrong: its repeat is told the same.
-func (s *Sequencer) refusal(who Sender, r Repeat, err error) (int, []byte, error) {
-	e, ok := errors.AsType[*belfry.Error](err)
-	code := map[belfry.Code]int{belfry.BadParameter: 400, belfry.UnknownItem: 404}
-	if !ok || code[e.Code] == 0 || r.Key == "" {
-		return 0, nil, err
-	}
-	answer := EncodeJSON(map[string]any{"error": map[string]string{"code": string(e.Code), "message": e.Message}})
-	return code[e.Code], answer, s.Remember(who, r, code[e.Code], answer)
-}
-
-func EncodeJSON(v any) []byte {
+// encodeJSON renders a definition.
+func encodeJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(err) // texts alone
+		panic(err) // definitions hold nothing that JSON cannot express
 	}
 	return b.Bytes()
 }
 
-// deleteClass removes a definition that the customer can do without: no object has the class, or the catalog has a
-// definition that can take over.
+// deleteClass removes a definition that is not needed: no object has the class, or the definition of the catalog fits them.
 func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 	cell := t.Tenant.Class(name)
 	under := t.seq.cfg.Tree.Catalog().Class(name)
@@ -181,7 +150,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 	return rest, nil
 }
 
-// users names some objects of a class.
+// users lists some objects of a class.
 func users(e *meta.Tenant, c *meta.Class) string {
 	const most = 5
 	var list []string

@@ -21,7 +21,7 @@ func TestPutClass(t *testing.T) {
 	f := func(text, want, code string) {
 		t.Helper()
 		before := len(b.Records)
-		result, l, err := b.PutClass(b.Who, enginetest.ClassOf(t, text))
+		result, l, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, text))
 		if result != want || (err == nil) != (code == "") || err != nil && string(belfry.CodeOf(err)) != code {
 			t.Errorf("%s: %q %v", text, result, err)
 		}
@@ -54,14 +54,14 @@ func TestDeleteClass(t *testing.T) {
 	b.provision(t, "web01")
 	put := func(text string) {
 		t.Helper()
-		if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, text)); err != nil {
+		if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f := func(name string, want string) {
 		t.Helper()
-		code, answer, err := b.DeleteClass(context.Background(), b.Who, name, engine.Repeat{})
-		if got := fmt.Sprintf("%d %s%v", code, answer, err); !strings.Contains(got, want) {
+		err := b.Definitions().DeleteClass(b.Who, name, engine.Repeat{})
+		if got := fmt.Sprint(err); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
@@ -74,56 +74,24 @@ func TestDeleteClass(t *testing.T) {
 	f("network-ping", "unknown_item")
 	f("generic", "unknown_item") // a view class
 	put("name: spare\n")
-	f("spare", `200 {"name":"spare","result":"removed"}`)
+	f("spare", "<nil>")
 	f("spare", "unknown_item")
 
 	// With a definition below it, a class may go while objects have it, if they suit that.
 	put("name: network-ping\nindicators: [{n: 1}, {n: 9, type: string}]\n")
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,p,network-ping,web01,1\n", intake.Options{})
-	f("network-ping", "200")
+	f("network-ping", "<nil>")
 	put("name: network-ping\nindicators: [{n: 1}]\n")
-	out, err := b.ImportClasses([]*catalog.Class{enginetest.ClassOf(t, "name: extra\nindicators: [{n: 1}]\n")})
+	out, err := b.Definitions().ImportClasses([]*catalog.Class{enginetest.ClassOf(t, "name: extra\nindicators: [{n: 1}]\n")})
 	if err != nil || len(out.Changed) != 1 {
 		t.Fatal(out, err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,x,extra,web01,1\n", intake.Options{})
 	put("name: extra\nindicators: [{n: 1}, {n: 2, type: string}]\n")
-	if _, err := b.ImportClasses([]*catalog.Class{enginetest.ClassOf(t, "name: extra\nindicators: [{n: 1}, {n: 2}]\n")}); err != nil {
+	if _, err := b.Definitions().ImportClasses([]*catalog.Class{enginetest.ClassOf(t, "name: extra\nindicators: [{n: 1}, {n: 2}]\n")}); err != nil {
 		t.Fatal(err)
 	}
 	f("extra", `the definition below your own does not suit them: class "extra": indicator i2 is a string`)
-}
-
-// TestDeleteClassRepeat: a repeat gets the first answer, also when that was a refusal.
-func TestDeleteClassRepeat(t *testing.T) {
-	b := newBench(t)
-	del := func(key string) string {
-		t.Helper()
-		code, answer, err := b.DeleteClass(context.Background(), b.Who, "disk", engine.Repeat{Key: key})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprintf("%d %s", code, answer)
-	}
-	put := func() {
-		t.Helper()
-		if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, "name: disk\n")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	refused := del("a")
-	put()
-	if again := del("a"); again != refused || !strings.HasPrefix(refused, "404 ") {
-		t.Errorf("first %s, then %s", refused, again)
-	}
-	removed := del("b")
-	put()
-	if again := del("b"); again != removed || !strings.HasPrefix(removed, "200 ") {
-		t.Errorf("first %s, then %s", removed, again)
-	}
-	if _, ok := b.Tree.ClassNamed(b.Who.Customer, "disk"); !ok {
-		t.Error("the repeat removed the class again")
-	}
 }
 
 // TestImportClasses: one record for all files, told to every customer; what suits takes the place of inferred classes.
@@ -135,7 +103,7 @@ func TestImportClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.PutClass(engine.Sender{Scope: belfry.Whole(other.ID), Key: "o"}, enginetest.ClassOf(t, "name: load\nindicators: [{n: 1, name: Own}]\n")); err != nil {
+	if _, _, err := b.Definitions().PutClass(engine.Sender{Scope: belfry.Whole(other.ID), Key: "o"}, enginetest.ClassOf(t, "name: load\nindicators: [{n: 1, name: Own}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	before := len(b.Records)
@@ -144,7 +112,7 @@ func TestImportClasses(t *testing.T) {
 		enginetest.ClassOf(t, "name: mode\nindicators: [{n: 1, name: Mode}]\n"),
 		enginetest.ClassOf(t, "name: network-ping\nindicators: [{n: 1, type: string}]\n"),
 	}
-	out, err := b.ImportClasses(files)
+	out, err := b.Definitions().ImportClasses(files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +148,7 @@ func TestImportClasses(t *testing.T) {
 		t.Errorf("a customer learns of another's classes:\n%s", theirs)
 	}
 	before = len(b.Records)
-	if out, err = b.ImportClasses(files); err != nil || len(out.Changed) > 0 || len(b.Records) != before {
+	if out, err = b.Definitions().ImportClasses(files); err != nil || len(out.Changed) > 0 || len(b.Records) != before {
 		t.Errorf("the same again: %+v %v", out, err)
 	}
 	// Events have ids of their own customer, without a gap or a repeat.
@@ -210,7 +178,7 @@ func TestImportPackages(t *testing.T) {
 		pt("name: custom\nkind: resource\nhelp: h\n"),
 		pt("name: orphan\nkind: resource\nhelp: h\nparts: [{name: P, class: none}]\n"),
 	}
-	out, err := b.ImportPackages(files)
+	out, err := b.Definitions().ImportPackages(files)
 	if err != nil || strings.Join(out.Changed, " ") != "shop" || out.Faults["custom"] == nil || out.Faults["orphan"] == nil {
 		t.Fatalf("%+v %v", out, err)
 	}
@@ -218,7 +186,7 @@ func TestImportPackages(t *testing.T) {
 	if err != nil || code != 200 || b.Tree.Tenant(b.Who.Customer).Resource("s").Object("s - P") == nil {
 		t.Errorf("%d %s %v", code, answer, err)
 	}
-	if out, err = b.ImportPackages(files); err != nil || len(out.Changed) > 0 {
+	if out, err = b.Definitions().ImportPackages(files); err != nil || len(out.Changed) > 0 {
 		t.Errorf("the same again: %+v %v", out, err)
 	}
 }
@@ -230,14 +198,14 @@ func TestRowsDuringPut(t *testing.T) {
 	b.provision(t, "web01")
 	one := enginetest.ClassOf(t, "name: c\nindicators: [{n: 1}]\n")
 	two := enginetest.ClassOf(t, "name: c\nindicators: [{n: 1}, {n: 2, type: string}]\n")
-	if _, _, err := b.PutClass(b.Who, two); err != nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, two); err != nil {
 		t.Fatal(err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,o,c,web01,1\n", intake.Options{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range 50 {
-			if _, _, err := b.PutClass(b.Who, []*catalog.Class{one, two}[i%2]); err != nil {
+			if _, _, err := b.Definitions().PutClass(b.Who, []*catalog.Class{one, two}[i%2]); err != nil {
 				t.Error(err)
 			}
 		}
@@ -281,14 +249,14 @@ func TestMostClasses(t *testing.T) {
 	}
 	f := func(name string, ok bool) {
 		t.Helper()
-		if _, _, err := b.PutClass(b.Who, &catalog.Class{Name: name, Interval: nine}); (err == nil) != ok {
+		if _, _, err := b.Definitions().PutClass(b.Who, &catalog.Class{Name: name, Interval: nine}); (err == nil) != ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	f("one more", false)
 	f("network-ping", false)
 	f("c7", true)
-	if _, _, err := b.DeleteClass(context.Background(), b.Who, "c8", engine.Repeat{}); err != nil {
+	if err := b.Definitions().DeleteClass(b.Who, "c8", engine.Repeat{}); err != nil {
 		t.Fatal(err)
 	}
 	f("one more", true)

@@ -10,16 +10,16 @@ import (
 	"belfry/status"
 )
 
-// clock knows when something will be due with which item: data overdue, a window to open or to close, an acknowledgment
-// that ends. All of it follows from what the tree holds, so nothing of the clock itself is kept on disk.
+// clock is a timer queue of items: data overdue, a window to open or close, an acknowledgment to end. It is derived from the
+// tree, so it is not stored.
 //
-// An item has one entry that counts. When its moment comes later than thought, as with every row that arrives, the entry
-// stays where it is, and the item is looked at once for nothing.
+// An item has one valid entry. If its time moves later, as with every row, the entry stays, and the item is checked once in
+// vain.
 type clock struct {
-	since   belfry.Time              // when this process began to listen, or the clock was last set
+	since   belfry.Time              // when this process started, or the clock was last set
 	entries moments                  // by time
-	next    meta.Sparse[belfry.Time] // by item: the entry that counts; 0 when there is none
-	unseen  map[belfry.ID]bool       // items to be judged when they are due, see tx.resettle
+	next    meta.Sparse[belfry.Time] // by item: the valid entry; 0: none
+	unseen  map[belfry.ID]bool       // objects to evaluate when they are due, see Tx.reevaluate
 }
 
 type moment struct {
@@ -40,7 +40,7 @@ func (m *moments) Pop() any {
 	return v
 }
 
-// set makes an item be looked at no later than the given moment; 0 is never.
+// set schedules an item for the given time at the latest; 0: never.
 func (c *clock) set(id belfry.ID, at belfry.Time) {
 	if at == 0 {
 		return
@@ -52,7 +52,7 @@ func (c *clock) set(id belfry.ID, at belfry.Time) {
 	heap.Push(&c.entries, moment{at, id})
 }
 
-// forget takes an item out that has been removed. Its entries go when their time comes, or when most entries are such.
+// forget removes an item. Its entries are dropped when they are due, or when most entries are invalid.
 func (c *clock) forget(id belfry.ID) {
 	delete(c.unseen, id)
 	c.next.Set(uint64(id), 0)
@@ -70,7 +70,7 @@ func (c *clock) forget(id belfry.ID) {
 	heap.Init(&c.entries)
 }
 
-// due gives items that are due, the most overdue first, and forgets their entries.
+// due removes and returns up to most items that are due, the most overdue first.
 func (c *clock) due(now belfry.Time, most int) (ids []belfry.ID) {
 	for len(c.entries) > 0 && c.entries[0].at <= now && len(ids) < most {
 		m := heap.Pop(&c.entries).(moment)
@@ -82,7 +82,7 @@ func (c *clock) due(now belfry.Time, most int) (ids []belfry.ID) {
 	return ids
 }
 
-// wait tells how long there is nothing to do; false when there is nothing at all.
+// wait returns the time until the next entry is due; false: there is none.
 func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
 	if len(c.entries) == 0 {
 		return 0, false
@@ -90,7 +90,7 @@ func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
 	return time.Duration(max(c.entries[0].at-now, 0)) * time.Microsecond, true
 }
 
-// schedule finds out again when an item is due; for the goroutine that applies records.
+// schedule computes when an item is due. Only the sequencer may call it.
 func (s *Sequencer) schedule(n *meta.Node) {
 	if n == nil || n.Removed != 0 || n.Kind == belfry.KindElement || s.cfg.Tree.Node(n.ID) != n { // of a dry run
 		return
@@ -106,10 +106,10 @@ func (s *Sequencer) schedule(n *meta.Node) {
 	s.clock.set(n.ID, due)
 }
 
-// Since is when this process began to listen: nothing counts as heard before. It is 0 until then.
+// Since returns when this process started to receive data; 0 before that.
 func (s *Sequencer) Since() belfry.Time { return belfry.Time(s.since.Load()) }
 
-// startClock begins to wait for what will be due.
+// startClock schedules all items.
 func (s *Sequencer) startClock() {
 	now := s.Now()
 	s.clock.since = now
@@ -128,11 +128,11 @@ func (s *Sequencer) startClock() {
 }
 
 const (
-	tickItems = 1000                   // so many at a time, so that those who send have their turn between
-	tickAgain = belfry.Time(1_000_000) // microseconds until what could not be stored is tried again
+	tickItems = 1000                   // per round, so that other commands run in between
+	tickAgain = belfry.Time(1_000_000) // microseconds until a failed round is retried
 )
 
-// tick lets what is due happen, and tells whether anything was.
+// tick processes items that are due and reports whether there were any.
 func (s *Sequencer) tick() bool {
 	if len(s.clock.entries) == 0 {
 		return false
@@ -167,8 +167,8 @@ func (s *Sequencer) tick() bool {
 	return true
 }
 
-// crossTime lets time pass for items. What is due at the same moment has an order: first comes silence, then acknowledgments
-// end, then windows open and close, those further out first.
+// crossTime applies what is due for items, in this order: silence, the end of acknowledgments, then windows, outer items
+// first.
 func (t *Tx) crossTime(nodes []*meta.Node) {
 	t.DeferRollup(func() { t.lapse(nodes, true) })
 	t.DeferRollup(func() { t.lapse(nodes, false) })
@@ -176,7 +176,7 @@ func (t *Tx) crossTime(nodes []*meta.Node) {
 	t.s.wake = append(t.s.wake, nodes...)
 }
 
-// lapse lets time pass for objects, or for all else: what these show follows from the objects in them.
+// lapse applies what time changes for objects, or for the other items, whose status follows from the objects.
 func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
 	for _, n := range nodes {
 		if (n.Kind == belfry.KindObject) != objects {
@@ -198,13 +198,13 @@ func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
 	}
 }
 
-// turn is an item whose window has opened, or closed, or both when nobody looked for a while.
+// turn is an item whose windows have opened or closed.
 type turn struct {
 	node   *meta.Node
 	passed []status.Passage
 }
 
-// crossWindows lets windows open and close, as far as their time has come.
+// crossWindows opens and closes the windows that are due.
 func (t *Tx) crossWindows(nodes []*meta.Node) {
 	var turns []turn
 	for _, n := range nodes {
@@ -213,12 +213,12 @@ func (t *Tx) crossWindows(nodes []*meta.Node) {
 		}
 	}
 	slices.SortStableFunc(turns, func(a, b turn) int { return depth(a.node) - depth(b.node) })
-	var told []func()
+	var complete []func()
 	for _, u := range turns {
 		for i, p := range u.passed {
 			f := t.manageEvent(u.node, p.At, windowText(p), p.By)
-			if i == len(u.passed)-1 { // what it would have shown before that, nobody has seen
-				told = append(told, f)
+			if i == len(u.passed)-1 { // the states before the last were never visible
+				complete = append(complete, f)
 			}
 		}
 	}
@@ -226,7 +226,7 @@ func (t *Tx) crossWindows(nodes []*meta.Node) {
 		later := map[*meta.Node]bool{}
 		for _, u := range turns {
 			if t.standsInAny(u.node, later) {
-				continue // it gets its mode in its turn; before that the views between would show that it has another
+				continue // it gets its mode in a later turn, after the views between
 			}
 			last := u.passed[len(u.passed)-1]
 			rest := t.applyMode(modeChange{at: last.At, top: u.node, by: last.By})
@@ -234,12 +234,12 @@ func (t *Tx) crossWindows(nodes []*meta.Node) {
 			later[u.node] = rest != ""
 		}
 	})
-	for _, f := range told {
+	for _, f := range complete {
 		f()
 	}
 }
 
-// standsInAny tells whether an item stands in one of some others, at any depth.
+// standsInAny reports whether an item is inside one of others, at any depth.
 func (t *Tx) standsInAny(n *meta.Node, others map[*meta.Node]bool) bool {
 	for n = t.Parent(n); n != nil; n = t.Parent(n) {
 		if others[n] {
@@ -249,7 +249,7 @@ func (t *Tx) standsInAny(n *meta.Node, others map[*meta.Node]bool) bool {
 	return false
 }
 
-// crossWindow sets what the windows of an item make of its care.
+// crossWindow applies the windows of an item to its operator state.
 func (t *Tx) crossWindow(n *meta.Node) (turn, bool) {
 	i := t.s.draft(n)
 	s := t.s.drafts[i].state
@@ -258,14 +258,14 @@ func (t *Tx) crossWindow(n *meta.Node) (turn, bool) {
 		return turn{}, false
 	}
 	at := t.Now
-	care, passed, changed := status.Rewind(*s.Operator, t.Now)
+	op, passed, changed := status.Rewind(*s.Operator, t.Now)
 	if !changed {
 		if at = status.WindowDue(s.Operator); at == 0 || at > t.Now {
 			return turn{}, false
 		}
-		care, passed = status.PassWindows(*s.Operator, t.Now)
+		op, passed = status.PassWindows(*s.Operator, t.Now)
 	}
-	if s.Operator = &care; care.IsZero() {
+	if s.Operator = &op; op.IsZero() {
 		s.Operator = nil
 	}
 	t.s.drafts[i].state = s

@@ -67,7 +67,7 @@ func (g *stage) outage(t *testing.T, begin belfry.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := g.PutClass(g.who, rules.def); err != nil {
+	if _, _, err := g.Definitions().PutClass(g.who, rules.def); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := g.Provision(t.Context(), g.who, "custom", strings.NewReader("name\nweb01\n"), intake.Options{}); err != nil {
@@ -79,8 +79,8 @@ func (g *stage) outage(t *testing.T, begin belfry.Time) {
 	}
 	minute := 60 * second
 	a := engine.Action{Kind: belfry.KindObject, List: engine.Names("cpu"), Manage: &status.Order{Mode: belfry.UnmanagedKeep, From: begin + 5*minute, To: begin + 6*minute}}
-	if code, answer, err := g.Act(t.Context(), g.who, a, engine.Repeat{}); code != 200 || err != nil {
-		t.Fatal(code, string(answer), err)
+	if out, err := g.Act(t.Context(), g.who, a); err != nil || len(out.Errors) > 0 {
+		t.Fatal(out, err)
 	}
 }
 

@@ -17,11 +17,11 @@ import (
 // valueSize is how many bytes of a value an event shows.
 const valueSize = 100
 
-// Hidden stands for a secret that is not shown; sent back, it keeps the secret.
+// Hidden is shown instead of a secret; sent back, it keeps the secret.
 const Hidden = "***"
 
-// differences lists what differs in the details of an item, as "host: a -> b"; of a new one, whose before is nil, what it has, as
-// "host = b". Secrets are not shown. An item of no package is an object.
+// differences lists the changed details of an item as "host: a -> b", or, if before is nil, those of a new item as "host = b".
+// Secrets are hidden. pt is nil for an object.
 func differences(pt *catalog.PackageType, before, after *belfry.Details) string {
 	var list []string
 	eachDifference(pt, before, after, func(name, was, is string) {
@@ -34,7 +34,7 @@ func differences(pt *catalog.PackageType, before, after *belfry.Details) string 
 	return clipTo(strings.Join(list, ", "), listSize/2)
 }
 
-// hide stands for a secret; none is nothing.
+// hide replaces a secret unless it is empty.
 func hide(secret string) string {
 	if secret == "" {
 		return ""
@@ -42,7 +42,7 @@ func hide(secret string) string {
 	return Hidden
 }
 
-// shownValue is a value in the text of an event: short and on one line.
+// shownValue renders a value for an event: short and on one line.
 func shownValue(v string) string {
 	v = clipTo(v, valueSize)
 	if v == "" || strings.ContainsFunc(v, unicode.IsControl) {
@@ -51,7 +51,7 @@ func shownValue(v string) string {
 	return v
 }
 
-// clipTo keeps the first bytes of a text.
+// clipTo shortens a text to at most that many bytes.
 func clipTo(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -62,10 +62,10 @@ func clipTo(text string, most int) string {
 	return text[:most] + "…"
 }
 
-// comparedSize is how large a definition may be whose changes are listed: nobody else's rows are decided meanwhile.
+// comparedSize is the largest definition whose changes are listed: no rows are decided meanwhile.
 const comparedSize = 32 << 10
 
-// definitionChange says in an event what has become of a definition, which is JSON: what is new, what was removed, or what differs. Nil is none.
+// definitionChange describes the change of a definition, given as JSON, for an event; nil: none.
 func definitionChange(before, after []byte) string {
 	if len(before) > comparedSize || len(after) > comparedSize {
 		return ""
@@ -102,7 +102,7 @@ func definitionChange(before, after []byte) string {
 	return ": " + all
 }
 
-// flat gives the values of a JSON text by their paths, as "i1.thresholds.1.when".
+// flat returns the values of a JSON text by path, such as "i1.thresholds.1.when".
 func flat(text []byte) map[string]any {
 	values := map[string]any{}
 	var v any
@@ -130,7 +130,7 @@ func flat(text []byte) map[string]any {
 	return values
 }
 
-// elementName tells the elements of a list apart: indicators by their numbers, so that one that is added does not rename the others.
+// elementName names an element of a list: indicators by number, so that adding one does not rename the others.
 func elementName(i int, v any) string {
 	if !isIndicator(v) {
 		return strconv.Itoa(i + 1)

@@ -7,15 +7,15 @@ import (
 	"belfry/meta"
 )
 
-// events gathers the event rows of one command.
+// events collects the event rows of one command.
 type events struct {
 	times                     []belfry.Time
 	items, status, previous   []int64
 	source, kind, info, users []string
-	above                     int // how many are about something that is not an object
+	above                     int // number of events about views and resources
 }
 
-// alarm tells that an item moved from one status to another, recovery included.
+// alarm adds a change of status, recovery included.
 func (e *events) alarm(n *meta.Node, at belfry.Time, to, from belfry.Status, why string) {
 	e.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
@@ -23,7 +23,7 @@ func (e *events) alarm(n *meta.Node, at belfry.Time, to, from belfry.Status, why
 	})
 }
 
-// about tells of something that somebody did with an item, or that came of it, beside its status.
+// about adds an event about an item that is not a change of status.
 func (e *events) about(n *meta.Node, at belfry.Time, kind string, s belfry.State, info, user string) {
 	e.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: kind, status: int64(s.Status), previous: belfry.AbsentInt,
@@ -57,7 +57,7 @@ func (e *events) add(v event) {
 	e.info, e.users = append(e.info, v.info), append(e.users, v.user)
 }
 
-// prepend puts events before those that are there.
+// prepend inserts events before the others.
 func (e *events) prepend(o *events) {
 	e.times, e.items = append(o.times, e.times...), append(o.items, e.items...)
 	e.status, e.previous = append(o.status, e.status...), append(o.previous, e.previous...)
@@ -65,7 +65,7 @@ func (e *events) prepend(o *events) {
 	e.info, e.users = append(o.info, e.info...), append(o.users, e.users...)
 }
 
-// grow makes room for n more.
+// grow allocates memory for n more.
 func (e *events) grow(n int) {
 	e.times, e.items = slices.Grow(e.times, n), slices.Grow(e.items, n)
 	e.status, e.previous = slices.Grow(e.status, n), slices.Grow(e.previous, n)
@@ -73,7 +73,7 @@ func (e *events) grow(n int) {
 	e.info, e.users = slices.Grow(e.info, n), slices.Grow(e.users, n)
 }
 
-// note tells of something without a status: a configuration change, a login, an internal matter.
+// note adds an event without an item: a configuration change, a login, an internal matter.
 func (e *events) note(at belfry.Time, source, kind, info, user string) {
 	e.add(event{
 		at: at, source: source, kind: kind, info: info, user: user,

@@ -6,27 +6,27 @@ import (
 	"belfry/status"
 )
 
-// history gathers, for one command, what items show from then on and no alarm tells: what management covers, what is
-// acknowledged, what is noted. It becomes rows of belfry.StatusChange. With them the status of a past moment is what was
-// shown, and not what would follow from events today: the tree of that moment, around an item, is not known any more.
+// history collects the state changes of one command that no alarm reports: modes, acknowledgments, notes. They become rows of
+// belfry.StatusChange, from which the state at a past time is read. It could not be derived from events, because the tree of
+// that time is not stored.
 type history struct {
 	times                                          []belfry.Time
 	items, facets, status, since, mode, quiet, own []int64
-	told                                           []int64 // so many events of the command came before
+	after                                          []int64 // number of events of the command that come before
 	info, management, ack, note                    []string
 
-	last     belfry.Ack // written last: what a view's acknowledgment covers has the same
+	last     belfry.Ack // the last one written: items inside an acknowledged view share it
 	lastText string
 }
 
-// recordHistory keeps what changed in the standing of an item and no alarm says. It comes after the alarm, if there is one.
+// recordHistory records the changes of a state that no alarm reports. It is called after the alarm, if there is one.
 func (t *Tx) recordHistory(n *meta.Node, prev, next *belfry.State, alarm bool, at belfry.Time) {
 	if f := status.Untold(prev, next, alarm, at); f != 0 {
 		t.history.add(n.ID, next, f, at, len(t.events.times))
 	}
 }
 
-func (h *history) add(item belfry.ID, s *belfry.State, f status.Facet, at belfry.Time, told int) {
+func (h *history) add(item belfry.ID, s *belfry.State, f status.Facet, at belfry.Time, after int) {
 	only := func(facet status.Facet, v int64) int64 {
 		if f&facet == 0 {
 			return belfry.AbsentInt
@@ -54,7 +54,7 @@ func (h *history) add(item belfry.ID, s *belfry.State, f status.Facet, at belfry
 	h.mode = append(h.mode, only(status.ManagedFacet, int64(s.Mode)))
 	h.quiet = append(h.quiet, only(status.ManagedFacet, bit(s.OffHours)))
 	h.own = append(h.own, only(status.ManagedFacet|status.OwnFacet, int64(s.Evaluated)))
-	h.told = append(h.told, int64(told))
+	h.after = append(h.after, int64(after))
 	h.info, h.management = append(h.info, info), append(h.management, management)
 	h.ack, h.note = append(h.ack, ack), append(h.note, note)
 }
@@ -76,13 +76,13 @@ func (h *history) ackText(a *belfry.Ack) string {
 	return h.lastText
 }
 
-// batch gives the rows; nil when there are none. The events of the same command have their ids from the given one on, so
-// that each row can say after which event it comes.
+// batch returns the rows; nil: none. firstEvent is the id of the first event of the command; each row has the id of the event it
+// follows.
 func (h *history) batch(firstEvent belfry.RowID) *belfry.Batch {
 	if len(h.times) == 0 {
 		return nil
 	}
-	after := h.told
+	after := h.after
 	for i := range after {
 		after[i] += int64(firstEvent) - 1
 	}
@@ -105,7 +105,7 @@ func (h *history) batch(firstEvent belfry.RowID) *belfry.Batch {
 	return b
 }
 
-// textColumns leaves out those that hold nothing.
+// textColumns drops columns without values.
 func textColumns(columns ...belfry.Column) (some []belfry.Column) {
 	for _, c := range columns {
 		if anyText(c.Texts) {

@@ -16,8 +16,7 @@ import (
 	"belfry"
 )
 
-// imageKind is what the header of an image says. Nothing is unpacked: a picture of a thousand bytes may unfold into
-// gigabytes, and that is the browser's to refuse.
+// imageKind is what the header of an image says. The image is not decoded: a thousand bytes may decompress into gigabytes.
 type imageKind struct {
 	mediaType     string
 	width, height int // 0 for SVG, which has no pixels
@@ -26,7 +25,7 @@ type imageKind struct {
 // maxPixels is the longest edge of a picture.
 const maxPixels = 8192
 
-// readImage finds out what an image really is, whatever its sender says.
+// readImage detects the type of an image from its content.
 func readImage(b []byte) (k imageKind, err error) {
 	for _, format := range []struct {
 		mediaType, begins string
@@ -60,8 +59,8 @@ func looksLikeText(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("<"))
 }
 
-// checkSVG wants a whole XML document whose root is svg, and no entities of its own: they can unfold without end. Scripts
-// are not looked for. Pictures are served so that none runs, which no search could make sure of.
+// checkSVG requires a complete XML document whose root is svg, without entity declarations, which can expand without end.
+// Scripts are not searched for; pictures are served with headers that prevent them from running.
 func checkSVG(b []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(b))
 	d.Strict = true

@@ -8,11 +8,11 @@ import (
 	"belfry/meta"
 )
 
-// Imported is what became of the kinds that were found in files.
+// Imported is the outcome of an import.
 type Imported struct {
-	Changed []string         // names of those that are new or differ from what there was
-	Faults  map[string]error // by name: those that were refused
-	Kept    []string         // what stays as it is although a file says otherwise, in words
+	Changed []string         // names of new and changed definitions
+	Faults  map[string]error // by name: rejected definitions
+	Kept    []string         // messages about definitions that a file does not replace
 }
 
 func (i *Imported) fault(name string, err error) {
@@ -22,21 +22,21 @@ func (i *Imported) fault(name string, err error) {
 	i.Faults[name] = err
 }
 
-// ImportClasses makes classes those of the instance, all of them in one record. A class that the files do not name stays.
-func (s *Sequencer) ImportClasses(defs []*catalog.Class) (out Imported, err error) {
-	err = s.Do(&Command{Alone: true, By: importer, Decide: func(t *Tx) error {
+// ImportClasses sets classes of the instance, all in one record. Classes that are not given stay.
+func (d Definitions) ImportClasses(defs []*catalog.Class) (out Imported, err error) {
+	err = d.seq.Do(&Command{Alone: true, By: importer, Decide: func(t *Tx) error {
 		t.importClasses(defs, &out)
 		return nil
 	}})
 	if err == nil {
-		err = s.judgeClasses(out.Changed)
+		err = d.seq.reevaluateClasses(out.Changed)
 	}
 	return out, err
 }
 
-// judgeClasses lets the rules of classes decide again about the objects of every customer. It comes after the record that
-// changed them; if it never came, the next row of each object would do the same.
-func (s *Sequencer) judgeClasses(names []string) error {
+// reevaluateClasses evaluates the objects of classes again, for every customer. If it is interrupted, the next row of each object
+// has the same effect.
+func (s *Sequencer) reevaluateClasses(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 		}
 		text := "class " + def.Name + " imported"
 		if now != nil {
-			text += definitionChange(EncodeJSON(now), EncodeJSON(def))
+			text += definitionChange(encodeJSON(now), encodeJSON(def))
 		}
 		t.Put(belfry.DocClass, 0, def.Name, def)
 		fields = append(fields, Differences(orNil(now), def))
@@ -87,16 +87,16 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 		for i, def := range changed {
 			info := texts[i]
 			if cell := e.Class(def.Name); cell != nil && cell.Own {
-				info += t.giveWay(e, cell, def, out)
+				info += t.dropInferred(e, cell, def, out)
 			}
 			o.changed(t, "configuration", "configuration", Change{Kind: belfry.DocClass, Name: def.Name, Action: ActionImported, Fields: fields[i], Info: info})
 		}
 	})
 }
 
-// giveWay lets a customer's inferred class go where a file defines it, so that the definition counts. One that somebody
-// wrote stays, and so does one whose history does not suit the definition.
-func (t *Tx) giveWay(e *meta.Tenant, cell *meta.Class, def *catalog.Class, out *Imported) string {
+// dropInferred removes a customer's inferred class so that the imported definition takes effect. It keeps a class that was
+// written by the customer or that the definition does not fit.
+func (t *Tx) dropInferred(e *meta.Tenant, cell *meta.Class, def *catalog.Class, out *Imported) string {
 	if !cell.Def.Inferred {
 		return "; the customer's own definition stays"
 	}
@@ -109,10 +109,9 @@ func (t *Tx) giveWay(e *meta.Tenant, cell *meta.Class, def *catalog.Class, out *
 	return " in the place of the inferred one"
 }
 
-// ImportPackages makes package types those of the instance, all of them in one record. One that the files do not name
-// stays.
-func (s *Sequencer) ImportPackages(types []*catalog.PackageType) (out Imported, err error) {
-	err = s.Do(&Command{Alone: true, By: importer, Decide: func(t *Tx) error {
+// ImportPackages sets package types of the instance, all in one record. Types that are not given stay.
+func (d Definitions) ImportPackages(types []*catalog.PackageType) (out Imported, err error) {
+	err = d.seq.Do(&Command{Alone: true, By: importer, Decide: func(t *Tx) error {
 		t.importPackages(types, &out)
 		return nil
 	}})
@@ -132,7 +131,7 @@ func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 		}
 		text := "package " + pt.Name + " imported"
 		if now := cat.Package(pt.Name); now != nil {
-			text += definitionChange(EncodeJSON(now), EncodeJSON(pt))
+			text += definitionChange(encodeJSON(now), encodeJSON(pt))
 		}
 		t.Put(belfry.DocPackage, 0, pt.Name, pt)
 		out.Changed = append(out.Changed, pt.Name)
@@ -145,16 +144,16 @@ func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 	})
 }
 
-// eachTenant tells every customer about a change of the instance, in the record of that change.
+// eachTenant adds events and rows of the audit trail to every customer, in one record.
 func (t *Tx) eachTenant(f func(*meta.Tenant, *other)) {
 	for _, c := range t.seq.cfg.Tree.Customers() {
 		e := t.seq.cfg.Tree.Tenant(c.ID)
-		t.tellOther(e, func(o *other) { f(e, o) })
+		t.writeInTenant(e, func(o *other) { f(e, o) })
 	}
 }
 
-// tellOther adds events and rows of the audit trail to those of another customer than that of the record.
-func (t *Tx) tellOther(e *meta.Tenant, f func(*other)) {
+// writeInTenant adds events and rows of the audit trail to another customer than that of the record.
+func (t *Tx) writeInTenant(e *meta.Tenant, f func(*other)) {
 	var o other
 	f(&o)
 	for _, b := range []*belfry.Batch{o.events.batch(), o.audit.batch(t.Now)} {

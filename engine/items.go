@@ -7,14 +7,14 @@ import (
 	"belfry/meta"
 )
 
-// parts is a tree of the names that hold bars, from one part between bars to the next. By it, finding names in a text
-// takes as many steps as they have parts, whatever the text and the names are: no list can be made to take long.
+// parts is a trie of names that contain bars, keyed by the parts between bars. Finding names in a text takes as many steps as
+// they have parts, so that no input can make it slow.
 type parts struct {
 	next map[string]*parts
 	end  bool // of a name
 }
 
-// barred gathers the names with bars that an action can mean, among those that there are.
+// barred builds the trie of the names with bars that the action may refer to.
 func (p *acting) barred(nodes []*meta.Node) *parts {
 	begins := map[string]bool{}
 	for part := range strings.SplitSeq(p.Items, "|") {
@@ -50,7 +50,7 @@ func (p *parts) add(name string) {
 	p.end = true
 }
 
-// longest finds where the longest of the names ends that a text begins with; -1 when there is none.
+// longest returns the length of the longest name that a text begins with; -1: none.
 func (p *parts) longest(text string) int {
 	longest := -1
 	for from := 0; ; {
@@ -69,8 +69,8 @@ func (p *parts) longest(text string) int {
 	}
 }
 
-// cut separates names at bars. A name may hold bars itself: the longest one that exists as it stands wins. In what does
-// not exist so, a bar with a backslash before it is no separator.
+// cut splits names at bars. A name may contain bars itself: the longest existing name wins. Elsewhere, a bar after a backslash
+// is not a separator.
 func cut(items string, barred *parts) (names []string) {
 	for rest := items; ; {
 		rest = strings.TrimLeft(rest, " ")
@@ -87,7 +87,7 @@ func cut(items string, barred *parts) (names []string) {
 	}
 }
 
-// plain gives the name before the first bar that separates, and where that is.
+// plain returns the name before the first separating bar, and the position of the bar.
 func plain(text string) (name string, end int) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -102,7 +102,7 @@ func plain(text string) (name string, end int) {
 	return b.String(), len(text)
 }
 
-// named finds the item of an action that has a name: among those of its kind, or else among the others.
+// named finds an item of an action by name, first among those of its kind, then among the others.
 func (t *Tx) named(of Named) (*meta.Node, *belfry.Error) {
 	name, resource, kind := of.Name, of.Resource, of.Kind
 	if name == "" || name[0] == 0 { // no name begins with a control character

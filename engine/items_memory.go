@@ -5,25 +5,24 @@ import (
 	"belfry/meta"
 )
 
-// Items stay in memory with the last values of their indicators, see meta.Tree.Memory, and what they take is limited. Rows
-// that make items, or that give an item more or longer values than it had, are refused when they find no room. All others
-// are taken, also above the limit.
+// Items and the last values of their indicators are kept in memory, which is limited, see meta.Tree.Memory. At the limit, rows
+// that create items or add more or longer values are rejected. All others are accepted.
 
-// itemGrowth is by how much a round lets items grow.
+// itemGrowth is the memory that a round adds to items.
 type itemGrowth struct {
-	of   map[lastText]int64          // what a text counts for that the round replaces
-	wide map[*meta.Node]width        // of items to which the round adds values
+	of   map[lastText]int64          // size of texts that the round has set
+	wide map[*meta.Node]width        // of items whose number of values the round changes
 	by   map[belfry.CustomerID]int64 // the growth of each customer
 	all  int64
 }
 
-// lastText is the place of a text.
+// lastText identifies a text value.
 type lastText struct {
 	item      *meta.Node
 	indicator int
 }
 
-// width is for how many numbers and texts an item has places.
+// width is the number of slots an item has for numbers and texts.
 type width struct{ numbers, texts int }
 
 func (g *itemGrowth) reset() {
@@ -57,15 +56,15 @@ func (g *itemGrowth) text(at lastText) int64 {
 	return 0
 }
 
-// One customer may have three quarters of the limit when there are others. An eighth of what somebody may have is for items
-// that exist: their rows are taken for longer than those that make new ones. Those who have little, a 64th part of the
-// limit, may go beyond what all may have, so that a few large customers cannot shut out a small one.
+// If there are several customers, one may use three quarters of the limit. An eighth of a customer's share is reserved for
+// existing items, so that their rows are accepted longer than those that create items. A customer that uses less than a 64th of
+// the limit may exceed the limit of all together, so that a few large customers cannot shut out a small one.
 const (
 	littleItems = 64
 	asideItems  = 8
 )
 
-// itemRoom is how much a customer may have that has own by now, and how much all may have.
+// itemRoom returns the limit of a customer that uses own bytes, and that of all customers together.
 func itemRoom(limit, own int64, alone, first bool) (most, all int64) {
 	most, all = limit, limit
 	if !alone {
@@ -80,17 +79,12 @@ func itemRoom(limit, own int64, alone, first bool) (most, all int64) {
 	return most, all
 }
 
-// itemMemory is what the items of the customer take, and those of all, with what the round adds.
+// itemMemory returns the memory of the items of the customer and of all customers, including the round.
 func (t *Tx) itemMemory() (own, all int64) {
 	return t.Tenant.Memory() + t.s.growth.by[t.Tenant.ID], t.seq.cfg.Tree.Memory() + t.s.growth.all
 }
 
-// RoomForItem tells whether the customer may have a new item of so many bytes.
-func (t *Tx) RoomForItem(column string, size int64) *belfry.RowError {
-	return t.roomForItems(column, size, true)
-}
-
-// roomForItems tells whether items of the customer may grow by so many bytes; first says that a new one is made.
+// roomForItems rejects growth of items by that many bytes if it exceeds the limit; first: an item is created.
 func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowError {
 	limit := t.seq.cfg.Limits().Items
 	if limit == 0 || grow <= 0 {
@@ -101,7 +95,7 @@ func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowErro
 	switch {
 	case own+grow <= most && all+grow <= mostOfAll:
 		return nil
-	case own+grow > most && !t.Limited: // how much others have stored is not for those to know who see only a part
+	case own+grow > most && !t.Limited: // a limited user must not learn how much others store
 		return belfry.Rejectf(column, belfry.LimitReached, "the items of this customer and their last values take %s of memory and would grow by %s; %s are allowed. "+
 			"Remove some, send fewer indicators or shorter texts, or ask an administrator to raise limits.memory_items", mebibytes(own), mebibytes(grow), mebibytes(most))
 	}
@@ -109,30 +103,19 @@ func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowErro
 		"or ask an administrator of the instance to raise limits.memory_items", mebibytes(grow))
 }
 
-// PlentyForValues takes room for more than items will grow, as long as there is so much that nobody will miss it.
-func (t *Tx) PlentyForValues(most int64) bool {
-	limit := t.seq.cfg.Limits().Items
-	own, all := t.itemMemory()
-	if limit > 0 && (own+most > limit/4 || all+most > limit/2) {
-		return false
-	}
-	t.s.growth.add(t.Tenant.ID, most)
-	return true
-}
-
-// LastValue is the size of a value that an object keeps as its last one.
+// LastValue is the size of a last value of an object.
 type LastValue struct {
 	N    int // indicator
-	Text int // bytes of a text; 0: it is a number
+	Text int // bytes of a text; 0: a number
 }
 
-// ValuesSize is how much memory the first values of an object take.
+// ValuesSize returns the memory that the first values of an object take.
 func ValuesSize(values []LastValue) (size int64) {
 	w, size := width{}.with(values)
 	return size + meta.WidthSize(w.numbers, w.texts)
 }
 
-// with is the width after values have been set, and the memory that their texts take.
+// with returns the width after values have been set, and the memory of their texts.
 func (w width) with(values []LastValue) (width, int64) {
 	size := int64(0)
 	for _, v := range values {
@@ -146,46 +129,10 @@ func (w width) with(values []LastValue) (width, int64) {
 	return w, size
 }
 
-// AddValues counts the first values of an object that the transaction has created.
-func (t *Tx) AddValues(n *meta.Node, values []LastValue) {
-	t.s.growth.add(t.Tenant.ID, ValuesSize(values))
-	t.s.growth.wide[n], _ = width{}.with(values)
-	t.s.growth.setTexts(n, values)
-}
-
 func (g *itemGrowth) setTexts(n *meta.Node, values []LastValue) {
 	for _, v := range values {
 		if v.Text > 0 {
 			g.of[lastText{n, v.N}] = meta.TextSize(v.Text)
 		}
 	}
-}
-
-// ReserveValues reserves memory for new last values of an object.
-func (t *Tx) ReserveValues(n *meta.Node, values []LastValue) *belfry.RowError {
-	g := &t.s.growth
-	before := g.width(n)
-	after, grow := before.with(values)
-	column := 0
-	for _, v := range values {
-		more := int64(0)
-		if v.Text > 0 {
-			had := g.text(lastText{n, v.N})
-			more = meta.TextSize(v.Text) - had
-			grow -= had
-		}
-		if more > 0 || column == 0 {
-			column = v.N
-		}
-	}
-	grow += meta.WidthSize(after.numbers-before.numbers, after.texts-before.texts)
-	if bad := t.roomForItems(belfry.IndicatorColumn(column), grow, false); bad != nil {
-		return bad
-	}
-	g.add(t.Tenant.ID, grow)
-	if after != before {
-		g.wide[n] = after
-	}
-	g.setTexts(n, values)
-	return nil
 }

@@ -241,7 +241,7 @@ func TestThresholdsOfManyObjects(t *testing.T) {
 		return enginetest.ClassOf(t, text)
 	}
 	put := func(name string, thresholds int) error {
-		_, _, err := b.PutClass(b.Who, class(name, thresholds))
+		_, _, err := b.Definitions().PutClass(b.Who, class(name, thresholds))
 		return err
 	}
 	if err := put("state", 1); err != nil {

@@ -227,7 +227,7 @@ func TestCoverAfterCrash(t *testing.T) {
 			b.Operate(t, engine.Action{Kind: belfry.KindView, List: engine.Names("MAIN"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{})
 		}
 		j.left.Store(4) // the order, and two turns
-		_, _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindView, List: engine.Names("MAIN"), Manage: &status.Order{Mode: mode}}, engine.Repeat{})
+		_, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindView, List: engine.Names("MAIN"), Manage: &status.Order{Mode: mode}})
 		if belfry.CodeOf(err) != belfry.StorageUnavailable {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func TestCoverRemoved(t *testing.T) {
 	j := &failing{Journal: enginetest.OpenJournal(t)}
 	b := newFullBench(t, j)
 	j.left.Store(3)
-	if _, _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindView, List: engine.Names("res0000"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{}); err == nil {
+	if _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindView, List: engine.Names("res0000"), Manage: &status.Order{Mode: belfry.UnmanagedKeep}}); err == nil {
 		t.Fatal("the journal failed unnoticed")
 	}
 	j.left.Store(0)

@@ -9,7 +9,7 @@ import (
 
 const maxName = 255
 
-// CheckName tells whether an item may be called so.
+// CheckName rejects what cannot be the name of an item.
 func CheckName(column, name string) *belfry.RowError {
 	switch {
 	case name == "":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func (g *stage) do(s *step) (err error) {
 	switch s.verb {
 	case "class":
 		defer g.atOnce()() // in turns, views show in between what is left to be judged
-		g.run(func() { _, _, err = g.PutClass(g.who, s.rules.def) })
+		g.run(func() { _, _, err = g.Definitions().PutClass(g.who, s.rules.def) })
 	case "place":
 		if n, in := g.item(s.item), g.item(s.in); n != nil && in != nil && max(n.State.Mode, in.State.Mode) == belfry.UnmanagedIfDown {
 			defer g.atOnce()() // in turns, what is Unavailable would show Unknown in between
@@ -136,11 +137,10 @@ func (g *stage) act(s *step) (err error) {
 	case "note":
 		a.Note = &s.text
 	}
-	var code int
-	var answer []byte
-	g.run(func() { code, answer, err = g.Act(context.Background(), g.who, a, engine.Repeat{}) })
-	if err == nil && code == 404 {
-		err = fmt.Errorf("%s", answer)
+	var out *engine.Acted
+	g.run(func() { out, err = g.Act(context.Background(), g.who, a) })
+	if err == nil && out.Error != nil && out.Error.Code == belfry.UnknownItem {
+		err = errors.New(out.Error.Message)
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,15 +9,14 @@ import (
 	"belfry"
 )
 
-// What pictures a customer may have. They travel through the journal like everything else, and lie in the metadata
-// database.
+// Limits of pictures. They are stored in the journal and in the metadata database.
 const (
 	MaxPicture     = 2 << 20  // bytes of one
 	maxPictures    = 1000     // of a customer
 	maxAllPictures = 64 << 20 // bytes of all of them together
 )
 
-// ReadPicture checks an image that is to be kept under a name.
+// ReadPicture checks an image and its name.
 func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error) {
 	if bad := CheckName("name", name); bad != nil {
 		return nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
@@ -27,21 +25,21 @@ func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(image) // here, where only the one who sends it waits
+	sum := sha256.Sum256(image) // in the goroutine of the request
 	return &belfry.Picture{
 		Name: name, Type: kind.mediaType, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
 		Width: kind.width, Height: kind.height, Creator: who.Name,
 	}, nil
 }
 
-// PutPicture keeps a picture that was read from an image; result is created, updated or unchanged.
-func (s *Sequencer) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
-	err = s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
+// PutPicture stores a picture that ReadPicture made of image; result is created, updated or unchanged.
+func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, err = t.putPicture(who, next, image)
 		return err
 	}})
 	if result == classUnchanged {
-		next = s.cfg.Tree.Picture(belfry.Whole(who.Customer), next.Name)
+		next = d.seq.cfg.Tree.Picture(belfry.Whole(who.Customer), next.Name)
 	}
 	return result, next, err
 }
@@ -63,7 +61,7 @@ func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 		return "", belfry.Errorf(belfry.BadParameter, "with this one the pictures would have %d bytes together, and %d are allowed; remove some, or send smaller ones", size+next.Size, maxAllPictures)
 	}
 	next.Changed = t.Now
-	if err := t.ReserveValue(belfry.DocPicture, next.Name, next); err != nil {
+	if err := t.Budget().ReserveDocument(belfry.DocPicture, next.Name, next); err != nil {
 		return "", err
 	}
 	t.Put(belfry.DocPicture, t.Tenant.ID, next.Name, next)
@@ -77,12 +75,12 @@ func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 	return result, nil
 }
 
-// pictureText says in an event what a picture is.
+// pictureText describes a picture for an event.
 func pictureText(p *belfry.Picture) string {
 	return fmt.Sprintf("%s of %d x %d, %d bytes", p.Type, p.Width, p.Height, p.Size)
 }
 
-// dropImage removes the bytes of a picture, unless another one has the same; nil is none.
+// dropImage removes the image of a picture unless another picture has the same one; nil: none.
 func (t *Tx) dropImage(p *belfry.Picture) {
 	if p != nil && !t.Tenant.ImageUsed(p.Hash, p.Name) {
 		t.Document(belfry.Doc{Kind: belfry.DocImage, Customer: t.Tenant.ID, Name: p.Hash})
@@ -92,30 +90,20 @@ func (t *Tx) dropImage(p *belfry.Picture) {
 var errNoPicture = errors.New("no such picture")
 
 // DeletePicture removes a picture. Views and elements that name it show none.
-func (s *Sequencer) DeletePicture(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
-	run := func() (int, []byte, error) {
-		answer := EncodeJSON(RemovedAnswer(name))
-		err := s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
-			p := t.Tenant.Picture(name)
-			if p == nil {
-				return errNoPicture
-			}
-			t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
-			t.dropImage(p)
-			t.Changed(Change{Kind: belfry.DocPicture, Name: name, Action: ActionRemoved, Fields: Differences(p, nil), Info: "picture " + name + " removed, was " + pictureText(p)})
-			t.Reply(who, r, 200, answer)
-			return nil
-		}})
-		switch {
-		case err == nil:
-			return 200, answer, nil
-		case errors.Is(err, errNoPicture):
-			err = s.cfg.Tree.Unknown(who.Scope, belfry.DocPicture, name) // compares many names, while others need not wait
+func (d Definitions) DeletePicture(who Sender, name string, r Repeat) error {
+	err := d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
+		p := t.Tenant.Picture(name)
+		if p == nil {
+			return errNoPicture
 		}
-		return s.refusal(who, r, err)
+		t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
+		t.dropImage(p)
+		t.Changed(Change{Kind: belfry.DocPicture, Name: name, Action: ActionRemoved, Fields: Differences(p, nil), Info: "picture " + name + " removed, was " + pictureText(p)})
+		t.Reply(who, r, r.Done)
+		return nil
+	}})
+	if errors.Is(err, errNoPicture) {
+		return d.seq.cfg.Tree.Unknown(who.Scope, belfry.DocPicture, name) // compares many names, so not in the sequencer
 	}
-	if r.Key != "" {
-		return s.Once(ctx, who, r, run)
-	}
-	return run()
+	return err
 }

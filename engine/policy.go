@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,34 +12,32 @@ import (
 	"belfry/status"
 )
 
-// How many policies a customer may have, and how many of them on one item: what an item's policies say is put together
-// again whenever one of them changes.
+// Limits of policies. Those of one item are composed again whenever one of them changes.
 const (
 	maxPolicies = 10_000
 	maxOnItem   = 100
 )
 
-// PutPolicy sets a policy. From then on it counts, and what it covers shows at once what follows from it.
-func (s *Sequencer) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
+// PutPolicy sets a policy and evaluates the items it covers.
+func (d Definitions) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
 	var rest []string
-	err = s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, rest, err = t.putPolicy(who, next)
 		return err
 	}})
 	if err == nil {
-		err = s.reassessAll(who.Customer, rest)
+		err = d.seq.reassessAll(who.Customer, rest)
 	}
 	return result, err
 }
 
-// ReadPolicy finds out what a text means now. It is done before the sequencer's turn, since a mistake in the text is told
-// with its line, and to find that takes time.
-func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
+// ReadPolicy resolves the text of a policy. It runs outside the sequencer, because finding the line of an error takes time.
+func (d Definitions) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*meta.Policy, error) {
 	kind, name, resource := text.Item()
 	classes := map[string]*catalog.Class{}
 	var n *meta.Node
 	err := errors.New("no such customer")
-	s.cfg.Tree.Read(c, func(e *meta.Tenant) {
+	d.seq.cfg.Tree.Read(c, func(e *meta.Tenant) {
 		if e == nil {
 			return
 		}
@@ -48,7 +45,7 @@ func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 			return
 		}
 		for _, name := range append(text.Classes(), n.Class.Name) {
-			classes[name] = s.definition(e, name)
+			classes[name] = d.seq.definition(e, name)
 		}
 	})
 	if err != nil {
@@ -66,14 +63,14 @@ func (s *Sequencer) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (*
 		def.Resource = n.Resource.Name
 	}
 	if def.Period != nil {
-		if _, err := status.ParsePeriod(def.Period, s.Zone(c)); err != nil {
+		if _, err := status.ParsePeriod(def.Period, d.seq.Zone(c)); err != nil {
 			return nil, err
 		}
 	}
 	return &meta.Policy{Policy: def, On: n.ID}, nil
 }
 
-// definition is the one that counts for a customer; nil when there is none.
+// definition returns the definition of a class in effect for a customer; nil: none.
 func (s *Sequencer) definition(e *meta.Tenant, class string) *catalog.Class {
 	if c := e.Class(class); c != nil {
 		return c.Def
@@ -81,7 +78,7 @@ func (s *Sequencer) definition(e *meta.Tenant, class string) *catalog.Class {
 	return s.cfg.Tree.Catalog().Class(class)
 }
 
-// itemNamed finds the item that a policy is about.
+// itemNamed finds the item of a policy.
 func itemNamed(e *meta.Tenant, kind belfry.Kind, name, resource string) (*meta.Node, error) {
 	found := e.OfKind(kind, resourceOf(kind, resource), name, func(*meta.Node) bool { return true })
 	switch {
@@ -100,7 +97,7 @@ func itemNamed(e *meta.Tenant, kind belfry.Kind, name, resource string) (*meta.N
 	return nil, belfry.Errorf(belfry.UnknownItem, "there is no %s %q%s%s", kind, belfry.Clip(name), where, hint)
 }
 
-// resourceOf is where to look: a resource stands in no other.
+// resourceOf returns the resource to search in; none for a resource, which is in no other.
 func resourceOf(kind belfry.Kind, resource string) string {
 	if kind == belfry.KindResource {
 		return ""
@@ -121,7 +118,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	}
 	was := t.Tenant.Policy(next.Name)
 	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
-		return classUnchanged, []string{reassessItem(next.On)}, nil // a request before may have been interrupted
+		return classUnchanged, []string{reassessItem(next.On)}, nil // an earlier request may have been interrupted
 	}
 	there := t.Tenant.PoliciesOn(next.On)
 	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
@@ -144,7 +141,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 		before = was.Policy
 	}
 	doc := next.Doc(t.Tenant.ID)
-	if err := t.takeDoc(doc.Kind, doc.Name, doc.Body); err != nil {
+	if err := t.reserveDoc(doc.Kind, doc.Name, doc.Body); err != nil {
 		return "", nil, err
 	}
 	if err := t.roomForPolicy(was, next); err != nil {
@@ -158,7 +155,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	return result, rest, nil
 }
 
-// roomForPolicy tells whether there is memory for the thresholds that a policy sets, in place of those of the one before.
+// roomForPolicy rejects a policy whose thresholds exceed the limit on memory; was is the policy it replaces.
 func (t *Tx) roomForPolicy(was, next *meta.Policy) error {
 	more := map[string]int{}
 	for i := range next.Thresholds {
@@ -179,7 +176,7 @@ func (t *Tx) roomForPolicy(was, next *meta.Policy) error {
 	return nil
 }
 
-// lift makes a policy not count any more in this round; nil is none.
+// lift takes a policy out of effect for the rest of the round; nil: none.
 func (t *Tx) lift(p *meta.Policy) {
 	t.s.policed = true
 	clear(t.s.scopes)
@@ -193,8 +190,8 @@ func (t *Tx) lift(p *meta.Policy) {
 	t.s.policies[p.On] = slices.DeleteFunc(slices.Clone(list), func(o *meta.Policy) bool { return o == p })
 }
 
-// policyChanged lets the rules decide again about all that a policy covered, or covers now; nil is none. What it returns is to be
-// handed to Sequencer.reassessAll.
+// policyChanged evaluates the items that a policy covered or covers now; nil: none. The caller passes rest to
+// Sequencer.reassessAll.
 func (t *Tx) policyChanged(was, now *meta.Policy) (rest []string) {
 	if was != nil && now != nil && was.On == now.On {
 		return []string{t.evaluatePlace(now.On, coversContent(was) || coversContent(now))}
@@ -207,7 +204,7 @@ func (t *Tx) policyChanged(was, now *meta.Policy) (rest []string) {
 	return rest
 }
 
-// coversContent tells whether a policy says something about what stands in its item. The roll-up is of the item alone.
+// coversContent reports whether a policy applies to the content of its item. A roll-up applies to the item alone.
 func coversContent(p *meta.Policy) bool {
 	return len(p.Thresholds)+len(p.Intervals) > 0 || p.Period != nil
 }
@@ -215,33 +212,26 @@ func coversContent(p *meta.Policy) bool {
 var errNoPolicy = errors.New("no such policy")
 
 // DeletePolicy removes a policy.
-func (s *Sequencer) DeletePolicy(ctx context.Context, who Sender, name string, r Repeat) (code int, answer []byte, err error) {
-	run := func() (int, []byte, error) {
-		answer := EncodeJSON(RemovedAnswer(name))
-		var rest []string
-		err := s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
-			p := t.Tenant.Policy(name)
-			if p == nil {
-				return errNoPolicy
-			}
-			t.dropPolicy(p)
-			rest = t.policyChanged(p, nil)
-			t.definitionChanged(belfry.DocPolicy, name, ActionRemoved, "", p.Policy, nil)
-			t.Reply(who, r, 200, answer)
-			return nil
-		}})
-		switch {
-		case err == nil:
-			return 200, answer, s.reassessAll(who.Customer, rest)
-		case errors.Is(err, errNoPolicy):
-			err = s.cfg.Tree.Unknown(belfry.Whole(who.Customer), belfry.DocPolicy, name) // compares many names, while others need not wait
+func (d Definitions) DeletePolicy(who Sender, name string, r Repeat) error {
+	var rest []string
+	err := d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
+		p := t.Tenant.Policy(name)
+		if p == nil {
+			return errNoPolicy
 		}
-		return s.refusal(who, r, err)
+		t.dropPolicy(p)
+		rest = t.policyChanged(p, nil)
+		t.definitionChanged(belfry.DocPolicy, name, ActionRemoved, "", p.Policy, nil)
+		t.Reply(who, r, r.Done)
+		return nil
+	}})
+	switch {
+	case errors.Is(err, errNoPolicy):
+		return d.seq.cfg.Tree.Unknown(belfry.Whole(who.Customer), belfry.DocPolicy, name) // compares many names, so not in the sequencer
+	case err != nil:
+		return err
 	}
-	if r.Key != "" {
-		return s.Once(ctx, who, r, run)
-	}
-	return run()
+	return d.seq.reassessAll(who.Customer, rest)
 }
 
 func (t *Tx) dropPolicy(p *meta.Policy) {
@@ -249,7 +239,7 @@ func (t *Tx) dropPolicy(p *meta.Policy) {
 	t.Document(belfry.Doc{Kind: belfry.DocPolicy, Customer: t.Tenant.ID, Name: p.Name})
 }
 
-// removePolicies removes the policies of an item that goes.
+// removePolicies removes the policies of an item that is being removed.
 func (t *Tx) removePolicies(n *meta.Node) {
 	list := t.policiesOn(n)
 	if len(list) == 0 {

@@ -32,11 +32,11 @@ func policyText(t testing.TB, name, text string) *catalog.PolicyText {
 
 // putPolicy reads and sets a policy.
 func (b *bench) putPolicy(text *catalog.PolicyText) (result string, err error) {
-	p, err := b.ReadPolicy(b.Who.Customer, text)
+	p, err := b.Definitions().ReadPolicy(b.Who.Customer, text)
 	if err != nil {
 		return "", err
 	}
-	return b.PutPolicy(b.Who, p)
+	return b.Definitions().PutPolicy(b.Who, p)
 }
 
 // policy sets a policy and gives the result, or the code of the error.
@@ -51,8 +51,8 @@ func (b *bench) policy(t testing.TB, name, text string) string {
 
 func (b *bench) noPolicy(t testing.TB, name string) {
 	t.Helper()
-	if code, answer, err := b.DeletePolicy(context.Background(), b.Who, name, engine.Repeat{}); err != nil || code != 200 {
-		t.Fatalf("remove policy %s: %d %s %v", name, code, answer, err)
+	if err := b.Definitions().DeletePolicy(b.Who, name, engine.Repeat{}); err != nil {
+		t.Fatalf("remove policy %s: %v", name, err)
 	}
 }
 
@@ -122,7 +122,7 @@ func newPolicyBench(t testing.TB) *bench {
 
 func (b *bench) furnish(t testing.TB) {
 	t.Helper()
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, disk)); err != nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, disk)); err != nil {
 		t.Fatal(err)
 	}
 	for _, body := range [][2]string{
@@ -232,7 +232,7 @@ func TestPolicyRefused(t *testing.T) {
 	if got := b.policy(t, "two", `{"kind":"view","item":"DMZ","rollup":"best"}`); got != "created" {
 		t.Error("two policies on one item that say different things:", got)
 	}
-	if _, _, err := b.DeletePolicy(context.Background(), b.Who, "too", engine.Repeat{}); err == nil || !strings.Contains(err.Error(), `there is no policy "too"; nearest is "two"`) {
+	if err := b.Definitions().DeletePolicy(b.Who, "too", engine.Repeat{}); err == nil || !strings.Contains(err.Error(), `there is no policy "too"; nearest is "two"`) {
 		t.Error(err)
 	}
 }
@@ -462,7 +462,7 @@ func TestPolicyOfTwoCustomers(t *testing.T) {
 	if list, _ := b.Tree.Policies(mine.Customer, "", 10); len(list) != 0 {
 		t.Error(list)
 	}
-	if _, _, err := b.DeletePolicy(context.Background(), b.Who, "p", engine.Repeat{}); belfry.CodeOf(err) != belfry.UnknownItem {
+	if err := b.Definitions().DeletePolicy(b.Who, "p", engine.Repeat{}); belfry.CodeOf(err) != belfry.UnknownItem {
 		t.Error(err)
 	}
 }
@@ -497,7 +497,7 @@ func TestClassUnderPolicy(t *testing.T) {
 	b.shows(t, "web01/a=3")
 	put := func(text string) {
 		t.Helper()
-		if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, text)); err != nil {
+		if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -595,10 +595,7 @@ func TestPolicyNotStored(t *testing.T) {
 	b.policy(t, "p", says("view", "DMZ", "", 50))
 	f(put("p", says("view", "DMZ", "", 99)), "web01/a=3")
 	f(put("q", says("object", "a", "web01", 99)), "web01/a=3")
-	f(func() error {
-		_, _, err := b.DeletePolicy(context.Background(), b.Who, "p", engine.Repeat{})
-		return err
-	}, "web01/a=3")
+	f(func() error { return b.Definitions().DeletePolicy(b.Who, "p", engine.Repeat{}) }, "web01/a=3")
 	f(func() error {
 		_, _, err := b.Provision(context.Background(), b.Who, "custom", strings.NewReader("name,view\nweb01,Office\n"), intake.Options{})
 		return err

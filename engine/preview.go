@@ -2,16 +2,16 @@ package engine
 
 import "belfry"
 
-// Occurrence is one stretch of a window. It has no beginning when it is open already, and no end when it has none.
+// Occurrence is one opening of a window. From is empty if it is open already, To if it does not end.
 type Occurrence struct {
 	From string `json:"from,omitempty" schema:"format=date-time"`
 	To   string `json:"to,omitempty" schema:"format=date-time"`
 }
 
-// previewed is how many stretches of a window a dry run shows.
+// previewed is how many occurrences of a window a dry run shows.
 const previewed = 5
 
-// occurrences lists the next stretches of the window, in order.
+// occurrences lists the next occurrences of the window.
 func (a *Action) occurrences(now belfry.Time) (list []Occurrence) {
 	if a.Manage == nil || a.Window == nil {
 		return nil

@@ -11,24 +11,22 @@ import (
 	"belfry/meta"
 )
 
-// When a class or a policy changes, the new rules decide about all objects that they cover. When a view or resource is
-// managed otherwise or moved, all that stands in it may get another mode. Of few items that is part of the same record. Of
-// many it would hold the sequencer for long, so the record only has a mark that says what is to be done. The change itself
-// counts from then on, and a bounded number of items follows it at a time. The last turn removes the mark. What was left
-// undone by a crash is done after the next start.
+// When a class or a policy changes, all objects it covers are evaluated again. When the mode of a view or resource changes or it
+// moves, everything inside it may get another mode. For few items that is part of the same record. For many it would block
+// the sequencer, so the record only has a mark that names the work. The change itself takes effect at once, and a bounded
+// number of items follows in each turn. The last turn removes the mark. After a crash the next start continues.
 
-// turnItems is how many items a large change deals with in a turn, if Config.Turn does not say otherwise.
+// turnItems is the default of Config.Turn.
 const turnItems = 500
 
-// Names of marks begin with what is to be done.
+// Prefixes of the names of marks.
 const (
-	classMark = "class " // judge the objects of the class
-	itemMark  = "item "  // judge what stands in the item of that number
-	modeMark  = "cover " // give the item, and what stands in it, the mode that follows
+	classMark = "class " // evaluate the objects of the class
+	itemMark  = "item "  // evaluate the content of the item with this id
+	modeMark  = "cover " // set the mode of the item with this id and of its content
 )
 
-// evaluateClass lets the rules of a class, as the round has them, decide again about its objects. What it returns, if not
-// empty, is to be handed to Sequencer.reassessAll.
+// evaluateClass evaluates the objects of a class again. The caller passes rest, if not empty, to Sequencer.reassessAll.
 func (t *Tx) evaluateClass(name string) (rest string) {
 	if cell := t.Tenant.Class(name); cell != nil && cell.Objects() > t.seq.turn {
 		return t.evaluateLater(classMark + name)
@@ -44,7 +42,7 @@ func (t *Tx) evaluateClass(name string) (rest string) {
 	return ""
 }
 
-// evaluatePlace does the same for an item, and if content is set, for all that stands in it.
+// evaluatePlace does the same for an item, or, if content is set, for everything inside it.
 func (t *Tx) evaluatePlace(id belfry.ID, content bool) (rest string) {
 	n := t.seq.cfg.Tree.Node(id)
 	switch {
@@ -64,10 +62,10 @@ func (t *Tx) evaluatePlace(id belfry.ID, content bool) (rest string) {
 
 func reassessItem(id belfry.ID) string { return itemMark + strconv.FormatUint(uint64(id), 10) }
 
-// tooMuchIn tells whether more stands in an item than may still be changed in this record.
+// tooMuchIn reports whether an item has more items inside than may still be changed in this record.
 func (t *Tx) tooMuchIn(n *meta.Node) bool { return holdsMore(n, max(t.left, 0)) < 0 }
 
-// holdsMore takes what stands in an item off a number; below 0 it stops counting.
+// holdsMore subtracts the number of items inside an item from left, and stops below 0.
 func holdsMore(n *meta.Node, left int) int {
 	n.Children(func(c *meta.Node) bool {
 		left = holdsMore(c, left-1)
@@ -76,10 +74,10 @@ func holdsMore(n *meta.Node, left int) int {
 	return left
 }
 
-// evaluateLater makes the record say what is to be reassessed.
+// evaluateLater adds a mark for an evaluation.
 func (t *Tx) evaluateLater(what string) string { return t.mark(what, "") }
 
-// applyModeLater makes the record say that what stands in an item is still to get its mode.
+// applyModeLater adds a mark for a change of mode inside an item.
 func (t *Tx) applyModeLater(c modeChange) string {
 	how := "managed"
 	if c.moved {
@@ -88,8 +86,7 @@ func (t *Tx) applyModeLater(c modeChange) string {
 	return t.mark(modeMark+strconv.FormatUint(uint64(c.top.ID), 10), " "+how+" "+c.by)
 }
 
-// mark puts a mark into the record. Its text begins with what tells it from the one before of the same name, which may be of an
-// earlier process.
+// mark adds a mark to the record. Its text differs from that of an earlier mark of the same name, also one of an earlier process.
 func (t *Tx) mark(what, how string) string {
 	before := t.Tenant.Reassessment(what)
 	text := before
@@ -106,7 +103,7 @@ func (t *Tx) mark(what, how string) string {
 	return what
 }
 
-// Reassess does what was left undone when the process ended. What cannot be stored now is tried again later.
+// Reassess continues the reassessments that were outstanding when the last process ended. Those that fail are retried later.
 func (s *Sequencer) Reassess() (err error) {
 	for _, c := range s.cfg.Tree.Customers() {
 		list := s.cfg.Tree.Reassessments(c.ID)
@@ -118,16 +115,16 @@ func (s *Sequencer) Reassess() (err error) {
 	return err
 }
 
-// reassessing is what a mark asks for.
+// reassessing is the work of a mark.
 type reassessing struct {
 	what, mark string
 	how        modeChange
-	nodes      []*meta.Node // that are still to come
+	nodes      []*meta.Node // still to do
 	ended      bool
 }
 
-// reassessAll does what marks ask for, in turns. Marks that are not there any more are passed over. So is one that has been
-// replaced meanwhile: whoever did that does all of it.
+// reassessAll does the work of marks in turns. It skips marks that no longer exist, and those that were replaced meanwhile:
+// the command that replaced a mark does its work.
 func (s *Sequencer) reassessAll(c belfry.CustomerID, list []string) error {
 	var work []*reassessing
 	for {
@@ -160,7 +157,7 @@ func (s *Sequencer) reassessAll(c belfry.CustomerID, list []string) error {
 	}
 }
 
-// toReassess finds out what a mark asks for; nil when there is none.
+// toReassess lists the work of a mark; nil: the mark does not exist.
 func (s *Sequencer) toReassess(c belfry.CustomerID, what string) *reassessing {
 	r := &reassessing{what: what}
 	var top *meta.Node
@@ -191,7 +188,7 @@ func (s *Sequencer) toReassess(c belfry.CustomerID, what string) *reassessing {
 		slices.Reverse(r.nodes)
 		return r
 	}
-	if !outer { // else the item itself has got its mode already, see cover
+	if !outer { // else the item itself has its mode already, see applyMode
 		slices.Reverse(r.nodes)
 	}
 	r.how = modeChange{top: top}
@@ -201,7 +198,7 @@ func (s *Sequencer) toReassess(c belfry.CustomerID, what string) *reassessing {
 	return r
 }
 
-// settledMode is tx.settledMode as the tree has it.
+// settledMode is Tx.settledMode as of the tree.
 func settledMode(n *meta.Node) (m belfry.Mode) {
 	for ; n != nil; n = n.Parent {
 		m = max(m, ownMode(&n.State.State))
@@ -209,13 +206,13 @@ func settledMode(n *meta.Node) (m belfry.Mode) {
 	return m
 }
 
-// turnBudget is what may still be done in a turn. An item may change all that is around it, so that counts, too.
+// turnBudget bounds the work of a turn. An item can change all views around it, so these count as well.
 type turnBudget struct {
 	left   int
 	around map[*meta.Node]bool
 }
 
-// spend tells whether an item can be dealt with in this turn. The first one always can.
+// spend reports whether an item fits into this turn. The first one always does.
 func (u *turnBudget) spend(n *meta.Node, most int) bool {
 	if u.left == 0 || len(u.around) >= most {
 		return false
@@ -227,7 +224,7 @@ func (u *turnBudget) spend(n *meta.Node, most int) bool {
 	return true
 }
 
-// reassess does what a mark asks for, each item by itself, as far as this turn goes.
+// reassess processes the items of a mark, as many as fit into this turn.
 func (t *Tx) reassess(r *reassessing, turn *turnBudget) {
 	if r.mark != t.Tenant.Reassessment(r.what) {
 		r.ended = true

@@ -68,7 +68,7 @@ func TestReassessInTurns(t *testing.T) {
 	}
 	class := func(value int) func() {
 		return func() {
-			if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, diskAt(value))); err != nil {
+			if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, diskAt(value))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -86,7 +86,7 @@ func TestReassessAfterCrash(t *testing.T) {
 	j := &failing{Journal: enginetest.OpenJournal(t)}
 	b := newDiskBench(t, j)
 	j.left.Store(3) // the class itself, and one turn
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, diskAt(60))); err == nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, diskAt(60))); err == nil {
 		t.Fatal("the journal failed unnoticed")
 	}
 	if got := b.showing(belfry.Major); got == 0 || got == manyDisks {
@@ -103,11 +103,11 @@ func TestReassessAfterCrash(t *testing.T) {
 		t.Errorf("%d objects follow the class, left are %v", got, left)
 	}
 	j.left.Store(3)
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, diskAt(80))); err == nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, diskAt(80))); err == nil {
 		t.Fatal("the journal failed unnoticed")
 	}
 	j.left.Store(0)
-	if result, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, diskAt(80))); err != nil || result != engine.ClassUnchanged {
+	if result, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, diskAt(80))); err != nil || result != engine.ClassUnchanged {
 		t.Fatalf("%s, %v", result, err)
 	}
 	if got := b.showing(belfry.OK); got != manyDisks {

@@ -23,7 +23,7 @@ func (t *Tx) DeferRollup(f func()) {
 	t.rollups = &rollupQueue{at: map[*meta.Node]belfry.Time{}}
 	f()
 	r := t.rollups
-	for d := len(r.levels) - 1; d >= 0; d-- { // deepest first: what changes there joins the queue further up
+	for d := len(r.levels) - 1; d >= 0; d-- { // deepest first: changes there enqueue views further up
 		for _, n := range r.levels[d] {
 			t.rollUpNow(t.s.draft(n), r.at[n])
 		}

@@ -7,10 +7,10 @@ import (
 	"belfry/status"
 )
 
-// noRules are those of items about which nothing has been said.
+// noRules are the rules of items without class or policy.
 var noRules status.Rules
 
-// rulebook remembers the rules of a class. Rows of one class mostly come together.
+// rulebook caches the rules of the last class, since rows of one class mostly come together.
 type rulebook struct {
 	class *catalog.Class
 	rules *status.Rules
@@ -24,7 +24,7 @@ func (b *rulebook) of(def *catalog.Class) *status.Rules {
 	return b.rules
 }
 
-// rules are what decides about an item, as the tree has it.
+// rules returns the rules of an item as of the tree.
 func (s *Sequencer) rules(n *meta.Node) *status.Rules {
 	if s.cfg.Tree.Policed() > 0 {
 		return s.policyScope(n).rules(n, n.Class.Def, &s.classRules)
@@ -35,13 +35,13 @@ func (s *Sequencer) rules(n *meta.Node) *status.Rules {
 	return s.classRules.of(n.Class.Def)
 }
 
-// rules are what decides about an item, as the round has it.
+// rules returns the rules of an item as of the round.
 func (t *Tx) rules(n *meta.Node) *status.Rules {
 	if t.s.policed {
 		return t.policedRules(n)
 	}
 	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
-		return t.seq.classRules.of(t.Definition(n))
+		return t.seq.classRules.of(t.Find().Definition(n))
 	}
 	return t.seq.rules(n)
 }
@@ -49,12 +49,12 @@ func (t *Tx) rules(n *meta.Node) *status.Rules {
 func (t *Tx) policedRules(n *meta.Node) *status.Rules {
 	def := n.Class.Def
 	if n.Kind == belfry.KindObject && len(t.s.classes) > 0 {
-		def = t.Definition(n)
+		def = t.Find().Definition(n)
 	}
 	return t.policyScope(n).rules(n, def, &t.seq.classRules)
 }
 
-// evaluate lets the rules decide again about an item and all that stands in it.
+// evaluate evaluates an item and everything inside it again.
 func (t *Tx) evaluate(n *meta.Node) {
 	if n.Kind == belfry.KindObject {
 		t.evaluateObject(n)
@@ -64,8 +64,7 @@ func (t *Tx) evaluate(n *meta.Node) {
 	t.rollUp(t.s.draft(n), t.Now)
 }
 
-// evaluateObject lets the rules decide again about an object, by its last values. The command must have its round to itself,
-// so that no value has come in unseen.
+// evaluateObject evaluates an object by its last values. The command must be alone in its round, so that the tree has all values.
 func (t *Tx) evaluateObject(n *meta.Node) {
 	i := t.s.draft(n)
 	s, r := t.s.drafts[i].state, t.rules(n)

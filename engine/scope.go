@@ -3,15 +3,13 @@ package engine
 import (
 	"slices"
 
-	"belfry"
 	"belfry/meta"
 )
 
-// A command of somebody who is limited to sub-trees meets a customer that has nothing else: every look-up of the tx
-// gives what is inside, and nothing is made, moved or removed that is not. The roots of the sub-trees were put where they
-// are by others, and stay there.
+// A command of a user who is limited to sub-trees sees only these: look-ups find only items inside, and only items inside are
+// created, moved or removed. The roots of the sub-trees themselves cannot be moved or removed.
 
-// limit keeps the tx to sub-trees. Their names mean what the round has made of them so far.
+// limit restricts the transaction to sub-trees, whose names are resolved as of the round.
 func (t *Tx) limit(views []string) {
 	if t.Limited = len(views) > 0; !t.Limited {
 		return
@@ -23,13 +21,13 @@ func (t *Tx) limit(views []string) {
 	}
 }
 
-// Sees tells whether an item is inside.
+// Sees reports whether an item is inside the scope.
 func (t *Tx) Sees(n *meta.Node) bool {
 	if !t.Limited {
 		return true
 	}
 	at := n
-	if n.Resource != nil { // which it never leaves
+	if n.Resource != nil { // an item never leaves its resource
 		at = n.Resource
 	}
 	for ; at != nil; at = t.Parent(at) {
@@ -43,7 +41,7 @@ func (t *Tx) Sees(n *meta.Node) bool {
 	return false
 }
 
-// only gives an item if it is inside.
+// only returns an item if it is inside the scope, else nil.
 func (t *Tx) only(n *meta.Node) *meta.Node {
 	if n == nil || !t.Sees(n) {
 		return nil
@@ -51,69 +49,15 @@ func (t *Tx) only(n *meta.Node) *meta.Node {
 	return n
 }
 
-// ViewsNamed lists the views of that name inside resources.
-func (t *Tx) ViewsNamed(name string) (list []*meta.Node) {
-	t.Tenant.ViewsNamed(name, func(n *meta.Node) {
-		if !t.s.gone[n.ID] && t.Sees(n) {
-			list = append(list, n)
-		}
-	})
-	return list
-}
-
-// root tells whether an item is inside and what it stands in is not.
+// root reports whether an item is the root of a sub-tree of the scope.
 func (t *Tx) root(n *meta.Node) bool {
 	p := t.Parent(n)
 	return t.Limited && p != nil && !t.Sees(p)
 }
 
-// StandsIn names what an item stands in; all that is outside is MAIN.
-func (t *Tx) StandsIn(n *meta.Node) string {
-	if t.root(n) {
-		return belfry.Main
-	}
-	return t.Parent(n).Name
-}
-
-// keepInside is the last of the guards: whatever let a command get here, it changes nothing outside.
+// keepInside panics before a change outside the scope, in case an earlier check is missing.
 func (t *Tx) keepInside(n *meta.Node) {
 	if n != nil && !t.Sees(n) {
-		panic("ingest: a command would change what is outside its scope")
+		panic("engine: a command would change what is outside its scope")
 	}
-}
-
-// AtMain refuses what a limited user wants done directly in MAIN.
-func (t *Tx) AtMain(column string) *belfry.RowError {
-	if !t.Limited {
-		return nil
-	}
-	return belfry.Rejectf(column, belfry.NotAllowed, "you are limited to some views, and %s is outside them; name a view of yours", belfry.Main)
-}
-
-// Rooted refuses to move or remove a root.
-func (t *Tx) Rooted(column string, n *meta.Node) *belfry.RowError {
-	if !t.root(n) {
-		return nil
-	}
-	return belfry.Rejectf(column, belfry.NotAllowed, "%q is where what you may see begins, and stays where it stands; ask an administrator who is not limited to it", n.Name)
-}
-
-// Taken refuses a name at customer level that somebody has whom a limited user does not see. It says nothing more.
-func (t *Tx) Taken(name string) *belfry.RowError {
-	if n := t.anyPlace(name); n != nil && !t.Sees(n) {
-		return errTaken(name)
-	}
-	return nil
-}
-
-// TakenElement is the same for an element.
-func (t *Tx) TakenElement(pkg, name string) *belfry.RowError {
-	if n := t.anyElement(pkg, name); n != nil && !t.Sees(n) {
-		return errTaken(name)
-	}
-	return nil
-}
-
-func errTaken(name string) *belfry.RowError {
-	return belfry.Rejectf("name", belfry.NameInUse, "the name %q is taken; choose another", belfry.Clip(name))
 }

@@ -2,14 +2,12 @@ package engine
 
 import (
 	"belfry"
-	"belfry/catalog"
 	"belfry/meta"
 	"belfry/status"
 )
 
-// scratch holds what the commands of a round have decided and nobody may see yet. It lies over the tree: a look-up asks
-// it first. When the round is committed the records carry the same content to the tree; when it is not, forgetting the
-// scratch undoes everything.
+// scratch holds the uncommitted effects of a round, as an overlay of the tree: look-ups read it first. A commit applies the
+// records to the tree; a failed round is undone by dropping the scratch.
 type scratch struct {
 	drafts []draft
 	index  meta.Sparse[uint32] // by item ID: 1 + place in drafts, 0 when the item has not been touched
@@ -22,50 +20,50 @@ type scratch struct {
 	namedTo int
 	objectN map[belfry.CustomerID]int
 	placeN  map[belfry.CustomerID]int   // resources, views and elements, the same
-	texts   map[belfry.CustomerID]int64 // by how much the round lets texts grow, see tx.takeTexts
+	texts   map[belfry.CustomerID]int64 // bytes that the round adds to texts, see Tx.reserveTexts
 	grown   int64                       // the same of all customers
 	growth  itemGrowth
 	listenN map[belfry.CustomerID]int // receivers, the same
-	classes map[slot]*meta.Class      // made or changed in this round
-	changed map[belfry.ID]belfry.Item // the last word on items that were changed, moved or removed
+	classes map[slot]*meta.Class      // created or changed in this round
+	changed map[belfry.ID]belfry.Item // current version of items that were changed, moved or removed
 	parents map[belfry.ID]*meta.Node  // of items that were moved
 	gone    map[belfry.ID]bool        // removed in this round
 
 	policed  bool                         // there are policies
-	policies map[belfry.ID][]*meta.Policy // on items about which the round says something else than the tree
-	scopes   map[belfry.ID]*policyScope   // as the round has them, see tx.regime
-	unseen   []*meta.Node                 // to be judged when their newest values have been seen
+	policies map[belfry.ID][]*meta.Policy // of items whose policies the round has changed
+	scopes   map[belfry.ID]*policyScope   // as of the round, see Tx.policyScope
+	unseen   []*meta.Node                 // to be evaluated once the tree has their newest values
 
-	marked bool        // something is to be reassessed that the tree does not know of yet
-	left   []unsettled // by windows and moves, to be finished when the round is committed
+	marked bool        // the round has added a mark
+	left   []unsettled // by windows and moves, to be queued when the round is committed
 
-	moment uint32 // counts what happens, see tx.begin
+	moment uint32 // counter, see Tx.begin
 
-	changes []itemChange // room for those of the next turn
+	changes []itemChange // memory for those of the next turn
 
-	wake []*meta.Node // to find out again when they are due, beside those whose state is set
+	wake []*meta.Node // to be scheduled again, besides items with a new state
 
 	buffer   []byte
 	payloads [][]byte
 }
 
-// draft is the state of an item as the round has it so far.
+// draft is the state of an item as of the round.
 type draft struct {
 	node   *meta.Node
 	state  belfry.State
 	counts status.Counts // of a view or resource
-	fresh  bool          // something has happened to the object in this round
-	moved  *meta.Node    // of what stands in a view, the last that has shown something else
-	left   *meta.Node    // of what has shown something else at one moment, what had shown the worst
-	worst  belfry.Status // that it had shown
-	moment uint32        // which one, see tx.begin
-	cause  *meta.Node    // what the last alarm of a view named as the reason
+	fresh  bool          // the object has received a value in this round
+	moved  *meta.Node    // the last item in the view that changed its status
+	left   *meta.Node    // the item in the view that had the worst status of all that changed at the moment
+	worst  belfry.Status // its status before
+	moment uint32        // see Tx.begin
+	cause  *meta.Node    // reason named by the last alarm of a view
 
-	in *belfry.Record // the last one that has its state
-	at int            // where among the states of that record
+	in *belfry.Record // the last record with the state
+	at int            // index of the state in that record
 }
 
-// slot names a place where an item can stand: in a customer (resource 0) or in a resource.
+// slot is the unique name of an item in a customer (resource 0) or in a resource.
 type slot struct {
 	customer belfry.CustomerID
 	resource belfry.ID
@@ -80,7 +78,7 @@ const (
 	viewSlot                   // views inside a resource
 	objectSlot                 // objects
 	classSlot
-	elementSlot // graphical elements; the package stands before the name
+	elementSlot // graphical elements; the name is preceded by the package
 )
 
 func (s *scratch) reset(t *meta.Tree) {
@@ -109,17 +107,17 @@ func (s *scratch) reset(t *meta.Tree) {
 	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
 }
 
-// keepRoom keeps the room of changes that have been told for the next ones.
-func (s *scratch) keepRoom(told []itemChange) {
+// keepRoom keeps the memory of changes that have been written for the next turn.
+func (s *scratch) keepRoom(used []itemChange) {
 	const large = 1024
-	if cap(told) > large {
-		told = nil
+	if cap(used) > large {
+		used = nil
 	}
-	clear(told[:cap(told)])
-	s.changes = told[:0]
+	clear(used[:cap(used)])
+	s.changes = used[:0]
 }
 
-// empty makes a map empty. One that was large is let go: emptying it would cost every small round after it.
+// empty clears a map, or replaces it if it is large: clearing that would slow down every small round after it.
 func empty[K comparable, V any](m *map[K]V) {
 	const large = 1024
 	if *m == nil || len(*m) > large {
@@ -129,7 +127,7 @@ func empty[K comparable, V any](m *map[K]V) {
 	clear(*m)
 }
 
-// draft gives the place of an item's draft; it is made when the round first touches the item.
+// draft returns the index of an item's draft, which it makes on first use.
 func (s *scratch) draft(n *meta.Node) int {
 	if i := s.index.At(uint64(n.ID)); i != 0 {
 		return int(i - 1)
@@ -152,7 +150,7 @@ func (s *scratch) rowIDs(e *meta.Tenant, n int) belfry.RowID {
 	return first
 }
 
-// encode writes the records into one buffer that the next round uses again.
+// encode encodes the records into one buffer, which the next round reuses.
 func (s *scratch) encode(changes []change) [][]byte {
 	s.buffer, s.payloads = s.buffer[:0], s.payloads[:0]
 	ends := make([]int, len(changes))
@@ -172,32 +170,11 @@ func (s *scratch) encode(changes []change) [][]byte {
 	return s.payloads
 }
 
-// Place finds a view or resource at customer level.
-func (t *Tx) Place(name string) *meta.Node { return t.only(t.anyPlace(name)) }
-
-// anyPlace finds one that may be outside the scope.
-func (t *Tx) anyPlace(name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.Tenant.ID, 0, placeSlot, name}]; ok {
-		return n
-	}
-	return t.Tenant.Place(name)
-}
-
-// Element finds a graphical element.
-func (t *Tx) Element(pkg, name string) *meta.Node { return t.only(t.anyElement(pkg, name)) }
-
-func (t *Tx) anyElement(pkg, name string) *meta.Node {
-	if n, ok := t.s.items[elementAt(t.Tenant.ID, pkg, name)]; ok {
-		return n
-	}
-	return t.Tenant.Element(pkg, name)
-}
-
 func elementAt(c belfry.CustomerID, pkg, name string) slot {
 	return slot{c, 0, elementSlot, pkg + "/" + name}
 }
 
-// slotOf is the place of an item.
+// slotOf returns the slot of an item.
 func slotOf(n *meta.Node) slot {
 	switch {
 	case n.Kind == belfry.KindElement:
@@ -210,46 +187,8 @@ func slotOf(n *meta.Node) slot {
 	return slot{n.Customer, 0, placeSlot, n.Name}
 }
 
-// Resource finds a resource.
-func (t *Tx) Resource(name string) *meta.Node {
-	if n := t.Place(name); n != nil && n.Kind == belfry.KindResource {
-		return n
-	}
-	return nil
-}
-
-// View finds a view of a resource; the resource is one itself, under its own name.
-func (t *Tx) View(resource *meta.Node, name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.Tenant.ID, resource.ID, viewSlot, name}]; ok {
-		return n
-	}
-	return resource.View(name)
-}
-
-// Object finds an object of a resource.
-func (t *Tx) Object(resource *meta.Node, name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.Tenant.ID, resource.ID, objectSlot, name}]; ok {
-		return n
-	}
-	return resource.Object(name)
-}
-
-// ObjectsNamed lists the objects of that name in the whole customer.
-func (t *Tx) ObjectsNamed(name string) (list []*meta.Node) {
-	add := func(n *meta.Node) {
-		if !t.s.gone[n.ID] && t.Sees(n) {
-			list = append(list, n)
-		}
-	}
-	t.Tenant.ObjectsNamed(name, add)
-	for _, n := range t.s.namedObjects(t.Tenant.ID, name) {
-		add(n)
-	}
-	return list
-}
-
-// namedObjects lists the objects of that name that the round has created. The index is made when somebody asks: rows
-// that name their resource never do.
+// namedObjects lists the objects of that name that the round has created. The index is built on demand: rows that name their
+// resource do not need it.
 func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
 	for ; s.namedTo < len(s.made); s.namedTo++ {
 		if n := s.made[s.namedTo]; n.Kind == belfry.KindObject {
@@ -258,40 +197,4 @@ func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
 		}
 	}
 	return s.named[slot{customer: c, name: name}]
-}
-
-// Class finds a class that has a definition; nil when there is none yet.
-func (t *Tx) Class(name string) *meta.Class {
-	if c := t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}]; c != nil {
-		return c
-	}
-	if c := t.Tenant.Class(name); c != nil && c.Def != nil {
-		return c
-	}
-	if def := t.seq.cfg.Tree.Catalog().Class(name); def != nil {
-		return &meta.Class{Name: name, Def: def}
-	}
-	return nil
-}
-
-// Definition is the class's definition as this round has it.
-func (t *Tx) Definition(n *meta.Node) *catalog.Class {
-	if c := t.s.classes[slot{t.Tenant.ID, 0, classSlot, n.Class.Name}]; c != nil {
-		return c.Def
-	}
-	if n.Class.Def == nil { // the record that defined it was lost to damage
-		return catalog.InferClass(n.Class.Name)
-	}
-	return n.Class.Def
-}
-
-// GenericView is the class of views that nobody has given one.
-const GenericView = "generic"
-
-// ViewClass gives the cell of a view class; those are free strings.
-func (t *Tx) ViewClass(name string) *meta.Class {
-	if c := t.Tenant.Class(name); c != nil {
-		return c
-	}
-	return &meta.Class{Name: name}
 }

@@ -6,8 +6,8 @@ import (
 	"belfry/meta"
 )
 
-// SealSecrets seals the secret answers that were stored before their question was made a secret one, or that were sealed with
-// a key that is not the first one any more. Those that cannot be opened stay as they are.
+// SealSecrets encrypts the secret answers that were stored before their question became secret, or with a key that is no longer
+// the first one. Those that cannot be decrypted stay as they are.
 func (s *Sequencer) SealSecrets() (items int, err error) {
 	for c, ids := range s.cfg.Tree.Unsealed() {
 		err := s.Do(&Command{Customer: c, Alone: true, Decide: func(t *Tx) error {
@@ -25,7 +25,7 @@ func (s *Sequencer) SealSecrets() (items int, err error) {
 	return items, nil
 }
 
-// sealItem seals the secret answers of an item again, and tells whether there were any.
+// sealItem encrypts the secret answers of an item again and reports whether there were any.
 func (t *Tx) sealItem(n *meta.Node) bool {
 	secrets, pt := t.seq.cfg.Tree.Secrets(), t.seq.cfg.Tree.Catalog().Package(n.Package)
 	d := t.Details(n)

@@ -6,35 +6,29 @@ import (
 	"belfry"
 )
 
-// Sender is who sends: the customer and what of it the sender may touch, the hash of the key that was shown, and the name of the key, or of the user whose
-// session was.
+// Sender identifies who sends a request: the customer and scope, the hash of the API key or session, and the name of the key or
+// user.
 type Sender struct {
 	belfry.Scope
 	Key   string
 	Name  string
-	IsKey bool // it is a key, and Name is that of the key
+	IsKey bool // Name is that of an API key
 	// How the request came, for the audit trail, as in belfry.Actor.
 	Via, Address, Request string
-	// Wait runs f, which may wait for long, without what the request holds that others need. It gives the error of f, or says why
-	// the sender may not go on. Nil for one that holds nothing and always may.
+	// Wait runs f, which may wait long, and meanwhile frees the resources that the request holds. It returns the error of f, or
+	// why the sender may not continue. Nil: the request holds nothing.
 	Wait func(f func(context.Context) error) error
 }
 
-// Actor is the sender as the audit trail names it.
+// Actor returns the sender as the audit trail names it.
 func (w Sender) Actor() *belfry.Actor {
 	return &belfry.Actor{Name: w.Name, Via: w.Via, Address: w.Address, Request: w.Request}
 }
 
-// Pause runs f, which may wait for long, before a turn is given to the sequencer.
+// Pause runs f, which may wait long, through Wait if there is one.
 func (w Sender) Pause(ctx context.Context, f func(context.Context) error) error {
 	if w.Wait == nil {
 		return f(ctx)
 	}
 	return w.Wait(f)
-}
-
-// Repeat identifies a request that may come again.
-type Repeat struct {
-	Key    string   // the client's Idempotency-Key; empty for none
-	Digest [32]byte // of method, path, query and body
 }

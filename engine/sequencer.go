@@ -1,6 +1,6 @@
-// Package engine is where everything is decided. Rows, which package intake reads, and what operators and administrators do
-// become commands, and one goroutine, the sequencer, decides them one after the other, commits what follows from them to the
-// journal and makes it visible.
+// Package engine decides, commits and publishes all changes. Rows, which package intake reads, and actions of operators and
+// administrators become commands. One goroutine, the sequencer, decides them one at a time, commits their effects to the
+// journal and makes them visible.
 //
 //	request goroutines                the sequencer                        after the fsync
 //	──────────────────                ─────────────                        ───────────────
@@ -8,8 +8,8 @@
 //	        (in parallel)             (one at a time)         (one fsync
 //	                                                           per round)
 //
-// Invariants: nothing has happened before the fsync, and everything has after it; if it fails, the scratch is dropped
-// and every command of the round is refused. Only the sequencer writes to the tree, so it reads it without a lock.
+// Invariants: a command has no effect before the fsync and its whole effect after it. If the fsync fails, the scratch is
+// dropped and every command of the round gets the error. Only the sequencer writes to the tree, so it reads without a lock.
 package engine
 
 import (
@@ -28,41 +28,41 @@ import (
 	"belfry/meta"
 )
 
-// Config is what a Sequencer needs. All of it is required unless it says otherwise.
+// Config configures a Sequencer. All fields are required unless they say otherwise.
 type Config struct {
-	Tree    *meta.Tree // and the catalog as it is
+	Tree    *meta.Tree
 	Journal Journal
-	Sinks   []func(*belfry.Record) // told of every committed record, in order; must not block
-	// Room waits until rows of a customer may come in, or says why they may not. With no rows it is asked for what only
-	// removes something, which is taken also while memory is short.
+	Sinks   []func(*belfry.Record) // receive every committed record, in order; must not block
+	// Room waits until rows of a customer may be accepted, or returns why they may not. With rows 0 it is called for
+	// removals, which are accepted even while memory is short.
 	Room    func(ctx context.Context, c belfry.CustomerID, rows int) error
 	Ready   func() error // non-nil while nothing can be stored
 	Answers func(ctx context.Context, c belfry.CustomerID, key string) (*belfry.Answer, error)
-	Count   func(belfry.CustomerID) int // of answers under an Idempotency-Key that are kept
+	Count   func(belfry.CustomerID) int // of stored replies
 	Limits  func() Limits
 	Now     func() time.Time
-	// Trusted is the time by which data expire. It differs from Now while the clock is in doubt; nil: it never does.
+	// Trusted is the time by which data expire. It differs from Now while the clock is not trusted; nil: Now.
 	Trusted func() time.Time
-	// Passed reads a clock that nobody sets; nil: what Now has of it.
+	// Passed reads a monotonic clock; nil: that of Now.
 	Passed func() time.Duration
-	// Oldest is the time before which answers under an Idempotency-Key are too old; nil: AnswersKept before Trusted.
+	// Oldest is the time before which stored replies have expired; nil: AnswersKept before Trusted.
 	Oldest func() time.Time
-	// Keep sees to it that rows of a moment are kept, which may be one whose rows have been dropped; may be nil.
+	// Keep makes sure that rows of this time are stored even if rows of that day were dropped before; may be nil.
 	Keep func(at belfry.Time) error
-	// Last is the time of the newest record in the journal, behind which arrival times do not fall by a few seconds.
+	// Last is the time of the newest record in the journal. Arrival times do not fall a few seconds behind it.
 	Last belfry.Time
-	// Arrives is told the time of every record before it is written, by the sequencer, and may refuse it; may be nil.
+	// Arrives is called with the time of every record before it is written, and may refuse it; may be nil.
 	Arrives func(at belfry.Time) error
-	// Stepped is told by how much the clock was set, forward or back, and what it says since; may be nil.
+	// Stepped is called when the clock was set, with the difference and the new time; may be nil.
 	Stepped func(by time.Duration, now time.Time)
-	Zone    *time.Location                         // of times that are given without one
-	ZoneOf  func(belfry.CustomerID) *time.Location // the same where customers differ; may be nil
-	// Turn is how many items of a large change are dealt with in one turn; 0: the default.
+	Zone    *time.Location                         // of times without a zone
+	ZoneOf  func(belfry.CustomerID) *time.Location // Zone of a customer; may be nil
+	// Turn is how many items of a large change are processed in one turn; 0: the default.
 	Turn int
 	Log  *slog.Logger
 }
 
-// Journal makes payloads durable, all or none, at consecutive positions.
+// Journal stores payloads durably, all or none, at consecutive positions.
 type Journal interface {
 	Append(payloads ...[]byte) (first belfry.Position, err error)
 }
@@ -71,12 +71,12 @@ type Journal interface {
 type Limits struct {
 	HeldRows   int   // of a body that is applied as a whole, see package intake; 0: the default
 	HeldMemory int64 // of all such bodies together, decoded; 0: the default
-	ChunkBytes int   // of a body that are decided at a time; 0: the default
+	ChunkBytes int   // of a body, decided at a time; 0: the default
 	Row        int
 	Columns    int
 	Indicators int // the highest number, at most belfry.MaxIndicators
 	Objects    int // per customer, and as many resources, views and elements together
-	// Texts is the memory for what customers have set up, see meta.Tree.Texts. One customer may take half of it. 0: no limit.
+	// Texts is the memory for texts of configuration, see meta.Tree.Texts. One customer may use half of it. 0: no limit.
 	Texts int64
 	// Items is the memory for items and their last values, see meta.Tree.Memory. 0: no limit.
 	Items         int64
@@ -84,8 +84,8 @@ type Limits struct {
 	Answers       int // under an Idempotency-Key, per customer
 	Rate          int // rows per second and customer; 0: any number
 	StrictClasses bool
-	Retention     func(collection string) time.Duration // 0: for ever
-	Oldest        func(collection string) belfry.Time   // rows before it would not be kept; nil: there are none
+	Retention     func(collection string) time.Duration // 0: unlimited
+	Oldest        func(collection string) belfry.Time   // rows before it would be dropped; nil: none
 }
 
 // Sequencer decides commands one at a time. Run must be running for any command to end.
@@ -98,24 +98,24 @@ type Sequencer struct {
 	read         time.Time     // when the clock was last compared with the time that has passed
 	passed       time.Duration // Config.Passed then
 	latest       belfry.Time   // the time of arrivals then
-	keptDay      belfry.Time   // the day for which keep was asked last
-	since        atomic.Int64  // the same as clock.since, for others
+	keptDay      belfry.Time   // the day for which Config.Keep was last called
+	since        atomic.Int64  // clock.since, for other goroutines
 	classRules   rulebook
 	policyScopes policyScopes
-	marks        int // given by tx.mark
+	marks        int // number of marks made, see Tx.mark
 	turn         int // see Config.Turn
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*Command
-	turns     []belfry.CustomerID // customers with something waiting, each once
+	turns     []belfry.CustomerID // customers with queued commands, each once
 	afterLong bool                // the last round was a long command
 	stopped   bool
 	wake      chan struct{}
-	answering map[string]chan struct{} // requests at work, by customer and Idempotency-Key
+	answering map[string]chan struct{} // requests in flight, by customer and Idempotency-Key
 	behind    behind
 }
 
-// New makes a Sequencer.
+// New returns a Sequencer that Run starts.
 func New(c Config) *Sequencer {
 	if c.Trusted == nil {
 		c.Trusted = c.Now
@@ -136,55 +136,55 @@ func New(c Config) *Sequencer {
 	return s
 }
 
-// Tree is the tree that the sequencer changes.
+// Tree returns the tree that the sequencer writes to.
 func (s *Sequencer) Tree() *meta.Tree { return s.cfg.Tree }
 
-// Limits are those that hold now.
+// Limits returns the current limits.
 func (s *Sequencer) Limits() Limits { return s.cfg.Limits() }
 
-// Clock is the time of day. See Now for the time of rows.
+// Clock returns the time of day. Now returns the time of rows.
 func (s *Sequencer) Clock() time.Time { return s.cfg.Now() }
 
-// WaitForRoom waits until so many rows of a customer may come in, see Config.Room.
+// WaitForRoom waits until that many rows of a customer may be accepted, see Config.Room.
 func (s *Sequencer) WaitForRoom(ctx context.Context, c belfry.CustomerID, rows int) error {
 	return s.cfg.Room(ctx, c, rows)
 }
 
-// Trusted is the time by which data expire, see Config.
+// Trusted returns the time by which data expire, see Config.
 func (s *Sequencer) Trusted() time.Time { return s.cfg.Trusted() }
 
-// Command is one thing to decide.
+// Command is a unit of work: it is decided as a whole and its effects are one record.
 type Command struct {
 	Customer belfry.CustomerID
-	By       *belfry.Actor // who asked for it; nil: the service
-	Views    []string      // to which it is limited; none: it may touch everything of the customer
+	By       *belfry.Actor // who sent it; nil: the service
+	Views    []string      // to which it is limited; none: the whole customer
 	Rows     int           // its cost in a round, in rows that are ready
-	Alone    bool          // its effects may have to be taken back, so it gets a round of its own
-	Gathers  bool          // rows of other requests join it until it is decided
+	Alone    bool          // it gets a round of its own, so that its effects can be rolled back
+	Gathers  bool          // rows of other requests may join it until it is decided
 	Urgent   bool          // tried even when the disk is nearly full: a key must be revocable then, too
 	Decide   func(*Tx) error
 	Err      error
 	Done     chan struct{}
 }
 
-// Again makes a command that does the same in another turn.
+// Again returns a copy of the command for another turn.
 func (c *Command) Again() *Command {
 	return &Command{Customer: c.Customer, By: c.By, Views: c.Views, Rows: c.Rows, Alone: c.Alone, Decide: c.Decide}
 }
 
-// long tells whether a command takes as much time as a round may, so that no other shares a round with it.
+// long reports whether a command needs a round of its own.
 func (c *Command) long() bool { return c.Alone || c.Rows > roundRows }
 
-// roundRows is how many rows share one fsync at most: enough to make it cheap, few enough to keep everybody's wait short.
+// roundRows limits the rows that share one fsync: enough to make it cheap, few enough to keep latency low.
 const roundRows = 1 << 16
 
-// ErrGone is for who asks for a customer that was removed while the request was under way.
+// ErrGone: the customer was removed while the request was in flight.
 var ErrGone = belfry.Errorf(belfry.InvalidKey, "the customer of this key or session has been removed")
 
-// ErrTakenBack ends a command whose effects are not wanted.
+// ErrTakenBack rolls a command back.
 var ErrTakenBack = errors.New("taken back")
 
-// Submit puts a command in its customer's queue. The command has ended when done is closed.
+// Submit puts a command in its customer's queue. Done is closed when the command has ended.
 func (s *Sequencer) Submit(c *Command) error {
 	if !c.Urgent {
 		if err := s.cfg.Ready(); err != nil {
@@ -209,7 +209,7 @@ func (s *Sequencer) Submit(c *Command) error {
 	return nil
 }
 
-// Do submits a command and waits for its end. It does not give up with ctx: the effects may be under way already.
+// Do submits a command and waits until it has ended. It cannot be cancelled, since the effects may already be committed.
 func (s *Sequencer) Do(c *Command) error {
 	if err := s.Submit(c); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (s *Sequencer) Do(c *Command) error {
 	return c.Err
 }
 
-// Run decides commands until ctx ends, then finishes those that were accepted.
+// Run decides commands until ctx ends, then those still queued.
 func (s *Sequencer) Run(ctx context.Context) error {
 	s.startClock()
 	var finishing sync.WaitGroup
@@ -227,13 +227,13 @@ func (s *Sequencer) Run(ctx context.Context) error {
 	timer := time.NewTimer(clockEvery)
 	defer timer.Stop()
 	for {
-		if ctx.Err() != nil { // what is left of large changes is for the next process
+		if ctx.Err() != nil { // the next process continues large changes
 			s.stop()
 		}
 		s.watchClock()
 		s.tick()
 		if s.gathers() {
-			runtime.Gosched() // who is ready to send a row gets into this round: one fsync for more of them
+			runtime.Gosched() // requests that are about to add a row can join this round and share its fsync
 		}
 		if round := s.nextRound(); len(round) > 0 {
 			s.round(round)
@@ -255,7 +255,7 @@ func (s *Sequencer) Run(ctx context.Context) error {
 	}
 }
 
-// stop makes the sequencer take no more commands, and tells whether none is left.
+// stop makes the sequencer refuse further commands and reports whether the queues are empty.
 func (s *Sequencer) stop() (empty bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,16 +263,16 @@ func (s *Sequencer) stop() (empty bool) {
 	return len(s.turns) == 0
 }
 
-// gathers tells whether the next command is one that further rows may join.
+// gathers reports whether further rows may join the next command.
 func (s *Sequencer) gathers() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.turns) > 0 && s.queues[s.turns[0]][0].Gathers
 }
 
-// nextRound picks the commands of the next round, one of each customer in turn, so that nobody waits for another's backlog. After
-// a long command the short ones of all customers go first: whoever sends little waits for one long command at most, not for
-// one of each customer that sends them. The long ones have every other round, so they are not held up either.
+// nextRound picks the commands of the next round, one from each customer in turn, so that a backlog delays only its own customer.
+// After a long command the short ones of all customers come first, so that a short command waits for one long command at most.
+// Long ones get every other round, so they are not starved.
 func (s *Sequencer) nextRound() (round []*Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -286,8 +286,8 @@ func (s *Sequencer) nextRound() (round []*Command) {
 	return round
 }
 
-// pickCommands takes the commands of a round from the queues, with or without long ones. A command that would make the round longer
-// than roundRows begins the next: those who are in the round would wait for it.
+// pickCommands takes the commands of a round from the queues, with or without long ones. A command that does not fit into
+// roundRows starts the next round.
 func (s *Sequencer) pickCommands(long bool) (round []*Command) {
 	var passed []belfry.CustomerID // their turn comes in the next round
 	rows := 0
@@ -338,8 +338,7 @@ func (s *Sequencer) round(commands []*Command) {
 	}
 }
 
-// decide lets each command of a round have its say. A fault in one of them leaves a scratch that nobody can trust, so
-// none of the round counts; the next round starts afresh.
+// decide runs every command of the round. If one panics, the scratch is unusable, so the whole round fails.
 func (s *Sequencer) decide(commands []*Command) (changes []change, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -369,7 +368,7 @@ func (s *Sequencer) decide(commands []*Command) (changes []change, err error) {
 	return changes, nil
 }
 
-// change is a record with the nodes that were made for its new items.
+// change is a record with the nodes of its new items.
 type change struct {
 	*belfry.Record
 	made []*meta.Node
@@ -389,7 +388,7 @@ func (s *Sequencer) commit(changes []change) error {
 	return nil
 }
 
-// publish makes records durable, and then visible.
+// publish writes records to the journal and makes them visible.
 func (s *Sequencer) publish(changes []change) error {
 	if s.cfg.Arrives != nil {
 		for _, c := range changes {
@@ -407,8 +406,8 @@ func (s *Sequencer) publish(changes []change) error {
 		r := c.Record
 		r.SetPos(first + belfry.Position(i))
 		if err := s.cfg.Tree.Apply(r, c.made...); err != nil {
-			// The record is committed and this is the code that made it: going on would answer from a wrong picture.
-			panic("ingest: a committed record does not apply: " + err.Error())
+			// The record is committed, so this is a bug, and the tree is wrong from here on.
+			panic("engine: a committed record does not apply: " + err.Error())
 		}
 		for _, sink := range s.cfg.Sinks {
 			sink(r)
@@ -429,7 +428,7 @@ func (s *Sequencer) publish(changes []change) error {
 	return nil
 }
 
-// refused turns a journal's failure into what clients are told.
+// refused turns an error of the journal into the error for clients.
 func (s *Sequencer) refused(err error) error {
 	s.cfg.Log.Error("journal refused a round", "err", err)
 	switch {

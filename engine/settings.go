@@ -11,38 +11,39 @@ import (
 	"belfry/meta"
 )
 
-// PutSettings keeps settings, of a customer or with customer 0 of the instance; nil forgets one. What they mean has been
-// checked. Of what is in force before, the event tells.
-func (s *Sequencer) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string, before map[string]string) error {
-	return s.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
-		have := s.cfg.Tree.Settings(c)
-		var told []string
+// PutSettings stores settings of a customer, or of the instance with customer 0; nil removes one. They have been checked. before
+// has the values in effect, for the event.
+func (d Definitions) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string, before map[string]string) error {
+	return d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
+		have := d.seq.cfg.Tree.Settings(c)
+		var changed []string
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			next := settings[name]
 			was, set := have[name]
 			switch {
 			case next == nil && set:
 				t.Document(belfry.Doc{Kind: belfry.DocSetting, Customer: c, Name: name})
-				told = append(told, fmt.Sprintf("%s: %s -> what it is without a setting", name, shownValue(before[name])))
+				changed = append(changed, fmt.Sprintf("%s: %s -> default", name, shownValue(before[name])))
 				t.auditSetting(name, ActionRemoved, Field{"value", quoted(before[name]), ""})
 			case next != nil && (!set || was != *next):
 				t.Put(belfry.DocSetting, c, name, *next)
-				told = append(told, fmt.Sprintf("%s: %s -> %s", name, shownValue(before[name]), shownValue(*next)))
+				changed = append(changed, fmt.Sprintf("%s: %s -> %s", name, shownValue(before[name]), shownValue(*next)))
 				t.auditSetting(name, ActionChanged, TextField("value", before[name], *next, false))
 			}
 		}
-		if len(told) > 0 {
-			t.Event("configuration", "configuration", "settings changed: "+strings.Join(told, ", "), who.Name)
+		if len(changed) > 0 {
+			t.Event("configuration", "configuration", "settings changed: "+strings.Join(changed, ", "), who.Name)
 		}
 		return nil
 	}})
 }
 
+// auditSetting adds a row about a setting to the audit trail.
 func (t *Tx) auditSetting(name, action string, value Field) {
 	t.Audit(Change{Kind: belfry.DocSetting, Name: name, Action: action, Fields: []Field{value}, Info: "setting " + name + " " + action})
 }
 
-// Zone is the time zone of times that a customer gives without one.
+// Zone returns the time zone for times that a customer gives without one.
 func (s *Sequencer) Zone(c belfry.CustomerID) *time.Location {
 	if s.cfg.ZoneOf != nil {
 		return s.cfg.ZoneOf(c)
@@ -50,7 +51,7 @@ func (s *Sequencer) Zone(c belfry.CustomerID) *time.Location {
 	return s.cfg.Zone
 }
 
-// Rezone lets monitoring periods that name no zone be read in the one that counts now.
+// Rezone parses monitoring periods again, after the default time zone has changed.
 func (s *Sequencer) Rezone() error {
 	for _, c := range s.cfg.Tree.Customers() {
 		err := s.Do(&Command{Customer: c.ID, Alone: true, Decide: func(t *Tx) error {

@@ -44,7 +44,7 @@ func TestPutSettings(t *testing.T) {
 		if text == "" {
 			change[name] = nil
 		}
-		if err := b.PutSettings(who, c, change, map[string]string{name: "0"}); err != nil {
+		if err := b.Definitions().PutSettings(who, c, change, map[string]string{name: "0"}); err != nil {
 			t.Fatal(err)
 		}
 	}

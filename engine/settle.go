@@ -7,8 +7,7 @@ import (
 	"belfry/meta"
 )
 
-// Settle lets every view and resource show what follows from its content. In the normal course of things that is so
-// already; after records were lost it need not be.
+// Settle rolls up every view and resource. That changes nothing unless records were lost.
 func (s *Sequencer) Settle() error {
 	for _, c := range s.cfg.Tree.Customers() {
 		err := s.Do(&Command{Customer: c.ID, Alone: true, Urgent: true, Decide: func(t *Tx) error {
@@ -31,11 +30,11 @@ func (t *Tx) settle() {
 		return true
 	})
 	slices.SortFunc(boxes, func(a, b *meta.Node) int { return depth(a) - depth(b) })
-	for _, n := range boxes { // management comes down from above
+	for _, n := range boxes { // modes are inherited from above
 		t.applyMode(modeChange{at: t.Now, top: n, all: true})
 		t.eachInside(n, func(c *meta.Node) { t.applyMode(modeChange{at: t.Now, top: c, all: true}) })
 	}
-	slices.Reverse(boxes) // the deepest first: what changes there rises by itself
+	slices.Reverse(boxes) // deepest first, since changes are rolled up
 	for _, n := range boxes {
 		t.rollUp(t.s.draft(n), t.Now)
 	}

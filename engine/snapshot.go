@@ -13,22 +13,22 @@ import (
 // SnapshotPart is how many items a snapshot writes at a time.
 const SnapshotPart = 5000
 
-// snapshotPause comes after each part, so that what others send does not wait for all of them.
+// snapshotPause is the pause after each part, in which other commands run.
 const snapshotPause = 20 * time.Millisecond
 
-// Snapshot writes the status of every item of the customer into belfry.StatusDay, so that the status at a later moment
-// can be found without all events that ever were. All its rows have the moment of its beginning as their time. The row
-// that comes last says how many there are: without it, after a crash or an error, the others count for nothing.
+// Snapshot writes the status of every item of the customer into belfry.StatusDay, so that a later status can be found without
+// reading all events before. All its rows have the time at which it began. The last row has their number: without it, after a
+// crash or an error, the others are ignored.
 //
-// It is taken in parts, each a round of its own, and things go on happening between them: a row tells what all events
-// with a lower id have led to, and nothing of those with a higher one.
+// It is taken in parts, each a round of its own, and other commands run in between: a row reflects exactly the events with a
+// lower id.
 func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int) error {
 	at, rows := s.Now(), 0
 	for next := uint64(1); next != 0; {
 		if err := s.cfg.Room(ctx, c, part); err != nil {
 			return err
 		}
-		// Alone, as then the tree has everything that was decided before.
+		// Alone, so that the tree has everything decided before.
 		err := s.Do(&Command{Customer: c, Rows: part, Alone: true, Decide: func(t *Tx) error {
 			var n int
 			n, next = t.snapshot(at, next, part)
@@ -59,8 +59,8 @@ func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int)
 	}})
 }
 
-// snapshot writes the items from the given number on, as many as make a part. It tells how many rows that made, and
-// the number at which the next part begins; 0 when there is none.
+// snapshot writes one part, from the given item id on. It returns the number of rows and the id at which the next part begins;
+// 0: none.
 func (t *Tx) snapshot(at belfry.Time, from uint64, most int) (rows int, next uint64) {
 	var p snapshotPart
 	for number, n := range t.Tenant.From(from) {
@@ -78,7 +78,7 @@ func (t *Tx) snapshot(at belfry.Time, from uint64, most int) (rows int, next uin
 	return len(p.times), next
 }
 
-// snapshotPart gathers rows of a snapshot.
+// snapshotPart collects rows of a snapshot.
 type snapshotPart struct {
 	times                                  []belfry.Time
 	items, status, own, since, mode, quiet []int64
@@ -97,16 +97,16 @@ func (p *snapshotPart) add(at belfry.Time, n *meta.Node) {
 	if s.OffHours {
 		quiet = 1
 	}
-	var care belfry.OperatorState
+	var op belfry.OperatorState
 	if s.Operator != nil {
-		care = *s.Operator
+		op = *s.Operator
 	}
 	p.times, p.items = append(p.times, at), append(p.items, int64(n.ID))
 	p.status, p.own = append(p.status, int64(s.Status)), append(p.own, own)
 	p.since, p.mode = append(p.since, int64(s.Since)), append(p.mode, mode)
 	p.quiet = append(p.quiet, quiet)
 	p.info, p.management = append(p.info, s.Info), append(p.management, status.ManagementText(s.Operator))
-	p.ack, p.note = append(p.ack, status.AckText(care.Ack)), append(p.note, care.Note)
+	p.ack, p.note = append(p.ack, status.AckText(op.Ack)), append(p.note, op.Note)
 }
 
 func (p *snapshotPart) batch() *belfry.Batch {

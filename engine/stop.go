@@ -2,8 +2,8 @@ package engine
 
 import "belfry"
 
-// NothingStored begins the errors of a round that could not be stored. For a body of which earlier rounds were, it is not true.
+// NothingStored is the prefix of errors of a round that could not be stored. It must be removed for a body whose earlier rounds were.
 const NothingStored = "nothing was stored: "
 
-// ErrStopping is for what comes too late.
+// ErrStopping refuses commands after the sequencer has been stopped.
 var ErrStopping = belfry.Errorf(belfry.Overloaded, "the server is stopping; send again in a moment")

@@ -1,16 +1,15 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"belfry"
 	"belfry/meta"
 )
 
-// takeTexts reserves memory for texts of the customer that grow by so many bytes. What makes them smaller is always taken, also
-// above the limit.
-func (t *Tx) takeTexts(grow int64) *belfry.Error {
+// reserveTexts reserves memory for texts of the customer that grow by that many bytes. Shrinking is always accepted, also above
+// the limit.
+func (t *Tx) reserveTexts(grow int64) *belfry.Error {
 	if err := t.roomForTexts(grow); err != nil {
 		return err
 	}
@@ -21,7 +20,7 @@ func (t *Tx) takeTexts(grow int64) *belfry.Error {
 	return nil
 }
 
-// roomForTexts tells whether texts of the customer may grow by so many bytes.
+// roomForTexts rejects growth of texts by that many bytes if it exceeds the limit.
 func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 	if grow <= 0 {
 		return nil
@@ -31,7 +30,7 @@ func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 	most := mostTexts(limit, own+grow)
 	switch {
 	case limit == 0:
-	case own+grow > limit/2 && t.Limited: // how much others have stored is not for them to know
+	case own+grow > limit/2 && t.Limited: // a limited user must not learn how much others store
 		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts; shorten or remove some, or ask an administrator for more", mebibytes(grow))
 	case own+grow > limit/2:
 		return belfry.Errorf(belfry.LimitReached, "the texts of this customer (answers, constants, notes, classes, policies, users) take %s and would grow by %s; "+
@@ -43,13 +42,13 @@ func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 	return nil
 }
 
-// Two customers can use up the limit. So a quarter more is set aside for those who have little: the 64th part of the limit.
+// Two customers can use up the limit, so a customer with less than a 64th of it may exceed the limit by a quarter.
 const (
 	littleTexts = 64
 	asideTexts  = 4
 )
 
-// mostTexts is how much all customers may have for one of them to have so much.
+// mostTexts returns the limit of all customers together for a customer that uses own bytes.
 func mostTexts(limit, own int64) int64 {
 	if own <= limit/littleTexts {
 		return limit + limit/asideTexts
@@ -67,63 +66,26 @@ func mebibytes(n int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// ReserveText is takeTexts for a row.
-func (t *Tx) ReserveText(column string, grow int64) *belfry.RowError {
-	if err := t.takeTexts(grow); err != nil {
-		return belfry.Rejectf(column, err.Code, "%s", err.Message)
-	}
-	return nil
-}
-
-// ReserveDetails is takeTexts for the details of an item, which had others before or none.
-func (t *Tx) ReserveDetails(column string, before, after *belfry.Details) *belfry.RowError {
-	return t.ReserveText(column, meta.DetailsSize(after)-meta.DetailsSize(before))
-}
-
-// takeDoc is takeTexts for a document, as an error of the whole request.
-func (t *Tx) takeDoc(kind, name string, body []byte) error {
-	if err := t.takeTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocTexts(kind, name)); err != nil {
+// reserveDoc reserves memory for a document, with an error for the whole request.
+func (t *Tx) reserveDoc(kind, name string, body []byte) error {
+	if err := t.reserveTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocTexts(kind, name)); err != nil {
 		return belfry.Errorf(belfry.BadParameter, "%s", err.Message)
 	}
 	return nil
 }
 
-// ReserveValue is takeDoc for a document that configure makes of a value.
-func (t *Tx) ReserveValue(kind, name string, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // the nouns of configuration hold nothing that JSON cannot express
-	}
-	return t.takeDoc(kind, name, body)
-}
-
-// RoomForPlace tells whether the customer may have one more resource, view or element: together as many as objects, and
-// no more than there is memory for.
-func (t *Tx) RoomForPlace(column, name string) *belfry.RowError {
-	most := t.seq.cfg.Limits().Objects
-	have := t.Tenant.Count(belfry.KindResource) + t.Tenant.Count(belfry.KindView) + t.Tenant.Count(belfry.KindElement) + t.s.placeN[t.Tenant.ID]
-	switch {
-	case have < most:
-		return t.roomForItems(column, meta.ItemSize(belfry.KindView, name, ""), true)
-	case t.Limited:
-		return belfry.Rejectf(column, belfry.LimitReached, "there are as many resources, views and graphical elements as are allowed; remove some, or ask an administrator for more")
-	}
-	return belfry.Rejectf(column, belfry.LimitReached, "there are %d resources, views and graphical elements already, and %d are allowed; remove some or raise limits.objects", have, most)
-}
-
-// takeCare is takeTexts for what an operator changes about an item.
-func (t *Tx) takeCare(n *meta.Node, change func(*belfry.OperatorState)) *belfry.Error {
+// reserveOperatorTexts reserves memory for a change of the operator state of an item.
+func (t *Tx) reserveOperatorTexts(n *meta.Node, change func(*belfry.OperatorState)) *belfry.Error {
 	had := t.s.drafts[t.s.draft(n)].state.Operator
-	var care belfry.OperatorState
+	var op belfry.OperatorState
 	if had != nil {
-		care = *had
+		op = *had
 	}
-	change(&care)
-	return t.takeTexts(meta.OperatorStateSize(&care) - meta.OperatorStateSize(had))
+	change(&op)
+	return t.reserveTexts(meta.OperatorStateSize(&op) - meta.OperatorStateSize(had))
 }
 
-// ackGrowth is by how many bytes an acknowledgment of an item lets texts grow: it is kept with each object inside that is in
-// error, too.
+// ackGrowth returns the bytes that an acknowledgment of an item adds to texts. It is stored with each object in error inside, too.
 func (t *Tx) ackGrowth(n *meta.Node, text string) (grow int64) {
 	grow = t.ackGrowthOf(n, text)
 	if text != "" && n.Kind != belfry.KindObject {
@@ -147,7 +109,7 @@ func (t *Tx) ackGrowthOf(n *meta.Node, text string) int64 {
 	return ackGrows(&t.s.drafts[t.s.draft(n)].state, text)
 }
 
-// ackGrows is the same for one item.
+// ackGrows is ackGrowth for one item alone.
 func ackGrows(s *belfry.State, text string) int64 {
 	if text == "" || !s.Status.IsError() {
 		return 0

@@ -130,18 +130,18 @@ func (l *story) policy(text string) error {
 	return l.alone(func() (err error) {
 		l.stage.ring(begun + l.at)
 		if def == "" {
-			l.stage.run(func() { _, _, err = l.stage.DeletePolicy(context.Background(), l.stage.who, name, engine.Repeat{}) })
+			l.stage.run(func() { err = l.stage.Definitions().DeletePolicy(l.stage.who, name, engine.Repeat{}) })
 			return err
 		}
 		text, err := catalog.ReadPolicy(name, []byte(def))
 		if err != nil {
 			return err
 		}
-		p, err := l.stage.ReadPolicy(l.stage.who.Customer, text)
+		p, err := l.stage.Definitions().ReadPolicy(l.stage.who.Customer, text)
 		if err != nil {
 			return err
 		}
-		l.stage.run(func() { _, err = l.stage.PutPolicy(l.stage.who, p) })
+		l.stage.run(func() { _, err = l.stage.Definitions().PutPolicy(l.stage.who, p) })
 		return err
 	})
 }

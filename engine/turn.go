@@ -1,37 +1,55 @@
 package engine
 
-// A row that changes the status of its object changes everything around it, too, a hundred views if they stand in each
-// other. So what a turn of the sequencer may take is bounded by what follows from its rows as well as by their number:
-// nobody else's rows are decided meanwhile. Each change is an event, which is what is counted; those about objects are
-// not, since there are no more of them than rows. Open rows, which mostly create something, are counted by themselves.
+import "slices"
+
+// While a turn runs, no other command is decided, so its length is limited. A row that changes the status of its object can
+// change up to MaxDepth views above it. So events about views and resources are counted; those about objects are not, because
+// there are no more of them than rows. Undecided rows, most of which create an item, have a limit of their own.
 const (
 	TurnEvents  = 5_000  // after which the rest of a chunk waits for another turn
-	TurnOpen    = 256    // open rows, the same
-	WholeEvents = 20_000 // of a body that is one record, which is refused beyond that
+	TurnOpen    = 256    // undecided rows, the same
+	WholeEvents = 20_000 // of a body that is one record; a larger one is refused
 )
 
-// TakeTurns lets rows wait for another turn when this one has done enough.
-func (t *Tx) TakeTurns() { t.maxEvents, t.inTurns = TurnEvents, true }
+// Turn bounds what a transaction does in one turn of the sequencer.
+type Turn struct{ t *Tx }
 
-// LimitEvents bounds the events above objects that the transaction may cause, see Spent.
-func (t *Tx) LimitEvents(most int) { t.maxEvents = most }
+// Turn returns the bounds of the transaction's turn.
+func (t *Tx) Turn() Turn { return Turn{t} }
 
-// Spent tells that a turn has done enough.
-func (t *Tx) Spent() bool { return t.maxEvents > 0 && t.events.above >= t.maxEvents }
+// Split makes rows wait for another turn once this one is full.
+func (u Turn) Split() { u.t.maxEvents, u.t.inTurns = TurnEvents, true }
 
-// NextOpen tells whether another open row may be decided in this turn, and counts it.
-func (t *Tx) NextOpen() bool {
-	if t.Spent() || t.inTurns && t.openDone == TurnOpen {
+// LimitEvents sets the number of events about views and resources after which the turn is full.
+func (u Turn) LimitEvents(most int) { u.t.maxEvents = most }
+
+// Full reports whether the turn has reached its limit of events.
+func (u Turn) Full() bool { return u.t.maxEvents > 0 && u.t.events.above >= u.t.maxEvents }
+
+// NextRow reports whether another undecided row fits into the turn, and counts it.
+func (u Turn) NextRow() bool {
+	if u.Full() || u.t.inTurns && u.t.openDone == TurnOpen {
 		return false
 	}
-	t.openDone++
+	u.t.openDone++
 	return true
 }
 
-// mostExpected is for how many open rows of a body that is applied as a whole room is made: most of them may turn out to be wrong.
+// Expect allocates memory for rows most of which create an item with this many parts. Growing step by step would copy it
+// several times.
+func (u Turn) Expect(rows, parts int) {
+	rows = u.t.openNow(rows)
+	u.t.rec.Items = slices.Grow(u.t.rec.Items, rows*(1+parts))
+	u.t.rec.States = slices.Grow(u.t.rec.States, rows)
+	u.t.s.made = slices.Grow(u.t.s.made, rows)
+	u.t.s.drafts = slices.Grow(u.t.s.drafts, rows)
+	u.t.events.grow(rows)
+}
+
+// mostExpected limits what Expect allocates for a body that is one record, since most of its rows may be wrong.
 const mostExpected = 16_384
 
-// openNow is how many of the open rows that are left are likely to be decided in this turn.
+// openNow returns how many of the undecided rows left are likely to fit into this turn.
 func (t *Tx) openNow(left int) int {
 	if t.inTurns {
 		return min(left, TurnOpen-t.openDone)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"slices"
 
 	"belfry"
 	"belfry/catalog"
@@ -25,7 +24,7 @@ type Tx struct {
 	history       history
 	rollups       *rollupQueue  // non-nil while roll-ups are deferred
 	left          int           // budget of items that may still be changed as a consequence in this record
-	By            *belfry.Actor // who sends the current row, or makes the change
+	By            *belfry.Actor // sender of the current row, or of the change
 	audit         auditTrail
 	changes       []itemChange  // of the configuration, to become events
 	defined       []classChange // of classes, by rows
@@ -33,7 +32,7 @@ type Tx struct {
 	inTurns       bool          // open rows wait, too, when there are many
 	openDone      int           // open rows that have been decided
 
-	Limited bool         // to what stands in roots
+	Limited bool         // to the content of roots
 	roots   []*meta.Node // see limit
 }
 
@@ -99,27 +98,6 @@ func (t *Tx) Creates() bool { return len(t.s.made) > 0 }
 
 // Gone reports whether the round has removed an item.
 func (t *Tx) Gone(n *meta.Node) bool { return t.s.gone[n.ID] }
-
-// CountReceiver counts a receiver created by the transaction. It returns false if the customer, who had this many before the
-// round, is at the limit.
-func (t *Tx) CountReceiver(had, most int) bool {
-	if had+t.s.listenN[t.Tenant.ID] >= most {
-		return false
-	}
-	t.s.listenN[t.Tenant.ID]++
-	return true
-}
-
-// Expect allocates for rows that mostly create an item each, with this many parts: growing step by step would copy them
-// several times.
-func (t *Tx) Expect(rows, parts int) {
-	rows = t.openNow(rows)
-	t.rec.Items = slices.Grow(t.rec.Items, rows*(1+parts))
-	t.rec.States = slices.Grow(t.rec.States, rows)
-	t.s.made = slices.Grow(t.s.made, rows)
-	t.s.drafts = slices.Grow(t.s.drafts, rows)
-	t.events.grow(rows)
-}
 
 // Create creates an item in parent and an event for it.
 func (t *Tx) Create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {

@@ -243,7 +243,7 @@ func (t decision) keepsRow(c *chunk, i int, late *rejections) bool {
 	rows := c.collected
 	n, from := rows.nodes[i], rows.origins[i]
 	if n.Removed != 0 || t.Gone(n) || t.Limited && !t.Sees(n) {
-		if n = t.Resource(n.Name); n == nil {
+		if n = t.Find().Resource(n.Name); n == nil {
 			late.add(int(from.row), int(from.line), unknownResource(rows.nodes[i].Name))
 			return false
 		}

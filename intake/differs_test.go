@@ -14,7 +14,7 @@ import (
 // the item looks different now.
 func TestStatusBeforeRecord(t *testing.T) {
 	b := newBench(t)
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 1, when: '> 50'}, {status: 3, when: '> 80'}]}]\n")); err != nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, "name: heat\nindicators: [{n: 1, name: Degrees, thresholds: [{status: 1, when: '> 50'}, {status: 3, when: '> 80'}]}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	b.provision(t, "web01")
@@ -55,7 +55,7 @@ func TestNoteLooksTheSame(t *testing.T) {
 	b.provision(t, "web01")
 	b.send(t, "type,resname,object,class,view,i1\ndata,web01,cpu,load,web01,0\n", Options{})
 	note := "who to call"
-	if _, _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindObject, Items: "cpu", Note: &note}, engine.Repeat{}); err != nil {
+	if _, err := b.Act(t.Context(), b.Who, engine.Action{Kind: belfry.KindObject, Items: "cpu", Note: &note}); err != nil {
 		t.Fatal(err)
 	}
 	last := b.Records[len(b.Records)-1].States

@@ -77,7 +77,7 @@ func (in *Intake) feedWhole(ctx context.Context, scope belfry.Scope, rows []*bel
 	}
 	g := in.gatherWithin(scope, rows)
 	err := in.engine.Do(&engine.Command{Customer: c, Views: scope.Views, Rows: g.chunk.cost(), Alone: true, Decide: func(t *engine.Tx) error {
-		t.LimitEvents(engine.WholeEvents)
+		t.Turn().LimitEvents(engine.WholeEvents)
 		g.chunk.layout = g.layout
 		decision{t, in}.send(g.chunk, g.layout)
 		switch {

@@ -180,7 +180,7 @@ func (p *provisioning) roomForReceiver() *belfry.RowError {
 		return nil
 	}
 	c, most := p.Tenant.ID, p.in.engine.Limits().Receivers
-	if !p.CountReceiver(p.in.config.Receivers(c), most) {
+	if !p.Budget().AddReceiver(p.in.config.Receivers(c), most) {
 		return belfry.Rejectf("name", belfry.LimitReached, "there are as many receivers as are allowed, %d; remove some, or ask an administrator of the instance for more", most)
 	}
 	return nil

@@ -273,7 +273,7 @@ func TestFault(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "r")
 	err := b.Do(&engine.Command{Customer: b.Who.Customer, Decide: func(t *engine.Tx) error {
-		t.Create(belfry.KindView, "half", t.Tenant.Main, nil, t.ViewClass("c"), "", nil)
+		t.Create(belfry.KindView, "half", t.Tenant.Main, nil, t.Find().ViewClass("c"), "", nil)
 		panic("a bug")
 	}})
 	if belfry.CodeOf(err) != belfry.Internal {

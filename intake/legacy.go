@@ -289,7 +289,7 @@ func (l *layout) indicator(n int) int {
 
 // decide applies the collected rows and records the answer of each request.
 func (g *gathering) decide(t decision) {
-	t.TakeTurns()
+	t.Turn().Split()
 	g.chunk.layout = g.layout
 	g.chunk.created = func(row int, made belfry.Created) {
 		g.outcomes[row] = &belfry.Report{Rows: 1, Accepted: 1, Created: made}

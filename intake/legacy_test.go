@@ -19,7 +19,7 @@ func (b *bench) one(t testing.TB, row belfry.Row) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return enginetest.Told(t, code, answer)
+	return enginetest.BriefOne(t, code, answer)
 }
 
 func TestSendOne(t *testing.T) {
@@ -117,7 +117,7 @@ func TestSinglesGather(t *testing.T) {
 			code, answer, err := b.SendOne(context.Background(), b.Who.Scope, &row)
 			if err != nil {
 				t.Error(err)
-			} else if got := enginetest.Told(t, code, answer); got != wants[i%4] {
+			} else if got := enginetest.BriefOne(t, code, answer); got != wants[i%4] {
 				t.Errorf("row %d: got %q, want %q", i, got, wants[i%4])
 			}
 		})
@@ -157,7 +157,7 @@ func TestCreateView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := enginetest.Told(t, code, answer); got != want {
+		if got := enginetest.BriefOne(t, code, answer); got != want {
 			t.Errorf("%s: got %q, want %q", cells, got, want)
 		}
 	}

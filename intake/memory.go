@@ -14,14 +14,14 @@ import (
 // reserveValues refuses data rows whose values would take too much memory as the last ones of their objects. As long as there
 // is plenty of room no row is looked at.
 func (t decision) reserveValues(c *chunk, late *rejections) {
-	if t.PlentyForValues(c.data.mostMemory()) {
+	if t.Budget().ReserveAmple(c.data.mostMemory()) {
 		return
 	}
 	for row, n := range c.data.nodes {
 		if n == nil || belfry.Late(cmp.Or(c.data.times[row], t.Now), n.State.LastData, t.Now) { // a late one is not kept
 			continue
 		}
-		if bad := t.ReserveValues(n, c.data.lastValues(row)); bad != nil {
+		if bad := t.Budget().ReserveValues(n, c.data.lastValues(row)); bad != nil {
 			c.data.nodes[row] = nil
 			late.add(int(c.data.origins[row].row), int(c.data.origins[row].line), bad)
 		}
@@ -100,5 +100,5 @@ func (t decision) reserveInferred(l *layout, fields [][]byte, def *catalog.Class
 	if added == 0 {
 		return nil
 	}
-	return t.ReserveText("class", meta.DocSize(belfry.DocClass, "", added))
+	return t.Budget().ReserveText("class", meta.DocSize(belfry.DocClass, "", added))
 }

@@ -19,7 +19,7 @@ func TestLimitedPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := b.PutPicture(by, p, []byte(image)); err != nil {
+		if _, _, err := b.Definitions().PutPicture(by, p, []byte(image)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -127,9 +127,9 @@ func (b *packageBody) apply(t decision, c *chunk) {
 	}[b.pt.Kind]
 	t.By = b.who.Actor()
 	p := &provisioning{decision: t, b: b, report: &c.report}
-	t.Expect(c.open.left(), len(b.pt.Parts))
+	t.Turn().Expect(c.open.left(), len(b.pt.Parts))
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
-		if !t.NextOpen() {
+		if !t.Turn().NextRow() {
 			return nil, false
 		}
 		p.fields = fields
@@ -171,7 +171,7 @@ func (p *provisioning) text(at int) string { return string(cell(p.fields, at)) }
 
 // resource decides a row of a resource package.
 func (p *provisioning) resource(name string) *belfry.RowError {
-	have := p.Place(name)
+	have := p.Find().Place(name)
 	if have != nil && (have.Kind != belfry.KindResource || have.Package != p.b.pt.Name) {
 		return inUse(have)
 	}
@@ -182,7 +182,7 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if have != nil {
 		return p.update(have, parent, "")
 	}
-	if bad := p.Taken(name); bad != nil {
+	if bad := p.Check().NameFree(name); bad != nil {
 		return bad
 	}
 	answers, bad := p.answers(nil)
@@ -190,7 +190,7 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		return bad
 	}
 	if parent == nil {
-		if bad := p.AtMain("view"); bad != nil {
+		if bad := p.Check().MayUseMain("view"); bad != nil {
 			return bad
 		}
 		parent = p.Tenant.Main
@@ -202,28 +202,28 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		}
 		size += meta.ItemSize(belfry.KindObject, part.ObjectName(name), "")
 	}
-	if bad := p.RoomForItem("name", size); bad != nil {
+	if bad := p.Budget().CheckItem("name", size); bad != nil {
 		return bad
 	}
-	if bad := p.RoomForObjects(len(p.b.pt.Parts)); bad != nil {
+	if bad := p.Budget().CheckObjects(len(p.b.pt.Parts)); bad != nil {
 		return bad
 	}
-	if bad := p.RoomForPlace("name", name); bad != nil {
+	if bad := p.Budget().CheckPlace("name", name); bad != nil {
 		return bad
 	}
 	details := detailsOf(answers)
 	if details != nil {
 		details.Author = p.author("", answers["script"], nil)
 	}
-	if bad := p.ReserveDetails("name", nil, details); bad != nil {
+	if bad := p.Budget().ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
 	if bad := p.roomForReceiver(); bad != nil {
 		return bad
 	}
-	r := p.Create(belfry.KindResource, name, parent, nil, p.ViewClass(p.b.pt.Name), p.b.pt.Name, details)
+	r := p.Create(belfry.KindResource, name, parent, nil, p.Find().ViewClass(p.b.pt.Name), p.b.pt.Name, details)
 	for _, part := range p.b.pt.Parts {
-		class := p.Class(part.Class)
+		class := p.Find().Class(part.Class)
 		if class == nil {
 			class = &meta.Class{Name: part.Class, Def: catalog.InferClass(part.Class)}
 		}

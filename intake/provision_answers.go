@@ -28,10 +28,10 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 		parent = nil
 	}
 	if parent != nil {
-		if bad := p.Rooted("view", have); bad != nil {
+		if bad := p.Check().NotRoot("view", have); bad != nil {
 			return bad
 		}
-		if bad := p.CheckMove("view", have, parent); bad != nil {
+		if bad := p.Check().Move("view", have, parent); bad != nil {
 			return bad
 		}
 	}
@@ -45,7 +45,7 @@ func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.Row
 		before := d
 		d.Author = p.author(d.Answers["script"], answers["script"], d.Author)
 		d.Answers = answers
-		if bad := p.ReserveDetails("name", &before, &d); bad != nil {
+		if bad := p.Budget().ReserveDetails("name", &before, &d); bad != nil {
 			return bad
 		}
 		after = &d

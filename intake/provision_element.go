@@ -10,13 +10,13 @@ import (
 
 // elementRow decides a row of something that is drawn.
 func (p *provisioning) elementRow(name string) *belfry.RowError {
-	have := p.Element(p.b.pt.Name, name)
+	have := p.Find().Element(p.b.pt.Name, name)
 	var parent *meta.Node
 	if view := p.text(p.b.view); view != "" {
-		if bad := p.AtMain("view"); bad != nil && view == belfry.Main {
+		if bad := p.Check().MayUseMain("view"); bad != nil && view == belfry.Main {
 			return bad
 		}
-		if parent = p.Place(view); parent == nil {
+		if parent = p.Find().Place(view); parent == nil {
 			return belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; name a view of the customer or a resource, or leave view empty for %s", belfry.Clip(view), belfry.Main)
 		}
 	}
@@ -26,7 +26,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 	if have != nil {
 		return p.update(have, parent, "")
 	}
-	if bad := p.TakenElement(p.b.pt.Name, name); bad != nil {
+	if bad := p.Check().ElementNameFree(p.b.pt.Name, name); bad != nil {
 		return bad
 	}
 	answers, bad := p.answers(nil)
@@ -34,16 +34,16 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 		return bad
 	}
 	if parent == nil {
-		if bad := p.AtMain("view"); bad != nil {
+		if bad := p.Check().MayUseMain("view"); bad != nil {
 			return bad
 		}
 		parent = p.Tenant.Main
 	}
 	details := detailsOf(answers)
-	if bad := p.RoomForPlace("name", name); bad != nil {
+	if bad := p.Budget().CheckPlace("name", name); bad != nil {
 		return bad
 	}
-	if bad := p.ReserveDetails("name", nil, details); bad != nil {
+	if bad := p.Budget().ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
 	p.Create(belfry.KindElement, name, parent, nil, &meta.Class{}, p.b.pt.Name, details)
@@ -66,7 +66,7 @@ func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 		}
 		switch q.Name {
 		case "target":
-			if p.Place(v) == nil {
+			if p.Find().Place(v) == nil {
 				return belfry.Rejectf(q.Name, belfry.NotFound, "there is no view of the customer and no resource %q; name an existing one; a view inside a resource is not taken", belfry.Clip(v))
 			}
 		case "from", "to":
@@ -81,10 +81,10 @@ func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 // checkEnd requires that the name of an end of a link identifies one item. Of several objects, the one in the resource of the link
 // is meant, because the link is drawn there.
 func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.RowError {
-	if p.Place(name) != nil {
+	if p.Find().Place(name) != nil {
 		return nil
 	}
-	all := p.ObjectsNamed(name)
+	all := p.Find().ObjectsNamed(name)
 	switch {
 	case len(all) == 0:
 		return belfry.Rejectf(column, belfry.NotFound, "there is no view of the customer, resource or object %q; name an existing one", belfry.Clip(name))

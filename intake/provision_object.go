@@ -15,7 +15,7 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 	}
 	var parent *meta.Node
 	if view := p.text(p.b.view); view != "" {
-		if parent = p.View(resource, view); parent == nil {
+		if parent = p.Find().View(resource, view); parent == nil {
 			return unknownInside("view", view, resource)
 		}
 	}
@@ -35,7 +35,7 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 		p.report.Unchanged++
 		return nil
 	}
-	if bad := p.ReserveDetails("name", &old, &d); bad != nil {
+	if bad := p.Budget().ReserveDetails("name", &old, &d); bad != nil {
 		return bad
 	}
 	p.Change(have, parent, "", &d)
@@ -47,12 +47,12 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 // when the name is the only one of its kind.
 func (p *provisioning) objectAt(name string) (have, resource *meta.Node, bad *belfry.RowError) {
 	if resname := p.text(p.b.resname); resname != "" {
-		if resource = p.Tx.Resource(resname); resource == nil {
+		if resource = p.Find().Resource(resname); resource == nil {
 			return nil, nil, unknownResource(resname)
 		}
-		return p.Object(resource, name), resource, nil
+		return p.Find().Object(resource, name), resource, nil
 	}
-	switch all := p.ObjectsNamed(name); len(all) {
+	switch all := p.Find().ObjectsNamed(name); len(all) {
 	case 0:
 		return nil, nil, belfry.Rejectf("resname", belfry.MissingValue, "object %q does not exist, and resname is empty; name the resource in which to create it", name)
 	case 1:
@@ -69,14 +69,14 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 	case parent == nil:
 		return belfry.Rejectf("view", belfry.MissingValue, "view is empty; object %q of %q does not exist, and creating it needs resname, view and class", name, resource.Name)
 	}
-	if bad := p.RoomForObjects(1); bad != nil {
+	if bad := p.Budget().CheckObjects(1); bad != nil {
 		return bad
 	}
 	cl, bad := p.objectClass(class)
 	if bad != nil {
 		return bad
 	}
-	if bad := p.RoomForItem("name", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()); bad != nil {
+	if bad := p.Budget().CheckItem("name", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()); bad != nil {
 		return bad
 	}
 	d := p.objectDetails(belfry.Details{})
@@ -84,10 +84,10 @@ func (p *provisioning) newObject(name string, resource, parent *meta.Node, class
 	if sameDetails(&d, &belfry.Details{}) {
 		details = nil
 	}
-	if bad := p.ReserveDetails("name", nil, details); bad != nil {
+	if bad := p.Budget().ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
-	if p.Class(class) == nil {
+	if p.Find().Class(class) == nil {
 		if bad := p.reserveInferred(&layout{}, nil, cl.Def, true); bad != nil {
 			return bad
 		}

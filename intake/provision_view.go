@@ -9,13 +9,13 @@ import (
 // customerView finds the customer-level view a cell names; nil when the cell is empty, or when it says of a root what an
 // export says of it: that it stands in MAIN.
 func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *belfry.RowError) {
-	if name == "" || name == belfry.Main && have != nil && p.Rooted("view", have) != nil {
+	if name == "" || name == belfry.Main && have != nil && p.Check().NotRoot("view", have) != nil {
 		return nil, nil
 	}
-	if bad := p.AtMain("view"); bad != nil && name == belfry.Main {
+	if bad := p.Check().MayUseMain("view"); bad != nil && name == belfry.Main {
 		return nil, bad
 	}
-	n := p.Place(name)
+	n := p.Find().Place(name)
 	switch {
 	case n == nil:
 		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", belfry.Clip(name), belfry.Main)
@@ -31,9 +31,9 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 	if bad != nil {
 		return bad
 	}
-	have := p.Place(name)
+	have := p.Find().Place(name)
 	if resource != nil {
-		have = p.View(resource, name)
+		have = p.Find().View(resource, name)
 	}
 	class := p.text(p.b.class)
 	switch {
@@ -41,8 +41,8 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 		return inUse(have)
 	case have != nil:
 		return p.update(have, parent, class)
-	case resource == nil && p.Taken(name) != nil:
-		return p.Taken(name)
+	case resource == nil && p.Check().NameFree(name) != nil:
+		return p.Check().NameFree(name)
 	case parent == nil:
 		return belfry.Rejectf("view", belfry.MissingValue, "view %q does not exist yet, and view is empty; name the view in which to create it, %s for the top level", name, belfry.Main)
 	}
@@ -50,7 +50,7 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 	if bad != nil {
 		return bad
 	}
-	if bad := p.CheckDepth("view", parent); bad != nil {
+	if bad := p.Check().Depth("view", parent); bad != nil {
 		return bad
 	}
 	if bad := p.checkPosition(parent, answers); bad != nil {
@@ -60,13 +60,13 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 		class = engine.GenericView
 	}
 	details := detailsOf(answers)
-	if bad := p.RoomForPlace("name", name); bad != nil {
+	if bad := p.Budget().CheckPlace("name", name); bad != nil {
 		return bad
 	}
-	if bad := p.ReserveDetails("name", nil, details); bad != nil {
+	if bad := p.Budget().ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
-	p.Create(belfry.KindView, name, parent, resource, p.ViewClass(class), "", details)
+	p.Create(belfry.KindView, name, parent, resource, p.Find().ViewClass(class), "", details)
 	p.report.Created.Views++
 	return nil
 }
@@ -89,13 +89,13 @@ func (p *provisioning) checkPosition(parent *meta.Node, answers map[string]strin
 func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *belfry.RowError) {
 	resname, view := p.text(p.b.resname), p.text(p.b.view)
 	if resname != "" {
-		if resource = p.Tx.Resource(resname); resource == nil {
+		if resource = p.Find().Resource(resname); resource == nil {
 			return nil, nil, unknownResource(resname)
 		}
 		if view == "" {
 			return resource, nil, nil
 		}
-		if parent = p.View(resource, view); parent == nil {
+		if parent = p.Find().View(resource, view); parent == nil {
 			return nil, nil, unknownInside("view", view, resource)
 		}
 		return resource, parent, nil
@@ -104,10 +104,10 @@ func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *be
 		return nil, nil, nil
 	}
 	if view == belfry.Main {
-		parent, bad = p.customerView(view, p.Place(name))
+		parent, bad = p.customerView(view, p.Find().Place(name))
 		return nil, parent, bad
 	}
-	if parent = p.Place(view); parent == nil {
+	if parent = p.Find().Place(view); parent == nil {
 		return nil, nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or write %s for the top level", belfry.Clip(view), belfry.Main)
 	}
 	return parent.Resource, parent, nil

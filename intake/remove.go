@@ -114,7 +114,7 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 // meant lists the items that the row means.
 func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 	if r.resname != "" {
-		if r.resource = r.decision.Resource(r.resname); r.resource == nil {
+		if r.resource = r.Find().Resource(r.resname); r.resource == nil {
 			return nil, unknownResource(r.resname)
 		}
 	}
@@ -147,13 +147,13 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	}
 	all := r.named()
 	if r.view != "" {
-		all = keep(all, func(n *meta.Node) bool { return r.StandsIn(n) == r.view })
+		all = keep(all, func(n *meta.Node) bool { return r.Find().ParentName(n) == r.view })
 	}
 	switch len(all) {
 	case 0:
 		return nil, r.notFound()
 	case 1:
-		return all, r.Rooted("name", all[0])
+		return all, r.Check().NotRoot("name", all[0])
 	}
 	for i, n := range all {
 		if n.Resource == nil { // a view of the customer beside those of resources
@@ -173,18 +173,18 @@ func (r *removal) named() (all []*meta.Node) {
 	}
 	switch r.pt.Kind {
 	case catalog.ObjectPackage:
-		for _, n := range r.ObjectsNamed(r.name) {
+		for _, n := range r.Find().ObjectsNamed(r.name) {
 			add(n)
 		}
 	case catalog.ViewPackage:
-		if n := r.Place(r.name); n != nil && n.Kind == belfry.KindView {
+		if n := r.Find().Place(r.name); n != nil && n.Kind == belfry.KindView {
 			add(n)
 		}
 		r.Tenant.ViewsNamed(r.name, add)
 	case catalog.ElementPackage:
-		add(r.Element(r.pt.Name, r.name))
+		add(r.Find().Element(r.pt.Name, r.name))
 	case catalog.ResourcePackage:
-		if n := r.decision.Resource(r.name); n != nil && n.Package == r.pt.Name {
+		if n := r.Find().Resource(r.name); n != nil && n.Package == r.pt.Name {
 			add(n)
 		}
 	}
@@ -211,8 +211,8 @@ func (r *removal) notFound() *belfry.RowError {
 	}
 	hint := ""
 	if all := r.named(); len(all) > 0 {
-		hint = fmt.Sprintf("; it stands in %q", r.StandsIn(all[0]))
-	} else if n := r.Place(r.name); n != nil && n.Package != "" {
+		hint = fmt.Sprintf("; it stands in %q", r.Find().ParentName(all[0]))
+	} else if n := r.Find().Place(r.name); n != nil && n.Package != "" {
 		hint = fmt.Sprintf("; %q is of package %s", n.Name, n.Package)
 	}
 	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, belfry.Clip(r.name), where, hint)
@@ -283,18 +283,18 @@ func (r *removal) descends(n *meta.Node) bool {
 // inView finds the view whose content is meant.
 func (r *removal) inView() (*meta.Node, *belfry.RowError) {
 	if r.resource != nil {
-		if v := r.Tx.View(r.resource, r.view); v != nil {
+		if v := r.Find().View(r.resource, r.view); v != nil {
 			return v, nil
 		}
 		return nil, unknownInside("view", r.view, r.resource)
 	}
-	if v := r.Place(r.view); v != nil {
+	if v := r.Find().Place(r.view); v != nil {
 		return v, nil
 	}
-	if bad := r.AtMain("view"); bad != nil && r.view == belfry.Main {
+	if bad := r.Check().MayUseMain("view"); bad != nil && r.view == belfry.Main {
 		return nil, bad
 	}
-	all := r.ViewsNamed(r.view)
+	all := r.Find().ViewsNamed(r.view)
 	switch {
 	case len(all) == 0:
 		return nil, belfry.Rejectf("view", belfry.UnknownView, "there is no view %q; name an existing view or resource", belfry.Clip(r.view))

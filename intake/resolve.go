@@ -19,9 +19,9 @@ func (t decision) send(c *chunk, l *layout) {
 	late := rejections{most: c.rejected.most}
 	defer func() { c.rejected.merge(late) }()
 	t.checkUnnamed(c, &late)
-	t.Expect(c.open.left(), 0)
+	t.Turn().Expect(c.open.left(), 0)
 	c.open.decideSome(&late, func(row *openRow, fields [][]byte) (*belfry.RowError, bool) {
-		if !t.NextOpen() {
+		if !t.Turn().NextRow() {
 			return nil, false
 		}
 		if c.by != nil {
@@ -65,7 +65,7 @@ func (t decision) inputs(c *chunk, rows int) int {
 		if n == nil {
 			continue
 		}
-		if t.Spent() {
+		if t.Turn().Full() {
 			return i
 		}
 		values.row = i
@@ -89,7 +89,7 @@ func (t decision) checkUnnamed(c *chunk, late *rejections) {
 		if n == nil { // refused or discarded in an earlier turn
 			continue
 		}
-		if all := t.ObjectsNamed(n.Name); len(all) > 1 {
+		if all := t.Find().ObjectsNamed(n.Name); len(all) > 1 {
 			nodes[u.slot] = nil
 			late.add(int(from[u.slot].row), int(from[u.slot].line), ambiguous("object", all))
 		}
@@ -104,8 +104,8 @@ func (t decision) replaceRemoved(c *chunk, late *rejections) {
 				continue
 			}
 			nodes[i] = nil
-			if r := t.Resource(n.Resource.Name); r != nil {
-				if now := t.Object(r, n.Name); now != nil && now.Class.Name == n.Class.Name {
+			if r := t.Find().Resource(n.Resource.Name); r != nil {
+				if now := t.Find().Object(r, n.Name); now != nil && now.Class.Name == n.Class.Name {
 					nodes[i] = now
 					continue
 				}
@@ -129,12 +129,12 @@ func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *b
 	if d := t.Details(n); l.differs(fields, &d) {
 		before := d
 		l.setDetails(fields, &d)
-		if bad := t.ReserveDetails("object", &before, &d); bad != nil {
+		if bad := t.Budget().ReserveDetails("object", &before, &d); bad != nil {
 			return bad
 		}
 		t.Change(n, nil, "", &d)
 	}
-	def := t.Definition(n)
+	def := t.Find().Definition(n)
 	switch row.kind {
 	case logRow:
 		c.logs.nodes[row.slot], c.logs.sep[row.slot] = n, c.separator(def)
@@ -188,7 +188,7 @@ func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*met
 	}
 	var n, resource *meta.Node
 	if resname == "" {
-		all := t.ObjectsNamed(name)
+		all := t.Find().ObjectsNamed(name)
 		switch len(all) {
 		case 0:
 			return nil, belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist; give resname, class and view to create it", belfry.Clip(name))
@@ -198,10 +198,10 @@ func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*met
 			return nil, ambiguous("object", all)
 		}
 	} else {
-		if resource = t.Resource(resname); resource == nil {
+		if resource = t.Find().Resource(resname); resource == nil {
 			return nil, unknownResource(resname)
 		}
-		n = t.Object(resource, name)
+		n = t.Find().Object(resource, name)
 	}
 	if n == nil {
 		return t.createObject(c, l, kind, fields, resource, name)
@@ -209,7 +209,7 @@ func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*met
 	if class := string(cell(fields, l.class)); class != "" && class != n.Class.Name {
 		return nil, classMismatch(n, class)
 	}
-	def := t.Definition(n)
+	def := t.Find().Definition(n)
 	if bad := t.checkValues(l, kind, fields, def); bad != nil {
 		return n, bad
 	}
@@ -228,7 +228,7 @@ func (t decision) createObject(c *chunk, l *layout, kind rowKind, fields [][]byt
 	if bad := engine.CheckName("object", name); bad != nil {
 		return nil, bad
 	}
-	if bad := t.RoomForObjects(1); bad != nil {
+	if bad := t.Budget().CheckObjects(1); bad != nil {
 		return nil, bad
 	}
 	// Everything that can be wrong is checked before anything is made, so that a refused row leaves nothing behind.
@@ -245,31 +245,31 @@ func (t decision) createObject(c *chunk, l *layout, kind rowKind, fields [][]byt
 	if d.IP == "" && d.Host == "" && d.Constants == [5]string{} {
 		details = nil
 	}
-	if bad := t.ReserveDetails("object", nil, details); bad != nil {
+	if bad := t.Budget().ReserveDetails("object", nil, details); bad != nil {
 		return nil, bad
 	}
-	if bad := t.reserveInferred(l, fields, cl.Def, t.Class(class) == nil); bad != nil {
+	if bad := t.reserveInferred(l, fields, cl.Def, t.Find().Class(class) == nil); bad != nil {
 		return nil, bad
 	}
-	if bad := t.RoomForItem("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+engine.ValuesSize(l.lastValues(fields))); bad != nil {
+	if bad := t.Budget().CheckItem("object", meta.ItemSize(belfry.KindObject, name, "")+cl.MarksSize()+engine.ValuesSize(l.lastValues(fields))); bad != nil {
 		return nil, bad
 	}
 	parent, bad := t.parentFor(c, resource, view, string(cell(fields, l.parentview)))
 	if bad != nil {
 		return nil, bad
 	}
-	if t.Class(class) == nil {
+	if t.Find().Class(class) == nil {
 		cl = t.Define(cl.Def)
 	}
 	c.report.Created.Objects++
 	n := t.Create(belfry.KindObject, name, parent, resource, cl, "", details)
-	t.AddValues(n, l.lastValues(fields))
+	t.Budget().AddValues(n, l.lastValues(fields))
 	return n, nil
 }
 
 // objectClass finds the class of a new object, or infers one that is not defined yet.
 func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
-	if c := t.Class(name); c != nil {
+	if c := t.Find().Class(name); c != nil {
 		return c, nil
 	}
 	if t.in.engine.Limits().StrictClasses {
@@ -324,27 +324,27 @@ func (t decision) checkValues(l *layout, kind rowKind, fields [][]byte, def *cat
 // parentFor finds the view for a new object. A view that does not exist is made, of the generic class, when the row
 // names an existing view around it.
 func (t decision) parentFor(c *chunk, resource *meta.Node, view, around string) (*meta.Node, *belfry.RowError) {
-	if v := t.View(resource, view); v != nil {
+	if v := t.Find().View(resource, view); v != nil {
 		return v, nil
 	}
 	if around == "" {
 		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist in %q; create it with a createview row, or give parentview to have it made", belfry.Clip(view), resource.Name)
 	}
-	parent := t.View(resource, around)
+	parent := t.Find().View(resource, around)
 	if parent == nil {
 		return nil, unknownInside("parentview", around, resource)
 	}
 	if bad := engine.CheckName("view", view); bad != nil {
 		return nil, bad
 	}
-	if bad := t.CheckDepth("parentview", parent); bad != nil {
+	if bad := t.Check().Depth("parentview", parent); bad != nil {
 		return nil, bad
 	}
-	if bad := t.RoomForPlace("view", view); bad != nil {
+	if bad := t.Budget().CheckPlace("view", view); bad != nil {
 		return nil, bad
 	}
 	c.report.Created.Views++
-	return t.Create(belfry.KindView, view, parent, resource, t.ViewClass(engine.GenericView), "", nil), nil
+	return t.Create(belfry.KindView, view, parent, resource, t.Find().ViewClass(engine.GenericView), "", nil), nil
 }
 
 // createView decides a createview row.
@@ -358,30 +358,30 @@ func (t decision) createView(c *chunk, l *layout, fields [][]byte) *belfry.RowEr
 			return belfry.Rejectf(column, belfry.MissingValue, "%s is empty; a createview row needs resname, class, view and parentview", column)
 		}
 	}
-	resource := t.Resource(values["resname"])
+	resource := t.Find().Resource(values["resname"])
 	if resource == nil {
 		return unknownResource(values["resname"])
 	}
-	parent := t.View(resource, values["parentview"])
+	parent := t.Find().View(resource, values["parentview"])
 	if parent == nil {
 		return unknownInside("parentview", values["parentview"], resource)
 	}
 	if bad := engine.CheckName("class", values["class"]); bad != nil {
 		return bad
 	}
-	if have := t.View(resource, values["view"]); have != nil {
+	if have := t.Find().View(resource, values["view"]); have != nil {
 		return t.sameView(c, have, parent, values["class"])
 	}
 	if bad := engine.CheckName("view", values["view"]); bad != nil {
 		return bad
 	}
-	if bad := t.CheckDepth("parentview", parent); bad != nil {
+	if bad := t.Check().Depth("parentview", parent); bad != nil {
 		return bad
 	}
-	if bad := t.RoomForPlace("view", values["view"]); bad != nil {
+	if bad := t.Budget().CheckPlace("view", values["view"]); bad != nil {
 		return bad
 	}
-	t.Create(belfry.KindView, values["view"], parent, resource, t.ViewClass(values["class"]), "", nil)
+	t.Create(belfry.KindView, values["view"], parent, resource, t.Find().ViewClass(values["class"]), "", nil)
 	c.report.Accepted++
 	c.report.Created.Views++
 	return nil
@@ -392,7 +392,7 @@ func (t decision) sameView(c *chunk, have, parent *meta.Node, class string) *bel
 	if have == have.Resource {
 		return belfry.Rejectf("view", belfry.NameInUse, "%q is the name of the resource itself; choose another name for the view", have.Name)
 	}
-	if bad := t.CheckMove("parentview", have, parent); bad != nil {
+	if bad := t.Check().Move("parentview", have, parent); bad != nil {
 		return bad
 	}
 	c.report.Accepted++

@@ -51,7 +51,7 @@ func (b *bench) forMixedRows(t *testing.T) {
 	}
 	b.bulk(t, false, "view", views, Options{})
 	b.bulk(t, false, "custom", "name,view\nr,"+name+"\n", Options{})
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '< 0', status: 3}]}]\n")); err != nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '< 0', status: 3}]}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	b.send(t, "type,resname,view,class,object,i1\ndata,r,r,flip,o,1\ndata,r,r,generic,d,1\n", Options{})

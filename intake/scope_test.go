@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/enginetest"
 	"belfry/meta"
 )
 
@@ -64,7 +65,7 @@ func TestKeepInside(t *testing.T) {
 	e := b.Tree.Tenant(who.Customer)
 	far, in, db := e.Place("Far"), e.Place("In"), e.Place("db01")
 	for name, do := range map[string]func(*engine.Tx){
-		"create": func(x *engine.Tx) { x.Create(belfry.KindView, "new", far, nil, x.ViewClass("generic"), "", nil) },
+		"create": func(x *engine.Tx) { x.Create(belfry.KindView, "new", far, nil, x.Find().ViewClass("generic"), "", nil) },
 		"move":   func(x *engine.Tx) { x.Change(db, in, "", nil) },
 		"leave":  func(x *engine.Tx) { x.Change(e.Place("web01"), far, "", nil) },
 		"remove": func(x *engine.Tx) { x.Remove(db) },
@@ -168,7 +169,11 @@ func (b *bench) try(t *testing.T, r *rand.Rand, who engine.Sender) int {
 		note := "seen"
 		asked = name() + "|" + name()
 		a := engine.Action{Kind: belfry.Kind(r.IntN(3)), Items: asked, Note: &note, Ack: &belfry.Ack{Text: "x"}}
-		code, answer, err = b.Act(ctx, who, a, engine.Repeat{})
+		var out *engine.Acted
+		if out, err = b.Act(ctx, who, a); err == nil {
+			reply := enginetest.Render(out)
+			code, answer = reply.Status, reply.Body
+		}
 	}
 	if err != nil {
 		t.Fatalf("%s %q: %v", pkg, asked, err)

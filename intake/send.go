@@ -64,8 +64,11 @@ func (in *Intake) bulk(ctx context.Context, who engine.Sender, o Options, open f
 		return code, answer, partly(ctx, Stopped(ctx, err), report, removes)
 	}
 	if o.Repeat.Key != "" {
-		code, answer, err := in.engine.Once(ctx, who, o.Repeat, run)
-		return code, answer, Stopped(ctx, err)
+		reply, err := in.engine.Once(ctx, who, o.Repeat, func() (engine.Reply, error) {
+			code, answer, err := run()
+			return engine.Reply{Status: code, Body: answer}, err
+		})
+		return reply.Status, reply.Body, Stopped(ctx, err)
 	}
 	return run()
 }
@@ -108,7 +111,7 @@ func (in *Intake) applyStream(ctx context.Context, who engine.Sender, b body, o 
 		last = next
 		last.command = &engine.Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: o.alone, Decide: func(t *engine.Tx) error {
 			t.By = who.Actor()
-			t.TakeTurns()
+			t.Turn().Split()
 			b.apply(decision{t, in}, c)
 			return nil
 		}}
@@ -294,7 +297,7 @@ func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o O
 	alone := o.alone || o.DryRun || o.Atomic || in.mayOverrun(who.Customer, c)
 	cmd := &engine.Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: alone, Decide: func(t *engine.Tx) error {
 		if alone {
-			t.LimitEvents(engine.WholeEvents)
+			t.Turn().LimitEvents(engine.WholeEvents)
 		}
 		t.By = who.Actor()
 		if b.apply(decision{t, in}, c); c.more {
@@ -310,14 +313,14 @@ func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o O
 		if o.DryRun {
 			return engine.ErrTakenBack
 		}
-		t.Reply(who, o.Repeat, code, answer)
+		t.Reply(who, o.Repeat, engine.Reply{Status: code, Body: answer})
 		return nil
 	}}
 	err = in.engine.Do(cmd)
 	in.created(who.Customer, reserved, c.report.Created.Sum())
 	if errors.Is(err, engine.ErrTakenBack) {
 		in.counters.taken(c)
-		return code, answer, in.engine.Remember(who, o.Repeat, code, answer)
+		return code, answer, in.engine.Remember(who, o.Repeat, engine.Reply{Status: code, Body: answer})
 	}
 	in.count(who.Customer, c, err)
 	return code, answer, err

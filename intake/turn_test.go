@@ -24,7 +24,7 @@ func TestTurnsOfEvents(t *testing.T) {
 	}
 	b.bulk(t, false, "view", views, Options{})
 	b.bulk(t, false, "custom", "name,view\nr,"+name+"\n", Options{})
-	if _, _, err := b.PutClass(b.Who, enginetest.ClassOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '> 8', status: 3}]}]\n")); err != nil {
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, "name: flip\nindicators: [{n: 1, name: x, thresholds: [{when: '> 8', status: 3}]}]\n")); err != nil {
 		t.Fatal(err)
 	}
 	if code, r := b.send(t, "type,resname,view,class,object,i1\ndata,r,r,flip,o,1\n", Options{}); code != 200 {

@@ -34,7 +34,7 @@ indicators:
 		}
 		stage := func(bodies ...string) string {
 			b := newBench(t)
-			if _, _, err := b.PutClass(b.Who, def); err != nil {
+			if _, _, err := b.Definitions().PutClass(b.Who, def); err != nil {
 				t.Fatal(err)
 			}
 			b.provision(t, "r")

@@ -1,5 +1,5 @@
-// Package enginetest is what tests of the engine, and of what is built on it, have in common: a sequencer that runs, on a journal
-// on disk or in memory.
+// Package enginetest has helpers for tests of the engine and the packages above it: a running sequencer on a journal on disk or
+// in memory.
 package enginetest
 
 import (
@@ -25,16 +25,16 @@ import (
 // LoadCatalog loads the catalog once.
 var LoadCatalog = sync.OnceValues(catalog.Load)
 
-// Memory is a journal that forgets everything when the test ends.
+// Memory is a journal in memory.
 type Memory struct {
 	Records [][]byte
-	Rounds  []int // how many records each append had
+	Rounds  []int // number of records of each append
 	Refuse  error
-	Room    int  // one more than how often something can still be appended; 0: any number of times
-	Full    bool // there was no room for something
+	Room    int  // 1 + number of appends that still succeed; 0: unlimited
+	Full    bool // an append has failed for want of room
 }
 
-// Append is that of a journal.
+// Append implements engine.Journal.
 func (j *Memory) Append(payloads ...[]byte) (first belfry.Position, err error) {
 	if j.Refuse != nil {
 		return 0, j.Refuse
@@ -52,7 +52,7 @@ func (j *Memory) Append(payloads ...[]byte) (first belfry.Position, err error) {
 	return first, nil
 }
 
-// Replay reads the journal.
+// Replay returns the records of the journal.
 func (j *Memory) Replay() (list []*belfry.Record, err error) {
 	for i, data := range j.Records {
 		r, err := belfry.DecodeRecord(data)
@@ -80,24 +80,24 @@ func OpenJournal(t testing.TB) engine.Journal {
 	return j
 }
 
-// Bench is a sequencer that runs, without stores behind it. It has the default customer.
+// Bench is a running sequencer without stores. It has the default customer.
 type Bench struct {
 	*engine.Sequencer
-	Config  engine.Config // the sequencer asks it each time, so a test may change its functions
+	Config  engine.Config // read on each use, so a test may change its functions
 	Tree    *meta.Tree
 	Who     engine.Sender
 	Records []*belfry.Record
 	Answers map[string]*belfry.Answer
-	Moment  time.Time     // what the clock says
+	Moment  time.Time     // time of the clock
 	Refuse  error         // Config.Ready
 	Texts   *atomic.Int64 // Limits.Texts
 	Memory  *atomic.Int64 // Limits.Items
 
-	ticking sync.Mutex    // of Moment, which the sequencer reads when it likes
-	behind  time.Duration // of the clock, compared with the time that is trusted
+	ticking sync.Mutex    // guards Moment
+	behind  time.Duration // how far the clock is behind the trusted time
 }
 
-// NewBench begins with an empty journal. The changes are made to its configuration before the sequencer runs.
+// NewBench starts a sequencer on an empty journal, with changes applied to its configuration.
 func NewBench(t testing.TB, j engine.Journal, changes ...func(*engine.Config)) *Bench {
 	t.Helper()
 	cat, err := LoadCatalog()
@@ -145,7 +145,7 @@ func NewBench(t testing.TB, j engine.Journal, changes ...func(*engine.Config)) *
 	return b
 }
 
-// Restart gives a bench as it would be after a stop: its tree is made from the records alone. What was before stands still.
+// Restart returns a bench whose tree is rebuilt from the records. The old one must not be used any more.
 func (b *Bench) Restart(t testing.TB, later time.Duration) *Bench {
 	t.Helper()
 	n := &Bench{Config: b.Config, Texts: b.Texts, Memory: b.Memory, Tree: meta.NewTree(b.Tree.Catalog()), Answers: b.Answers, Moment: b.Moment.Add(later), Who: b.Who}
@@ -166,7 +166,7 @@ func (b *Bench) Restart(t testing.TB, later time.Duration) *Bench {
 	return n
 }
 
-// run starts the sequencer, and stops it at the end of the test.
+// run starts the sequencer and stops it at the end of the test.
 func (b *Bench) run(t testing.TB) {
 	c := b.Config
 	c.Sinks = []func(*belfry.Record){func(r *belfry.Record) {
@@ -214,14 +214,14 @@ func (b *Bench) Advance(by time.Duration) {
 	b.Moment = b.Moment.Add(by)
 }
 
-// Time is what the clock says.
+// Time returns the time of the clock.
 func (b *Bench) Time() time.Time {
 	b.ticking.Lock()
 	defer b.ticking.Unlock()
 	return b.Moment
 }
 
-// Off puts the clock behind the time that is trusted.
+// Off sets the clock behind the trusted time.
 func (b *Bench) Off(behind time.Duration) {
 	b.Advance(b.behind - behind)
 	b.ticking.Lock()
@@ -235,27 +235,58 @@ func (b *Bench) trusted() time.Time {
 	return b.Moment.Add(b.behind)
 }
 
-// Operate does an action and gives its answer.
+// Operate runs an action and returns its outcome with the status that the API gives it.
 func (b *Bench) Operate(t testing.TB, a engine.Action, r engine.Repeat) (int, engine.Acted) {
 	t.Helper()
-	code, answer, err := b.Act(context.Background(), b.Who, a, r)
+	if r.Key == "" {
+		out, err := b.Act(context.Background(), b.Who, a)
+		if err != nil {
+			t.Fatalf("act: %v", err)
+		}
+		return StatusOf(out), *out
+	}
+	reply, err := b.ActOnce(context.Background(), b.Who, a, r, Render)
 	if err != nil {
 		t.Fatalf("act: %v", err)
 	}
 	var out engine.Acted
-	if err := json.Unmarshal(answer, &out); err != nil {
+	if err := json.Unmarshal(reply.Body, &out); err != nil {
 		t.Fatal(err)
 	}
-	return code, out
+	return reply.Status, out
 }
 
-// Grow gives the bench an inventory of so many objects, a thousand in each resource, ten resources in each view.
+// Render renders the outcome of an action.
+func Render(out *engine.Acted) engine.Reply {
+	body, err := json.Marshal(out)
+	if err != nil {
+		panic(err) // an outcome holds nothing that JSON cannot express
+	}
+	return engine.Reply{Status: StatusOf(out), Body: body}
+}
+
+// StatusOf returns the status that the API gives the outcome of an action.
+func StatusOf(out *engine.Acted) int {
+	switch {
+	case out.Error == nil && len(out.Errors) == 0:
+		return 200
+	case out.Error == nil:
+		return 207
+	case out.Error.Code == belfry.UnknownItem:
+		return 404
+	case out.Error.Code == belfry.NotInError, out.Error.Code == belfry.AmbiguousName:
+		return 409
+	}
+	return 400
+}
+
+// Grow creates that many objects, a thousand in each resource, ten resources in each view.
 func (b *Bench) Grow(tb testing.TB, objects int) {
 	tb.Helper()
 	const perResource, perView = 1000, 10
 	err := b.Do(&engine.Command{Customer: b.Who.Customer, Alone: true, Decide: func(t *engine.Tx) error {
 		var view, resource *meta.Node
-		class := t.ViewClass(engine.GenericView)
+		class := t.Find().ViewClass(engine.GenericView)
 		for i := range objects {
 			if i%(perResource*perView) == 0 {
 				view = t.Create(belfry.KindView, fmt.Sprintf("view%04d", i/perResource/perView), t.Tenant.Main, nil, class, "", nil)
@@ -263,7 +294,7 @@ func (b *Bench) Grow(tb testing.TB, objects int) {
 			if i%perResource == 0 {
 				resource = t.Create(belfry.KindResource, fmt.Sprintf("res%04d", i/perResource), view, nil, class, "custom", nil)
 			}
-			t.CreatePart(resource, fmt.Sprintf("obj%07d", i), t.ViewClass("network-ping"))
+			t.CreatePart(resource, fmt.Sprintf("obj%07d", i), t.Find().ViewClass("network-ping"))
 		}
 		return nil
 	}})
@@ -289,7 +320,7 @@ func (b *Bench) Statuses() map[string]string {
 	return all
 }
 
-// EventsOf lists the texts of the events of a customer, in their order.
+// EventsOf lists the texts of the events of a customer, in order.
 func (b *Bench) EventsOf(c belfry.CustomerID) (list []string) {
 	for _, r := range b.Records {
 		for _, batch := range r.Batches {
@@ -308,7 +339,7 @@ func (b *Bench) EventsOf(c belfry.CustomerID) (list []string) {
 	return list
 }
 
-// Configurations lists the events of type configuration from the given record on: who did it, and what it says.
+// Configurations lists the configuration events from the given record on, as user and text.
 func (b *Bench) Configurations(from int) (list []string) {
 	for _, r := range b.Records[from:] {
 		for _, batch := range r.Batches {

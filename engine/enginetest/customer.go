@@ -7,9 +7,9 @@ import (
 	"belfry/engine"
 )
 
-// What package accounts does for the service, as far as tests need it.
+// The part of package accounts that tests of the engine need.
 
-// Bootstrap makes the first customer with its administrator, if there is no customer yet.
+// Bootstrap creates the first customer with its administrator if there is none.
 func Bootstrap(s *engine.Sequencer) error {
 	if len(s.Tree().Customers()) > 0 {
 		return nil
@@ -22,7 +22,7 @@ func Bootstrap(s *engine.Sequencer) error {
 
 func customerDoc(c belfry.CustomerID) string { return fmt.Sprintf("\x01%d", c) }
 
-// CreateCustomer makes a customer.
+// CreateCustomer creates a customer.
 func CreateCustomer(s *engine.Sequencer, name, by string) (belfry.Customer, error) {
 	return create(s, name, by, func(*engine.Tx) {})
 }
@@ -45,7 +45,7 @@ func create(s *engine.Sequencer, name, by string, also func(*engine.Tx)) (c belf
 	return c, err
 }
 
-// CreateCustomer makes a customer.
+// CreateCustomer creates a customer.
 func (b *Bench) CreateCustomer(name, by string) (belfry.Customer, error) {
 	return CreateCustomer(b.Sequencer, name, by)
 }

@@ -32,7 +32,7 @@ func Report(t testing.TB, answer []byte) (r belfry.Report) {
 	return r
 }
 
-// Brief says what a report comes to: "3 created, 1 updated; 2 column code".
+// Brief summarizes a report: "3 created, 1 updated; 2 column code".
 func Brief(r belfry.Report) string {
 	var parts []string
 	for _, c := range []struct {
@@ -57,8 +57,8 @@ func Brief(r belfry.Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// Told says what the answer to a single row comes to: "200 o1", "400 c unknown_object".
-func Told(t testing.TB, code int, answer []byte) string {
+// BriefOne summarizes the answer to a single row: "200 o1", "400 c unknown_object".
+func BriefOne(t testing.TB, code int, answer []byte) string {
 	t.Helper()
 	var r struct {
 		belfry.Report

@@ -10,26 +10,15 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
+	"belfry/store/duck/names"
+	"belfry/store/duck/rowwriter"
 )
 
-const (
-	// maxCommit is how many rows go into one transaction if positions allow it. Above 122,880, the engine's row group,
-	// it would write row groups straight into the file and leave a small one behind each time, to be merged later: half
-	// as much work now, but a file of twice the size.
-	maxCommit = 100_000
-
-	// maxUncheckpointed is how many files may have rows that are only in their logs. Checkpointing a few rows costs ten
-	// times as much as writing them, so late data over many days must not checkpoint each day each time.
-	maxUncheckpointed = 256
-)
-
-// Names of the columns every file has.
-const (
-	customerColumn  = "customer"
-	idColumn        = "id"
-	timestampColumn = "timestamp"
-)
+// maxUncheckpointed is how many files may have rows that are only in their logs. Checkpointing a few rows costs ten
+// times as much as writing them, so late data over many days must not checkpoint each day each time.
+const maxUncheckpointed = 256
 
 // fewFiles is how many files get their rows before AppendSome calls enough.
 const fewFiles = 8
@@ -47,7 +36,7 @@ func (s *Store) AppendSome(ctx context.Context, enough func() bool, batches ...*
 	}
 	defer s.unlockWrite()
 	left, err = s.append(ctx, batches, enough)
-	if outOfMemory(err) {
+	if duckdb.OutOfMemory(err) {
 		left, err = nil, s.appendAlone(ctx, batches, err)
 	}
 	if err == nil {
@@ -80,7 +69,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 	if err != nil {
 		return nil, err
 	}
-	if err := s.items.apply(ctx, s.writer, batches); err != nil {
+	if err := s.items.Apply(ctx, s.writer, batches); err != nil {
 		return nil, fmt.Errorf("store items: %w", err)
 	}
 	if len(loads) > 0 { // item names are not stored in the folder
@@ -99,7 +88,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 		if err := s.deliver(ctx, l); err != nil {
 			errs = append(errs, err)
 		}
-		s.delivered[l.key()] = l.pieces[len(l.pieces)-1].batch.Pos
+		s.delivered[l.key()] = l.pieces[len(l.pieces)-1].Batch.Pos
 		if err := s.checkpointOverfull(ctx); err != nil {
 			errs = append(errs, err)
 		}
@@ -124,7 +113,7 @@ func (s *Store) undelivered(loads []*load) []*load {
 	}
 	return slices.DeleteFunc(loads, func(l *load) bool {
 		pos := s.delivered[l.key()]
-		l.pieces = slices.DeleteFunc(l.pieces, func(p piece) bool { return p.batch.Pos <= pos })
+		l.pieces = slices.DeleteFunc(l.pieces, func(p rowwriter.Piece) bool { return p.Batch.Pos <= pos })
 		return len(l.pieces) == 0
 	})
 }
@@ -134,7 +123,7 @@ func batchesOf(batches []*belfry.Batch, loads []*load) (some []*belfry.Batch) {
 	in := map[*belfry.Batch]bool{}
 	for _, l := range loads {
 		for _, p := range l.pieces {
-			in[p.batch] = true
+			in[p.Batch] = true
 		}
 	}
 	for _, b := range batches {
@@ -152,14 +141,14 @@ func (s *Store) engineBroken(ctx context.Context) bool {
 	if s.closed || ctx.Err() != nil {
 		return false
 	}
-	return s.engine == nil || duckdb.IsKind(s.writer.Exec(ctx, "SELECT count(*) FROM "+itemTable), duckdb.FatalError, duckdb.InternalError)
+	return s.engine == nil || duckdb.IsKind(s.writer.Exec(ctx, "SELECT count(*) FROM "+names.Table), duckdb.FatalError, duckdb.InternalError)
 }
 
 // load is what is to be stored in one file.
 type load struct {
 	collection *catalog.Collection
 	period     belfry.Span
-	pieces     []piece
+	pieces     []rowwriter.Piece
 }
 
 // loadKey identifies the file of a load.
@@ -170,26 +159,13 @@ type loadKey struct {
 
 func (l *load) key() loadKey { return loadKey{l.collection, l.period.From} }
 
-// piece is a batch, or the part of it that belongs to one period.
-type piece struct {
-	batch *belfry.Batch
-	rows  []int // nil: all of them
-}
-
-func (p piece) len() int {
-	if p.rows != nil {
-		return len(p.rows)
-	}
-	return p.batch.Len()
-}
-
 // divide sorts rows by the file they belong to. It leaves out rows of dropped periods and counts them by batch.
 func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*belfry.Batch]uint64, err error) {
 	index := map[loadKey]*load{}
 	dropped = map[*belfry.Batch]uint64{}
-	add := func(c *catalog.Collection, p belfry.Span, part piece) {
-		if !s.stores(c, p) || p.From >= endOfTime {
-			dropped[part.batch] += uint64(part.len())
+	add := func(c *catalog.Collection, p belfry.Span, part rowwriter.Piece) {
+		if !s.stores(c, p) || p.From >= folder.EndOfTime {
+			dropped[part.Batch] += uint64(part.Len())
 			return
 		}
 		l := index[loadKey{c, p.From}]
@@ -208,33 +184,9 @@ func (s *Store) divide(batches []*belfry.Batch) (loads []*load, dropped map[*bel
 		if c == nil {
 			return nil, nil, fmt.Errorf("store rows of %q: the catalog has no such historical collection", b.Collection)
 		}
-		split(c, b, func(p belfry.Span, rows []int) { add(c, p, piece{b, rows}) })
+		rowwriter.Split(c, b, func(p belfry.Span, rows []int) { add(c, p, rowwriter.Piece{Batch: b, Rows: rows}) })
 	}
 	return loads, dropped, nil
-}
-
-// split calls each with the periods of a batch's rows; rows is nil if they all share one, which is the usual case.
-func split(c *catalog.Collection, b *belfry.Batch, each func(p belfry.Span, rows []int)) {
-	p := c.PeriodOf(b.Times[0])
-	if !slices.ContainsFunc(b.Times, func(t belfry.Time) bool { return !p.Contains(t) }) {
-		each(p, nil)
-		return
-	}
-	parts := map[belfry.Span][]int{}
-	for i, t := range b.Times {
-		if !p.Contains(t) {
-			p = c.PeriodOf(t)
-		}
-		parts[p] = append(parts[p], i)
-	}
-	order := make([]belfry.Span, 0, len(parts))
-	for p := range parts {
-		order = append(order, p)
-	}
-	slices.SortFunc(order, func(a, b belfry.Span) int { return int(min(max(a.From-b.From, -1), 1)) })
-	for _, p := range order {
-		each(p, parts[p])
-	}
 }
 
 // deliver brings one file up to date. If the file turns out to be damaged it is set aside, and a new one takes its
@@ -247,7 +199,7 @@ func (s *Store) deliver(ctx context.Context, l *load) error {
 			return err
 		}
 		if s.files.isLeaving(l.collection, l.period) { // running queries would keep it in use
-			open, _ := s.queries.clear(ctx, true)
+			open, _ := s.queries.Clear(ctx, true)
 			open()
 		}
 		if err := s.restore(ctx, s.files.unrestored()); err != nil {
@@ -257,7 +209,7 @@ func (s *Store) deliver(ctx context.Context, l *load) error {
 }
 
 func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
-	cols, err := columns(l.collection, l.pieces)
+	cols, err := rowwriter.Columns(l.collection, l.pieces)
 	if err != nil {
 		return fmt.Errorf("store rows of %s: %w", l.collection.Name, err)
 	}
@@ -269,9 +221,9 @@ func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 	if err := s.files.checkPresent(f); err != nil {
 		return err
 	}
-	pieces := slices.DeleteFunc(slices.Clone(l.pieces), func(p piece) bool { return p.batch.Pos <= f.pos })
+	pieces := slices.DeleteFunc(slices.Clone(l.pieces), func(p rowwriter.Piece) bool { return p.Batch.Pos <= f.pos })
 	for len(pieces) > 0 {
-		n := commitSize(pieces)
+		n := rowwriter.CommitSize(pieces)
 		if err := s.commit(ctx, f, pieces[:n]); err != nil {
 			s.files.markStale(f)
 			s.invalidateRows(f)
@@ -282,66 +234,9 @@ func (s *Store) deliverTo(ctx context.Context, l *load) (err error) {
 	return nil
 }
 
-// commitSize returns how many pieces go into the next transaction. The pieces of one position stay together.
-func commitSize(pieces []piece) int {
-	rows := 0
-	for i, p := range pieces {
-		if i > 0 && rows+p.len() > maxCommit && p.batch.Pos != pieces[i-1].batch.Pos {
-			return i
-		}
-		rows += p.len()
-	}
-	return len(pieces)
-}
-
-// columns returns the columns that the pieces need, starting with those that every file has.
-func columns(c *catalog.Collection, pieces []piece) ([]duckdb.Column, error) {
-	cols := []duckdb.Column{{Name: customerColumn, Kind: duckdb.Small}, {Name: idColumn, Kind: duckdb.ID}, {Name: timestampColumn, Kind: duckdb.Int}}
-	if c.Item {
-		cols = append(cols, duckdb.Column{Name: belfry.ItemColumn, Kind: duckdb.ID})
-	}
-	known := make(map[string]duckdb.Kind, 16)
-	for _, col := range cols {
-		known[col.Name] = col.Kind
-	}
-	for i, p := range pieces {
-		if i > 0 && sameColumns(p.batch, pieces[i-1].batch) {
-			continue
-		}
-		for j := range p.batch.Columns {
-			col := columnOf(&p.batch.Columns[j])
-			k, ok := known[col.Name]
-			switch {
-			case !ok:
-				known[col.Name] = col.Kind
-				cols = append(cols, col)
-			case k != col.Kind || col.Name == idColumn || col.Name == timestampColumn:
-				return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.Name, k.SQL(), col.Kind.SQL())
-			}
-		}
-	}
-	return cols, nil
-}
-
-func sameColumns(a, b *belfry.Batch) bool {
-	return slices.EqualFunc(a.Columns, b.Columns, func(a, b belfry.Column) bool { return columnOf(&a) == columnOf(&b) })
-}
-
-func columnOf(c *belfry.Column) duckdb.Column {
-	switch {
-	case c.Numbers != nil:
-		return duckdb.Column{Name: c.Name, Kind: duckdb.Number}
-	case c.Texts != nil:
-		return duckdb.Column{Name: c.Name, Kind: duckdb.Text}
-	case c.Name == belfry.ItemColumn:
-		return duckdb.Column{Name: c.Name, Kind: duckdb.ID}
-	}
-	return duckdb.Column{Name: c.Name, Kind: duckdb.Int}
-}
-
 // commit writes pieces and their position in one transaction.
-func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
-	cols, err := columns(f.collection, pieces)
+func (s *Store) commit(ctx context.Context, f *file, pieces []rowwriter.Piece) error {
+	cols, err := rowwriter.Columns(f.collection, pieces)
 	if err != nil {
 		return err
 	}
@@ -355,12 +250,12 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 		err = s.files.sign(ctx, s.writer, f)
 	}
 	if err == nil {
-		err = s.loadFill(ctx, f)
+		err = s.countFill(ctx, f)
 	}
 	if err == nil {
-		err = s.appendRows(f, cols, pieces)
+		f.fill, err = rowwriter.Write(s.writer, f.alias, f.fill, cols, pieces, s.cfg.noPadding)
 	}
-	pos := pieces[len(pieces)-1].batch.Pos
+	pos := pieces[len(pieces)-1].Batch.Pos
 	if err == nil {
 		err = s.writer.Exec(ctx, "INSERT INTO "+f.alias+".main.position VALUES (?)", uint64(pos))
 	}
@@ -378,12 +273,12 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []piece) error {
 }
 
 // noteGrowth requests token filters once the file has another full block of rows.
-func (s *Store) noteGrowth(f *file, pieces []piece) {
+func (s *Store) noteGrowth(f *file, pieces []rowwriter.Piece) {
 	if s.cfg.noTokenFilters || len(index.TextColumns(f.collection)) == 0 {
 		return
 	}
 	for _, p := range pieces {
-		f.grown += p.len()
+		f.grown += p.Len()
 	}
 	if f.grown >= index.BlockRows {
 		f.grown = 0
@@ -416,22 +311,10 @@ func extend(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column) 
 	return kinds, nil
 }
 
-func (s *Store) appendRows(f *file, cols []duckdb.Column, pieces []piece) error {
-	a, err := s.writer.NewAppender(f.alias, "rows", cols)
-	if err != nil {
-		return err
+// countFill counts the rows of the last vector of a file, unless they are known.
+func (s *Store) countFill(ctx context.Context, f *file) (err error) {
+	if f.fill.Alias != f.alias {
+		f.fill, err = rowwriter.CountFill(ctx, s.writer, f.alias)
 	}
-	w := rowWriter{Appender: a, from: make([]*belfry.Column, len(cols)), fill: f.fill, overflow: make([]bool, len(cols)), noPadding: s.cfg.noPadding}
-	for _, p := range pieces {
-		if err := w.write(p); err != nil {
-			a.Discard()
-			return err
-		}
-	}
-	if err := w.padAtEnd(); err != nil {
-		a.Discard()
-		return err
-	}
-	f.fill = w.fill
-	return a.Close()
+	return err
 }

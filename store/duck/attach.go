@@ -10,7 +10,9 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
 )
 
@@ -21,7 +23,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	}
 	fs.clock++
 	alias := "f" + strconv.FormatUint(fs.clock, 10)
-	if err := fs.conn.Exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+alias); err != nil {
+	if err := fs.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(f.path)+" AS "+alias); err != nil {
 		return fmt.Errorf("%w: %w", errFile, err)
 	}
 	f.alias, f.inode = alias, info
@@ -41,7 +43,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if f.dirty, err = uncheckpointed(f); err != nil {
 		return err
 	}
-	if had := belfry.Position(fs.manifest.pos[f.key()]); f.pos < had {
+	if had := belfry.Position(fs.manifest.Pos[f.key()]); f.pos < had {
 		return errors.Join(errLost, fs.loseRows(f, had)) // the caller must know that the day is incomplete
 	}
 	return nil
@@ -63,13 +65,13 @@ func (f *file) inspect(ctx context.Context, c *duckdb.Conn, instance string) (ki
 	if len(f.collection.Fields) == 0 { // a file of summaries
 		err := summary.Check(ctx, c, f.attached())
 		if duckdb.IsKind(err, duckdb.BinderError, duckdb.CatalogError) {
-			return nil, fmt.Errorf("%w: it does not say what its summaries were made of in a way that this program knows", errForeign)
+			return nil, fmt.Errorf("%w: it does not say what its summaries were made of in a way that this program knows", damage.ErrForeign)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return kinds, belongs(f, kinds, first, any)
+	return kinds, damage.Belongs(f.collection, f.Span, kinds, first, any)
 }
 
 // firstTime returns the time of a row of the file, if it has any.
@@ -94,11 +96,11 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 		}
 		return
 	}
-	why := damageAtOpen(f.path, err)
-	if why == "" && (isStoreWide(err) || errors.Is(err, errLost)) {
+	why := damage.AtOpen(f.path, err)
+	if why == "" && (damage.StoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
-	if _, err := fs.buildTemplate(ctx, []duckdb.Column{{Name: timestampColumn, Kind: duckdb.Int}}); err != nil {
+	if _, err := fs.buildTemplate(ctx, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}); err != nil {
 		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
 		return
 	}
@@ -108,7 +110,7 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 	}
 	if why == "" {
 		fs.log.Warn("a file of rows cannot be opened", "file", f.path, "err", err)
-		fs.setUnreadable(f, reasonAtOpen(f.path, err))
+		fs.setUnreadable(f, damage.ReasonAtOpen(f.path, err))
 		return
 	}
 	fs.setAside(f, why)
@@ -142,7 +144,7 @@ func (f *file) setColumns(kinds map[string]duckdb.Kind) {
 }
 
 func readKinds(ctx context.Context, c *duckdb.Conn, alias string) (map[string]duckdb.Kind, error) {
-	r, err := c.Query(ctx, "SELECT name, type FROM pragma_table_info("+quoteText(alias+".main.rows")+")")
+	r, err := c.Query(ctx, "SELECT name, type FROM pragma_table_info("+duckdb.QuoteText(alias+".main.rows")+")")
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +189,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 				switch {
 				case err == nil:
 					f.stampItems()
-				case outOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
+				case duckdb.OutOfMemory(err) && !f.log.lost: // all is in the log, which the next start reads
 					fs.log.Warn("a log is left for the next start, as there is too little memory for a checkpoint", "file", f.path, "err", err)
 				default:
 					errs = append(errs, err)
@@ -234,9 +236,9 @@ func (fs *files) finish(list []*file, err error) {
 			if f.doomed {
 				continue
 			}
-			if why := damageIn(f.path, err); why != "" {
+			if why := damage.In(f.path, err); why != "" {
 				fs.setAside(f, why)
-			} else if why := unreadableIn(f.path, err); why != "" {
+			} else if why := damage.Unreadable(f.path, err); why != "" {
 				fs.setUnreadable(f, why)
 			}
 		}

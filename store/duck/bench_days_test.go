@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 )
 
@@ -70,7 +71,7 @@ func BenchmarkDays(b *testing.B) {
 			return
 		}
 		for more, err := true, error(nil); more; pieces++ {
-			if more, err = s.Summarise(context.Background(), endOfTime); err != nil {
+			if more, err = s.Summarise(context.Background(), folder.EndOfTime); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -112,7 +113,7 @@ func fillDays(b *testing.B, s *Store) {
 // chartByHand is the hand-written statement.
 func chartByHand(b *testing.B, s *Store) {
 	b.Helper()
-	used, err := s.files.acquire(b.Context(), s.cfg.Catalog.Collection("objectdata"), 0, endOfTime)
+	used, err := s.files.acquire(b.Context(), s.cfg.Catalog.Collection("objectdata"), 0, folder.EndOfTime)
 	if err != nil {
 		b.Fatal(err)
 	}

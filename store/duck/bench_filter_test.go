@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 	"belfry/store/duck/index"
 )
 
@@ -20,7 +21,7 @@ func BenchmarkAppendLogFilters(b *testing.B) {
 	batches := benchLines(20, benchRows)
 	var stores [2]*Store
 	for i := range stores {
-		if stores[i], err = Open(b.Context(), Config{Dir: b.TempDir(), Catalog: cat, noTokenFilters: i == 0}); err != nil {
+		if stores[i], err = openStore(b.Context(), config{Config: store.Config{Dir: b.TempDir(), Catalog: cat}, noTokenFilters: i == 0}); err != nil {
 			b.Fatal(err)
 		}
 		defer stores[i].Close()

@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store/duck/names"
 )
 
 // BenchmarkGroups compares groups over a day of 5.8 million rows of 100,000 objects with hand-written SQL: by item id,
@@ -22,7 +23,7 @@ func BenchmarkGroups(b *testing.B) {
 	}
 	whole := fmt.Sprintf("timestamp >= '%s' AND timestamp < '%s'", start, start+86_400_000_000)
 	hour := fmt.Sprintf("timestamp >= '%s' AND timestamp < '%s'", start+36_000_000_000, start+39_600_000_000)
-	names := " AS q LEFT JOIN " + itemTable + " AS d ON d.id = q.item"
+	names := " AS q LEFT JOIN " + names.Table + " AS d ON d.id = q.item"
 	for _, c := range []struct{ name, text, hand string }{
 		{"mean", "SELECT object, MEAN(i1) FROM objectdata WHERE " + whole + " GROUP BY object", "SELECT d.object, m FROM (SELECT item, AVG(i1) AS m FROM ROWS WHERE customer = 1 AND DAY GROUP BY item)" + names + " ORDER BY d.object LIMIT 11"},
 		{"top", "SELECT object, MEAN(i1) AS m FROM objectdata WHERE " + whole + " GROUP BY object ORDER BY m DESC LIMIT 10", "SELECT d.object, m FROM (SELECT item, AVG(i1) AS m FROM ROWS WHERE customer = 1 AND DAY GROUP BY item ORDER BY m DESC LIMIT 11)" + names + " ORDER BY m DESC"},

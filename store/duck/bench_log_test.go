@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 )
 
 // benchLines makes batches of log lines of 150 bytes: common words and numbers that hardly repeat.
@@ -65,7 +66,7 @@ func BenchmarkAppendLog(b *testing.B) {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, belfry.ObjectLog, "*"+fileSuffix))
+	files, err := filepath.Glob(filepath.Join(dir, belfry.ObjectLog, "*"+folder.FileSuffix))
 	if err != nil || len(files) != 1 {
 		b.Fatal(files, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"belfry"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 )
 
 // benchBatches makes batches of rows as agents send them: 100,000 objects in turn, and per row a walk with two
@@ -94,7 +95,7 @@ func BenchmarkAppend(b *testing.B) {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "objectdata", "*"+fileSuffix))
+	files, err := filepath.Glob(filepath.Join(dir, "objectdata", "*"+folder.FileSuffix))
 	if err != nil || len(files) != 1 {
 		b.Fatal(files, err)
 	}
@@ -135,7 +136,7 @@ func newBenchBare(b *testing.B, more ...duckdb.Column) *benchBare {
 		defs = append(defs, c.Name+" "+c.Kind.SQL())
 	}
 	err = errors.Join(
-		bare.conn.Exec(b.Context(), "ATTACH "+quoteText(bare.path)+" AS bare"),
+		bare.conn.Exec(b.Context(), "ATTACH "+duckdb.QuoteText(bare.path)+" AS bare"),
 		bare.conn.Exec(b.Context(), "CREATE TABLE bare.rows ("+strings.Join(defs, ", ")+")"),
 	)
 	if err != nil {

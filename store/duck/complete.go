@@ -6,6 +6,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
@@ -25,7 +26,7 @@ func (s *Store) complete(p *query.Plan) error {
 	}
 	d := s.trackers[p.Collection.Name]
 	from, to := p.From, p.To
-	if d != nil && p.Period != "" && to < endOfTime { // a summary belongs to the span in which it begins
+	if d != nil && p.Period != "" && to < folder.EndOfTime { // a summary belongs to the span in which it begins
 		from, to = from-from%belfry.Day, to+query.PeriodLength(p.Period)-1
 	}
 	names := s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, to))
@@ -43,7 +44,7 @@ func (s *Store) completeFrom(p *query.Plan, from belfry.Time) error {
 // namesOf returns the days as they are written in file names.
 func (s *Store) namesOf(c *catalog.Collection, days []belfry.Span) (names []string) {
 	for _, d := range days {
-		names = append(names, d.From.Std().Format(layout(c)))
+		names = append(names, d.From.Std().Format(folder.Layout(c)))
 	}
 	return names
 }

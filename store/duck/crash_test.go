@@ -16,6 +16,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // crashDir, when set in the environment, makes the test binary a process that appends until it is killed.
@@ -64,7 +65,7 @@ func openForCrash(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Open(context.Background(), Config{Dir: dir, Catalog: cat, logLimit: 1 << 20})
+	return openStore(context.Background(), config{Config: store.Config{Dir: dir, Catalog: cat}, logLimit: 1 << 20})
 }
 
 // appendForever replays from the first position, as after a crash, and continues. It prints the positions it has
@@ -259,7 +260,7 @@ func testFull(t *testing.T, dir string, logLimit int64, fill, free func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, logLimit: logLimit})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat}, logLimit: logLimit})
 	if err != nil {
 		t.Fatal(err)
 	}

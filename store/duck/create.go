@@ -8,14 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
-
-// tempSuffix is the suffix of a file that is being written.
-const tempSuffix = ".new"
 
 // create creates a file without rows. It gets its name once both tables are durable, so a file with a proper name can
 // always be attached.
@@ -30,21 +26,20 @@ func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) erro
 	if err := fs.checkFolderLocked(); err != nil {
 		return err
 	}
-	folder := filepath.Dir(f.path)
-	if err := os.Mkdir(folder, 0o700); err == nil {
-		err = syncDir(fs.dir)
+	if err := os.Mkdir(filepath.Dir(f.path), 0o700); err == nil {
+		err = folder.SyncDir(fs.dir)
 		if err != nil {
 			return err
 		}
 	} else if !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return writeSynced(f.path, fs.template.data)
+	return folder.WriteSynced(f.path, fs.template.data)
 }
 
 // buildTemplate returns the bytes of a database file with both tables and no rows.
 func (fs *files) buildTemplate(ctx context.Context, cols []duckdb.Column) ([]byte, error) {
-	path := filepath.Join(fs.dir, "image"+fileSuffix)
+	path := filepath.Join(fs.dir, "image"+folder.FileSuffix)
 	if err := unlink(path); err != nil {
 		return nil, err
 	}
@@ -55,7 +50,7 @@ func (fs *files) buildTemplate(ctx context.Context, cols []duckdb.Column) ([]byt
 
 func (fs *files) writeTemplate(ctx context.Context, path string, cols []duckdb.Column) error {
 	const alias = "image"
-	if err := fs.conn.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+	if err := fs.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
 		return err
 	}
 	defs := make([]string, len(cols))
@@ -72,36 +67,10 @@ func (fs *files) writeTemplate(ctx context.Context, path string, cols []duckdb.C
 		err = fs.conn.Exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
 	}
 	if err == nil && fs.instance != "" {
-		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(fs.instance)+" AS id")
+		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+duckdb.QuoteText(fs.instance)+" AS id")
 	}
 	if err == nil {
 		err = fs.conn.Exec(ctx, "CHECKPOINT "+alias)
 	}
 	return errors.Join(err, fs.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias))
-}
-
-// writeSynced writes a file durably and atomically: all of it under its name, or nothing.
-func writeSynced(path string, data []byte) error {
-	temp := path + tempSuffix
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the entries of a folder durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -13,7 +13,10 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 )
 
 // damageDay is the day whose file is damaged; it is old, as there are rows of two later days.
@@ -24,7 +27,7 @@ func dayName(day int) string {
 }
 
 func dayPath(dir string, day int) string {
-	return filepath.Join(dir, "objectdata", dayName(day)+fileSuffix)
+	return filepath.Join(dir, "objectdata", dayName(day)+folder.FileSuffix)
 }
 
 // manyRows makes n rows of a day, whose values do not compress to nothing.
@@ -46,14 +49,14 @@ func openWith(t testing.TB, dir string, journal ...*belfry.Batch) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Journal: func(each func(*belfry.Batch) error) error {
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, Journal: func(each func(*belfry.Batch) error) error {
 		for _, b := range journal {
 			if err := each(b); err != nil {
 				return err
 			}
 		}
 		return nil
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +150,11 @@ var damages = []struct {
 	{"magic", func(t testing.TB, path string) { overwrite(t, path, 8, 4) }},
 	{"first header", func(t testing.TB, path string) { overwrite(t, path, 100, 10) }},
 	{"second header", func(t testing.TB, path string) { overwrite(t, path, 4096, 4096) }},
-	{"metadata", func(t testing.TB, path string) { overwrite(t, path, firstBlock+40_960, 4096) }},
+	{"metadata", func(t testing.TB, path string) { overwrite(t, path, damage.FirstBlock+40_960, 4096) }},
 	{"row group", corruptRows},
 	{"empty", func(t testing.TB, path string) { truncate(t, path, 0) }},
 	{"cut in the header", func(t testing.TB, path string) { truncate(t, path, 100) }},
-	{"cut in the rows", func(t testing.TB, path string) { truncate(t, path, firstBlock+blockBytes+100) }},
+	{"cut in the rows", func(t testing.TB, path string) { truncate(t, path, damage.FirstBlock+damage.BlockBytes+100) }},
 	{"folder", func(t testing.TB, path string) { remove(t, path); mkdir(t, path) }},
 	{"deleted", func(t testing.TB, path string) { remove(t, path) }},
 	{"text", func(t testing.TB, path string) { write(t, path, []byte(strings.Repeat("hello\n", 10_000))) }},
@@ -168,7 +171,7 @@ func corruptRows(t testing.TB, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
 	must(t, err)
-	for at := int64(firstBlock + blockBytes); at < info.Size(); at += blockBytes {
+	for at := int64(damage.FirstBlock + damage.BlockBytes); at < info.Size(); at += damage.BlockBytes {
 		overwrite(t, path, at+40_960, 4096)
 	}
 }
@@ -256,7 +259,7 @@ func TestDamage(t *testing.T) {
 // endLoss removes what was kept of incomplete days, as an operator does.
 func endLoss(t testing.TB, s *Store, dir string) {
 	t.Helper()
-	for _, mark := range []string{damagedMark, missingMark} {
+	for _, mark := range []string{folder.DamagedMark, folder.MissingMark} {
 		list, err := filepath.Glob(filepath.Join(dir, "objectdata", "*"+mark+"*"))
 		must(t, err)
 		for _, path := range list {
@@ -284,7 +287,7 @@ func TestDamagedFileIsKept(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatalf("incomplete days: %v", list)
 	}
-	kept, err := filepath.Glob(path + damagedMark + "*Z")
+	kept, err := filepath.Glob(path + folder.DamagedMark + "*Z")
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept files: %v, %v", kept, err)
 	}
@@ -396,20 +399,20 @@ func TestNoFalseAlarm(t *testing.T) {
 	}
 	const all = oldRows + 2
 	check("nothing", all)
-	remove(t, filepath.Join(dir, manifestFile))
+	remove(t, filepath.Join(dir, folder.ManifestFile))
 	check("no manifest, as before there was one", all)
-	manifest, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	manifest, err := os.ReadFile(filepath.Join(dir, folder.ManifestFile))
 	must(t, err)
-	write(t, filepath.Join(dir, manifestFile), append(manifest, "objectdata/2030-01-01.duckdb 12"...))
+	write(t, filepath.Join(dir, folder.ManifestFile), append(manifest, "objectdata/2030-01-01.duckdb 12"...))
 	check("a line that is cut off", all)
 	lines := strings.SplitAfter(string(manifest), "\n")
-	write(t, filepath.Join(dir, manifestFile), []byte(strings.Join(lines[1:], "")))
+	write(t, filepath.Join(dir, folder.ManifestFile), []byte(strings.Join(lines[1:], "")))
 	check("a file that is made and not listed", all)
 
 	s := openWith(t, dir)
 	must(t, s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+belfry.Day))
 	must(t, s.Close())
-	write(t, filepath.Join(dir, manifestFile), manifest)
+	write(t, filepath.Join(dir, folder.ManifestFile), manifest)
 	check("a file that was dropped and is still listed", 2)
 }
 
@@ -427,10 +430,10 @@ func TestNotDamage(t *testing.T) {
 		"IO Error: Could not read enough bytes from file \"" + dayPath(dir, 0) + "\": attempted to read 4096 bytes from location 0",
 	} {
 		err := duckdb.ParseError(text)
-		if why := damageAtOpen(dayPath(dir, 0), err); why != "" {
+		if why := damage.AtOpen(dayPath(dir, 0), err); why != "" {
 			t.Errorf("%s: taken for damage: %s", text, why)
 		}
-		if why := damageIn(dayPath(dir, 0), err); why != "" {
+		if why := damage.In(dayPath(dir, 0), err); why != "" {
 			t.Errorf("%s: taken for damage: %s", text, why)
 		}
 	}
@@ -494,7 +497,7 @@ func TestDamagedSummaries(t *testing.T) {
 	want, _, err := askFirst(t, s, text, false)
 	must(t, err)
 	must(t, s.Close())
-	files, err := filepath.Glob(filepath.Join(dir, "objectdata.*", "*"+fileSuffix))
+	files, err := filepath.Glob(filepath.Join(dir, "objectdata.*", "*"+folder.FileSuffix))
 	must(t, err)
 	if len(files) != 2 {
 		t.Fatalf("files of summaries: %v", files)

@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 )
 
@@ -31,7 +32,7 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	if err := s.rebuildKept(c, mark, t); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
-	if mark <= s.mark(c.Name) {
+	if mark <= s.marks.At(c.Name) {
 		return nil
 	}
 	if d := s.trackers[c.Name]; d != nil { // no rows can be added now, as we hold write
@@ -42,10 +43,14 @@ func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) 
 	if err := s.files.checkFolder(); err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
 	}
-	goes := func(p belfry.Span) bool { return p.To <= mark && !s.kept.until(c, p, t) }
+	goes := func(p belfry.Span) bool { return p.To <= mark && !s.kept.Until(c, p, t) }
 	rows := s.count(ctx, c, goes)
-	if err := s.setMark(c, mark); err != nil {
+	wasDamaged, err := s.marks.Set(c, mark)
+	if err != nil {
 		return fmt.Errorf("drop rows of %s: %w", c.Name, err)
+	}
+	if wasDamaged {
+		s.cfg.Changed()
 	}
 	s.expired.Add(rows)
 	err = s.files.drop(c, goes)
@@ -64,7 +69,7 @@ func (s *Store) count(ctx context.Context, c *catalog.Collection, of func(belfry
 	if s.cfg.Catalog.Collection(c.Name) == nil { // summaries, and collections that queries cannot see
 		return 0
 	}
-	for _, p := range s.files.periods(c, 0, endOfTime) {
+	for _, p := range s.files.periods(c, 0, folder.EndOfTime) {
 		if !of(p) {
 			continue
 		}
@@ -115,7 +120,7 @@ func (fs *files) remove(f *file) error {
 	if f.loss != nil {
 		return fs.moveAside(f)
 	}
-	return errors.Join(unlink(f.path), fs.manifest.remove(f.key()))
+	return errors.Join(unlink(f.path), fs.manifest.Remove(f.key()))
 }
 
 // dropLost forgets incomplete days of some periods and deletes what was kept of them.
@@ -127,7 +132,7 @@ func (fs *files) dropLost(c *catalog.Collection, goes func(belfry.Span) bool) (e
 			continue
 		}
 		if l.unreadable != nil {
-			errs = append(errs, unlink(l.marker), fs.manifest.remove(manifestKey(l.collection, l.Span)))
+			errs = append(errs, unlink(l.marker), fs.manifest.Remove(folder.ManifestKey(l.collection, l.Span)))
 			continue
 		}
 		errs = append(errs, l.unlink())
@@ -145,14 +150,13 @@ func (l *loss) unlink() error {
 	return os.RemoveAll(l.marker)
 }
 
-// unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that an interrupted
-// removal is found again.
+// unlink removes a database file and what is kept beside it.
 func unlink(path string) error {
 	var errs []error
-	for _, suffix := range []string{index.Suffix, itemSuffix, ".wal.recovery", ".wal.checkpoint", ".wal", ""} {
+	for _, suffix := range []string{index.Suffix, itemSuffix} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, folder.Unlink(path))...)
 }

@@ -41,74 +41,24 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
-	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
+	"belfry/store/duck/names"
+	"belfry/store/duck/slots"
 	"belfry/store/duck/summary"
 )
 
 var _ store.Store = (*Store)(nil)
 
-// Config configures a store. Zero values have defaults.
-type Config struct {
-	Dir     string // created if missing; nothing else may write in it
-	Catalog *catalog.Catalog
-	Log     *slog.Logger
-
-	// Instance is the id in the file instance in Dir. Nothing is written while that file is missing or has another id.
-	// Empty: there is no such file.
-	Instance string
-
-	MemoryLimit int64 // bytes the engine may use, rows not yet checkpointed and running queries together; 256 MB
-	MemoryMost  int64 // maximum it grows to if rows to be stored need more; 16 times MemoryLimit
-	Answer      int64 // bytes of an answer whose order does not allow pages; 64 MB
-	Answers     int64 // bytes of all answers that clients have not read yet; 1 GB
-	Threads     int   // threads of the engine; 2
-	Queries     int   // queries that may run at a time, others wait; at most Threads, as more would only take turns. See slots
-
-	// Files is how many files queries may have open at a time, with as many again for logs and writers; 0: no limit.
-	Files int
-
-	// Behind is by how many nice steps the priority of queries is below the rest of the process; 0: none.
-	Behind int
-	// Quick is the same for the first milliseconds of a statement, so that a short one does not wait behind long ones;
-	// 0: as Behind.
-	Quick int
-	// Workers is the same for the engine's worker threads, which are shared by all statements. They also run parts of
-	// short ones, which then wait for them; 0: as Behind.
-	Workers int
-
-	// Items passes the names of all items to add, as batches of belfry.Dimension. It is called only after the engine
-	// broke down and was restarted, because the names were in its memory.
-	Items func(add func(*belfry.Batch) error) error
-
-	// Journal calls each with the batches of all records that are still in the journal, in order, with their positions.
-	// What it has of a day whose file was damaged is stored again. nil: there is no journal.
-	Journal func(each func(*belfry.Batch) error) error
-
-	// Changed is called when a day is found incomplete, or is complete again; see Incomplete. It must not block.
-	Changed func()
-
-	// Told is called with the text of an event when something was found and repaired. It must not block.
-	Told func(info string)
-
-	// JournalSince returns the position after which the journal still has every record; nil: unknown.
-	JournalSince func() belfry.Position
-
-	// Removed passes the names of all removed items to add, with the positions of their removals. It is called if the
-	// file of removed names is missing, unreadable or incomplete.
-	Removed func(add func(*belfry.Batch) error) error
-
-	// RemovedAfter reports whether an item was removed by a record after pos whose name will not come again with a
-	// replay. Then a file of names that ends at pos lacks some. nil: unknown.
-	RemovedAfter func(pos belfry.Position) bool
+// config is the configuration of a store, and what only tests change.
+type config struct {
+	store.Config
 
 	logLimit       int64 // size at which a file's log is checkpointed; 64 MB
 	summaryRows    int64 // rows that one statement summarises; the engine holds them until it is done; 1 Mi
@@ -116,7 +66,7 @@ type Config struct {
 	noPadding      bool  // store rows without padding, which needs more memory
 }
 
-func (c *Config) setDefaults() error {
+func (c *config) setDefaults() error {
 	c.MemoryLimit = cmp.Or(c.MemoryLimit, 256<<20)
 	c.MemoryMost = cmp.Or(c.MemoryMost, memoryGrowth*c.MemoryLimit)
 	c.Answer = cmp.Or(c.Answer, answerBytes)
@@ -139,8 +89,8 @@ func (c *Config) setDefaults() error {
 	if c.Changed == nil {
 		c.Changed = func() {}
 	}
-	if c.Told == nil {
-		c.Told = func(string) {}
+	if c.Repaired == nil {
+		c.Repaired = func(string) {}
 	}
 	if c.Removed == nil {
 		c.Removed = func(func(*belfry.Batch) error) error { return nil }
@@ -155,9 +105,9 @@ func (c *Config) setDefaults() error {
 
 // Store is a row store in a folder.
 type Store struct {
-	cfg     Config
-	slots   slots // of statements of queries
-	queries evictableQueries
+	cfg     config
+	slots   slots.Slots // of statements of queries
+	queries slots.Evictable
 
 	// Guarded by write.
 	delivered  map[loadKey]belfry.Position // what files have stored of AppendSome calls that left rows over
@@ -169,14 +119,13 @@ type Store struct {
 	files    *files
 	memory   int64 // current memory limit of the engine
 
-	write        chan struct{} // held by Append and Drop, one at a time
-	writer       *duckdb.Conn
-	watermarks   atomic.Pointer[map[string]belfry.Time] // watermarks by collection; replaced, never changed
-	damagedMarks atomic.Pointer[map[string]string]      // what is wrong with damaged watermarks, by collection; replaced, never changed
-	kept         keptPeriods
-	items        dimension
-	indexer      indexBuilder
-	trackers     map[string]*summary.Tracker // by collection with summaries; never changed
+	write    chan struct{} // held by Append and Drop, one at a time
+	writer   *duckdb.Conn
+	marks    folder.Watermarks
+	kept     folder.Kept
+	items    *names.Names
+	indexer  indexBuilder
+	trackers map[string]*summary.Tracker // by collection with summaries; never changed
 
 	arrivals    arrivals
 	unreadBytes atomic.Int64 // bytes of answers that clients have not read yet
@@ -186,11 +135,19 @@ type Store struct {
 }
 
 // Open opens the store in cfg.Dir, which is created if it does not exist.
-func Open(ctx context.Context, cfg Config) (*Store, error) {
+func Open(ctx context.Context, cfg store.Config) (store.Store, error) {
+	s, err := openStore(ctx, config{Config: cfg})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func openStore(ctx context.Context, cfg config) (*Store, error) {
 	if err := cfg.setDefaults(); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots{limit: cfg.Queries, extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
+	s := &Store{cfg: cfg, memory: cfg.MemoryLimit, slots: slots.Slots{Limit: cfg.Queries, Extra: cfg.Queries}, write: make(chan struct{}, 1), delivered: map[loadKey]belfry.Position{}}
 	if err := s.open(ctx); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", cfg.Dir, err)
 	}
@@ -210,20 +167,20 @@ func (s *Store) open(ctx context.Context) error {
 	all, s.trackers = collections(s.cfg.Catalog)
 	s.loadKept(all)
 	var err error
-	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
+	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.Noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
 		return err
 	}
 	if s.files.maxFiles = s.cfg.Files; s.cfg.Files > 0 {
 		s.files.maxIdle = min(maxAttached, s.cfg.Files/2)
 	}
 	s.files.instance = s.cfg.Instance
-	s.files.onChange, s.files.onLoss, s.files.onRepair = s.cfg.Changed, s.lostRows, s.cfg.Told
+	s.files.onChange, s.files.onLoss, s.files.onRepair = s.cfg.Changed, s.lostRows, s.cfg.Repaired
 	return s.start(ctx)
 }
 
 // start starts an engine with no files attached and no items.
 func (s *Store) start(ctx context.Context) (err error) {
-	if s.engine, err = duckdb.Open(s.settings(), s.cfg.Workers, s.cfg.Quick); err != nil {
+	if s.engine, err = duckdb.Open(s.cfg.options(s.memory).Settings(), s.cfg.Workers, s.cfg.Quick); err != nil {
 		return err
 	}
 	defer func() {
@@ -237,16 +194,19 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err := duckdb.AddSearch(s.writer); err != nil {
 		return err
 	}
-	if err := lockDown(ctx, s.writer, s.cfg.Dir); err != nil {
+	if err := duckdb.LockDown(ctx, s.writer, s.cfg.Dir); err != nil {
 		return err
 	}
 	if s.files.conn, err = s.engine.Connect(); err != nil {
 		return err
 	}
-	s.items.removed = removedNames{
-		path: filepath.Join(s.cfg.Dir, removedFile), instance: s.cfg.Instance, fill: s.cfg.Removed, after: s.cfg.RemovedAfter, log: s.cfg.Log,
-	}
-	return s.items.create(ctx, s.writer)
+	s.items, err = names.Open(ctx, s.writer, s.cfg.Config)
+	return err
+}
+
+// options returns the limits of an engine that may use this much memory.
+func (c *config) options(memory int64) duckdb.Options {
+	return duckdb.Options{Dir: c.Dir, Memory: memory, Threads: c.Threads, LogLimit: c.logLimit}
 }
 
 // stop closes the engine, whatever its state.
@@ -279,43 +239,9 @@ func (s *Store) usable() error {
 	return nil
 }
 
-func (s *Store) settings() []duckdb.Setting {
-	mb := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "MiB" }
-	return []duckdb.Setting{
-		{Name: "memory_limit", Value: mb(s.memory)},
-		{Name: "threads", Value: strconv.Itoa(s.cfg.Threads)},
-		{Name: "checkpoint_threshold", Value: mb(s.cfg.logLimit)},
-		{Name: "temp_directory", Value: filepath.Join(s.cfg.Dir, "tmp")},
-		{Name: "max_temp_directory_size", Value: mb(4 * s.memory)},
-		{Name: "perfect_ht_threshold", Value: dialect.GroupBits},
-		// Return freed memory to the system soon: otherwise the allocator keeps several times the limit.
-		{Name: "allocator_flush_threshold", Value: mb(s.memory / 32)},
-		{Name: "allocator_bulk_deallocation_flush_threshold", Value: mb(s.memory / 4)},
-		{Name: "autoinstall_known_extensions", Value: "false"},
-		{Name: "autoload_known_extensions", Value: "false"},
-		{Name: "allow_community_extensions", Value: "false"},
-	}
-}
-
-// lockDown restricts the engine to the files in dir; no statement can change that. The engine requires this order of
-// settings.
-func lockDown(ctx context.Context, c *duckdb.Conn, dir string) error {
-	for _, text := range []string{
-		"PRAGMA disable_checkpoint_on_shutdown", // nor on DETACH: we decide when to checkpoint
-		"SET allowed_directories = [" + quoteText(dir+string(filepath.Separator)) + "]",
-		"SET enable_external_access = false",
-		"SET lock_configuration = true",
-	} {
-		if err := c.Exec(ctx, text); err != nil {
-			return fmt.Errorf("lock the engine in: %w", err)
-		}
-	}
-	return nil
-}
-
 // Stats implements store.Store.
 func (s *Store) Stats() store.Stats {
-	return store.Stats{Skipped: s.skipped.Load(), Expired: s.expired.Load(), Running: s.slots.count()}
+	return store.Stats{Skipped: s.skipped.Load(), Expired: s.expired.Load(), Running: s.slots.Count()}
 }
 
 // Newest returns the end of the period of the newest file of any collection; 0 if there are no files.
@@ -342,9 +268,9 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	err := errors.Join(s.Watch(), s.files.detachAll(context.Background()))
-	s.files.manifest.close()
+	s.files.manifest.Close()
 	if s.writer != nil {
-		err = errors.Join(err, s.items.removed.checkpoint(context.Background(), s.writer))
+		err = errors.Join(err, s.items.Checkpoint(context.Background(), s.writer))
 	}
 	s.stop()
 	if err != nil {
@@ -370,7 +296,5 @@ func (s *Store) restartEngine(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return fmt.Errorf("restart the engine: %w", err)
 	}
-	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.apply(ctx, s.writer, []*belfry.Batch{b}) })
+	return s.cfg.Items(func(b *belfry.Batch) error { return s.items.Apply(ctx, s.writer, []*belfry.Batch{b}) })
 }
-
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

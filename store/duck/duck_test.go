@@ -15,7 +15,6 @@ import (
 	"belfry/query"
 	"belfry/store"
 	"belfry/store/duck/duckdb"
-	"belfry/store/storetest"
 )
 
 func open(t testing.TB, dir string) *Store {
@@ -24,15 +23,11 @@ func open(t testing.TB, dir string) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(context.Background(), Config{Dir: dir, Catalog: cat})
+	s, err := openStore(context.Background(), config{Config: store.Config{Dir: dir, Catalog: cat}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T, dir string) store.Store { return open(t, dir) })
 }
 
 // rowsOf makes one row on each of the given days, at one position.
@@ -79,11 +74,11 @@ func TestLockedIn(t *testing.T) {
 	}
 	for _, text := range []string{
 		"SELECT * FROM read_text('/etc/passwd')",
-		"SELECT * FROM read_csv(" + quoteText(secret) + ")",
-		"SELECT * FROM " + quoteText(secret),
+		"SELECT * FROM read_csv(" + duckdb.QuoteText(secret) + ")",
+		"SELECT * FROM " + duckdb.QuoteText(secret),
 		"SELECT * FROM glob('/etc/*')",
-		"COPY (SELECT 1) TO " + quoteText(secret+".out"),
-		"ATTACH " + quoteText(secret+".duckdb") + " AS x",
+		"COPY (SELECT 1) TO " + duckdb.QuoteText(secret+".out"),
+		"ATTACH " + duckdb.QuoteText(secret+".duckdb") + " AS x",
 		"INSTALL httpfs",
 		"LOAD httpfs",
 		"SET enable_external_access = true",
@@ -91,29 +86,29 @@ func TestLockedIn(t *testing.T) {
 		"SET allowed_directories = ['/']",
 		"SET lock_configuration = false",
 		"RESET enable_external_access",
-		"SELECT content FROM read_blob(" + quoteText(secret) + ")",
-		"SELECT * FROM read_csv_auto(" + quoteText(secret) + ")",
-		"SELECT * FROM read_parquet(" + quoteText(secret) + ")",
-		"SELECT * FROM read_json(" + quoteText(secret) + ")",
-		"SELECT * FROM sniff_csv(" + quoteText(secret) + ")",
-		"SELECT * FROM glob(" + quoteText(secret) + ")",
-		"SELECT * FROM " + quoteText("/proc/self/environ"),
+		"SELECT content FROM read_blob(" + duckdb.QuoteText(secret) + ")",
+		"SELECT * FROM read_csv_auto(" + duckdb.QuoteText(secret) + ")",
+		"SELECT * FROM read_parquet(" + duckdb.QuoteText(secret) + ")",
+		"SELECT * FROM read_json(" + duckdb.QuoteText(secret) + ")",
+		"SELECT * FROM sniff_csv(" + duckdb.QuoteText(secret) + ")",
+		"SELECT * FROM glob(" + duckdb.QuoteText(secret) + ")",
+		"SELECT * FROM " + duckdb.QuoteText("/proc/self/environ"),
 		"SELECT getenv('HOME')",
-		"CREATE TABLE t AS FROM " + quoteText(secret),
-		"CREATE TABLE t (a INTEGER, b INTEGER); COPY t FROM " + quoteText(secret),
-		"COPY copied FROM " + quoteText(secret),
-		"COPY copied TO " + quoteText(secret+".out"),
-		"EXPORT DATABASE " + quoteText(secret+".dir"),
-		"IMPORT DATABASE " + quoteText(filepath.Dir(secret)),
-		"ATTACH " + quoteText(secret) + " (READ_ONLY)",
+		"CREATE TABLE t AS FROM " + duckdb.QuoteText(secret),
+		"CREATE TABLE t (a INTEGER, b INTEGER); COPY t FROM " + duckdb.QuoteText(secret),
+		"COPY copied FROM " + duckdb.QuoteText(secret),
+		"COPY copied TO " + duckdb.QuoteText(secret+".out"),
+		"EXPORT DATABASE " + duckdb.QuoteText(secret+".dir"),
+		"IMPORT DATABASE " + duckdb.QuoteText(filepath.Dir(secret)),
+		"ATTACH " + duckdb.QuoteText(secret) + " (READ_ONLY)",
 		"ATTACH 'https://127.0.0.1:1/x.duckdb' AS y",
 		"SELECT * FROM read_text('https://127.0.0.1:1/x')",
-		"LOAD " + quoteText(secret),
-		"INSTALL " + quoteText(secret),
+		"LOAD " + duckdb.QuoteText(secret),
+		"INSTALL " + duckdb.QuoteText(secret),
 		"PRAGMA enable_profiling = 'json'",
-		"PRAGMA profiling_output = " + quoteText(secret+".out"),
-		"SET temp_directory = " + quoteText(filepath.Dir(secret)),
-		"SET extension_directory = " + quoteText(filepath.Dir(secret)),
+		"PRAGMA profiling_output = " + duckdb.QuoteText(secret+".out"),
+		"SET temp_directory = " + duckdb.QuoteText(filepath.Dir(secret)),
+		"SET extension_directory = " + duckdb.QuoteText(filepath.Dir(secret)),
 		"SET GLOBAL threads = 64",
 		"SET home_directory = '/'",
 		"CREATE SECRET x (TYPE http)",
@@ -205,7 +200,7 @@ func TestRevive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Items: func(add func(*belfry.Batch) error) error { return add(name(7, "new")) }})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, Items: func(add func(*belfry.Batch) error) error { return add(name(7, "new")) }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +333,7 @@ func TestAppendSome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 	"belfry/store/duck/summary"
 )
@@ -39,7 +38,7 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 		errs = append(errs, fmt.Errorf("erase rows in %s: the file cannot be read for now", day))
 	}
 	for _, c := range all {
-		for _, p := range s.files.periods(c, 0, endOfTime) {
+		for _, p := range s.files.periods(c, 0, folder.EndOfTime) {
 			if err := s.eraseIn(ctx, c, p, customers); err != nil {
 				errs = append(errs, fmt.Errorf("erase rows of %s of %s: %w", c.Name, p.From, err))
 			}
@@ -109,7 +108,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 		}
 		defer release()
 	}
-	among := "customer IN (" + numbers(customers) + ")"
+	among := "customer IN (" + duckdb.IDList(customers) + ")"
 	n, err := q.Number(ctx, "SELECT count(*) FROM "+f.ref()+" WHERE "+among)
 	if err != nil || n == 0 {
 		return true, err
@@ -118,7 +117,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 	if err != nil {
 		return false, err
 	}
-	copied := f.path + tempSuffix
+	copied := f.path + folder.TempSuffix
 	if err := s.copyWithout(ctx, q, f, copied, among); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
@@ -156,14 +155,6 @@ func (s *Store) lockWriteFor(ctx context.Context, c *catalog.Collection) (releas
 	return s.unlockWrite, s.lockWrite(ctx)
 }
 
-func numbers(customers []belfry.CustomerID) string {
-	list := make([]string, len(customers))
-	for i, c := range customers {
-		list[i] = strconv.FormatInt(int64(c), 10)
-	}
-	return strings.Join(list, ", ")
-}
-
 // copyWithout copies the tables of a file without some rows. It recounts the rows that summaries were made of: counts
 // of other customers do not change, and summaries whose count is now too low are made again.
 func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, among string) (err error) {
@@ -171,7 +162,7 @@ func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, 
 		return err
 	}
 	const alias = "erased"
-	if err := q.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
+	if err := q.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
 		return err
 	}
 	texts := []string{
@@ -179,7 +170,7 @@ func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, 
 		"CREATE TABLE " + alias + ".main.position AS SELECT pos FROM " + f.alias + ".main.position ORDER BY pos",  // all of them; see summary.Origin
 	}
 	if s.cfg.Instance != "" {
-		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+quoteText(s.cfg.Instance)+" AS id")
+		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+duckdb.QuoteText(s.cfg.Instance)+" AS id")
 	}
 	if s.trackerFor(f.collection) != nil {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+
@@ -244,7 +235,7 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 	if err := os.Rename(path, f.path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(f.path))
+	return folder.SyncDir(filepath.Dir(f.path))
 }
 
 // forget discards filters that no longer belong to the file.

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"belfry/catalog"
+	"belfry/store"
+	"belfry/store/duck/duckdb"
+	"belfry/store/duck/slots"
 )
 
 // hoard is a query that holds some 57 MB of the engine's memory and runs for days.
@@ -21,14 +24,14 @@ func TestAppendEvicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20, noPadding: true})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20}, noPadding: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a query that is not evicted does not run for days
 	defer cancel()
-	inner, me, err := s.queries.enter(ctx)
+	inner, me, err := s.queries.Enter(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +42,13 @@ func TestAppendEvicts(t *testing.T) {
 			_, err = c.Query(inner, hoard)
 			s.engine.Return(c, false)
 		}
-		s.queries.leave(me)
+		s.queries.Leave(me)
 		ended <- err
 	}()
 	waitMemory(t, s, 50<<20)
 	mustAppend(t, s, lines(1, 1, 2000, 2000, 30_000))
 	// The query may fail for lack of memory before it is cancelled.
-	if err := <-ended; context.Cause(inner) != errEvicted && !outOfMemory(err) {
+	if err := <-ended; context.Cause(inner) != slots.ErrEvicted && !duckdb.OutOfMemory(err) {
 		t.Errorf("the query ended with %v, because %v", err, context.Cause(inner))
 	}
 	if s.memoryNow() != s.cfg.MemoryLimit {

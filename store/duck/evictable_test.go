@@ -6,33 +6,34 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store/duck/slots"
 )
 
 // TestEviction: when memory is short, running queries are ended and others wait until they may start.
 func TestEviction(t *testing.T) {
-	var r evictableQueries
-	ctx, me, err := r.enter(t.Context())
+	var r slots.Evictable
+	ctx, me, err := r.Enter(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		<-ctx.Done()
-		r.leave(me)
+		r.Leave(me)
 	}()
-	open, any := r.clear(t.Context(), true)
-	if !any || context.Cause(ctx) != errEvicted {
+	open, any := r.Clear(t.Context(), true)
+	if !any || context.Cause(ctx) != slots.ErrEvicted {
 		t.Errorf("any %v, cause %v", any, context.Cause(ctx))
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := r.enter(gone); err == nil {
+	if _, _, err := r.Enter(gone); err == nil {
 		t.Error("a query starts while queries are blocked")
 	}
 	in := make(chan error)
 	go func() {
-		_, me, err := r.enter(t.Context())
+		_, me, err := r.Enter(t.Context())
 		if err == nil {
-			r.leave(me)
+			r.Leave(me)
 		}
 		in <- err
 	}()
@@ -40,7 +41,7 @@ func TestEviction(t *testing.T) {
 	if err := <-in; err != nil {
 		t.Error(err)
 	}
-	if open, any := r.clear(t.Context(), true); any {
+	if open, any := r.Clear(t.Context(), true); any {
 		t.Error("a query still runs")
 	} else {
 		open()

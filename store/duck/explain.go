@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/folder"
 )
 
 var _ query.Explainer = (*Store)(nil)
@@ -35,7 +36,7 @@ func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) 
 
 // fileList returns the names of the files of periods, shortened if there are many.
 func fileList(p *query.Plan, periods []belfry.Span) string {
-	name := func(x belfry.Span) string { return x.From.Std().Format(layout(p.Collection)) }
+	name := func(x belfry.Span) string { return x.From.Std().Format(folder.Layout(p.Collection)) }
 	if n := len(periods); n > 4 {
 		return name(periods[0]) + " … " + name(periods[n-1])
 	}

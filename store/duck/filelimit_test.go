@@ -5,6 +5,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // TestFewFiles: if few files may be open, rows of many days are still stored, and only queries over more files than
@@ -14,7 +15,7 @@ func TestFewFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Files: 6})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, Files: 6}})
 	if err != nil {
 		t.Fatal(err)
 	}

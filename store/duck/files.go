@@ -17,6 +17,8 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
+	"belfry/store/duck/rowwriter"
 )
 
 // maxAttached is how many files stay attached while unused. Attaching one costs about a millisecond.
@@ -43,13 +45,13 @@ type files struct {
 	kept        map[string]uint64 // versions of the lists of kept periods, as found at the start
 	stores      func(*catalog.Collection, belfry.Span) bool
 
-	manifest  *manifest
+	manifest  *folder.Manifest
 	lost      map[string][]*loss // by collection
 	lossCount int                // number of times a day was found incomplete
 	now       func() time.Time
 	log       *slog.Logger
 	onChange  func()            // called when lost changes; must not block
-	onRepair  func(info string) // Config.Told
+	onRepair  func(info string) // store.Config.Repaired
 	onLoss    func(*file)       // called with a file that lost rows
 
 	// The most recently created file, as it was before its first row. Files of other periods that start with the same
@@ -65,7 +67,7 @@ type file struct {
 	belfry.Span
 	collection *catalog.Collection
 	path       string
-	late       bool   // the second file of a day; see lateSuffix
+	late       bool   // the second file of a day; see folder.LateSuffix
 	alias      string // name in the engine while attached; "" otherwise
 	refs       int    // number of users
 	used       uint64
@@ -80,9 +82,9 @@ type file struct {
 	pos      belfry.Position // highest position in it; used only by the writer, which holds a reference
 	dirty    int64           // bytes in its log, which the engine also holds in memory
 	log      logState
-	changing int        // commits and checkpoints in progress
-	grown    int        // rows since token filters were last requested; used only by the writer
-	fill     vectorFill // used only by the writer
+	changing int            // commits and checkpoints in progress
+	grown    int            // rows since token filters were last requested; used only by the writer
+	fill     rowwriter.Fill // used only by the writer
 
 	writes int // starts and ends of transactions that write to it
 
@@ -102,17 +104,17 @@ func listFiles(dir string, collections []*catalog.Collection, kept map[string]ui
 			return nil, err
 		}
 		for _, e := range entries {
-			if strings.Contains(e.Name(), tempSuffix) { // and what the engine keeps beside it
+			if strings.Contains(e.Name(), folder.TempSuffix) { // and what the engine keeps beside it
 				if err := os.Remove(filepath.Join(dir, c.Name, e.Name())); err != nil {
 					return nil, err
 				}
 				continue
 			}
-			if p, ok := parseFileName(c, strings.TrimSuffix(e.Name(), lateSuffix)); ok && strings.HasSuffix(e.Name(), lateSuffix) {
+			if p, ok := folder.ParseFileName(c, strings.TrimSuffix(e.Name(), folder.LateSuffix)); ok && strings.HasSuffix(e.Name(), folder.LateSuffix) {
 				late = append(late, fs.newLate(c, p))
 				continue
 			}
-			p, ok := parseFileName(c, e.Name())
+			p, ok := folder.ParseFileName(c, e.Name())
 			if !ok {
 				if err := fs.findMarker(c, e.Name(), dropped); err != nil {
 					return nil, err
@@ -148,7 +150,7 @@ func (fs *files) loseMissing(missing []*file) error {
 
 // findMarker records a day that an earlier process found incomplete.
 func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*catalog.Collection, belfry.Span) bool) error {
-	p, at, ok := parseMarker(c, name)
+	p, at, ok := folder.ParseMarker(c, name)
 	if !ok {
 		return nil
 	}
@@ -168,11 +170,11 @@ func (fs *files) newFile(c *catalog.Collection, p belfry.Span) *file {
 	if fs.unreadableAt(c, p) != nil {
 		return fs.newLate(c, p)
 	}
-	return &file{Span: p, collection: c, path: filepath.Join(fs.dir, c.Name, fileName(c, p))}
+	return &file{Span: p, collection: c, path: filepath.Join(fs.dir, c.Name, folder.FileName(c, p))}
 }
 
 func (fs *files) newLate(c *catalog.Collection, p belfry.Span) *file {
-	return &file{Span: p, collection: c, late: true, path: filepath.Join(fs.dir, c.Name, fileName(c, p)+lateSuffix)}
+	return &file{Span: p, collection: c, late: true, path: filepath.Join(fs.dir, c.Name, folder.FileName(c, p)+folder.LateSuffix)}
 }
 
 // key returns the file's name in the manifest.
@@ -290,7 +292,7 @@ func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p
 		if err := fs.create(ctx, f, cols); err != nil {
 			return nil, fmt.Errorf("create %s: %w", f.path, err)
 		}
-		if err := fs.manifest.add(f.key()); err != nil {
+		if err := fs.manifest.Add(f.key()); err != nil {
 			return nil, fmt.Errorf("list %s: %w", f.path, err)
 		}
 		fs.insert(f)
@@ -400,7 +402,7 @@ func (fs *files) wrote(f *file, pos belfry.Position, kinds map[string]duckdb.Kin
 	if f.dirty, err = uncheckpointed(f); err != nil || !fresh {
 		return err
 	}
-	return syncDir(filepath.Dir(f.path)) // a new log: its name must be durable, too
+	return folder.SyncDir(filepath.Dir(f.path)) // a new log: its name must be durable, too
 }
 
 // overfull returns a file to be checkpointed: the least recently used one, while the logs of more than n files, or more

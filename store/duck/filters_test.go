@@ -15,6 +15,7 @@ import (
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 )
 
@@ -91,7 +92,7 @@ func checkFilters(t *testing.T, s *Store, f *file, c *duckdb.Conn) (blocks int) 
 			n, customer := int(chunk.Columns[0].Wide(i)/index.BlockRows), belfry.CustomerID(chunk.Columns[1].Small(i))
 			for w := range query.Words(chunk.Columns[2].Text(i)) {
 				key := fmt.Sprint(n, customer, w)
-				if !known[key] && !slices.Contains(r.Matching(index.TokensOfText(w, customer), 0, endOfTime), n) {
+				if !known[key] && !slices.Contains(r.Matching(index.TokensOfText(w, customer), 0, folder.EndOfTime), n) {
 					t.Errorf("block %d does not know %q of customer %d", n, w, customer)
 				}
 				known[key] = true
@@ -455,7 +456,7 @@ func TestLatest(t *testing.T) {
 		}
 		fillAll(t, s, f, c)
 	}
-	newest := s.files.periods(f.collection, 0, endOfTime)
+	newest := s.files.periods(f.collection, 0, folder.EndOfTime)
 	from := func(where string, want belfry.Time) {
 		t.Helper()
 		p := parse(t, s, "SELECT id FROM objectlog WHERE "+where+" LIMIT 1")
@@ -473,7 +474,7 @@ func TestLatest(t *testing.T) {
 	defer release2()
 	fillAll(t, s, f, c)
 	p := parse(t, s, "SELECT id FROM objectlog WHERE log = '"+lineOf(3)+"' LIMIT 1")
-	r, err := s.selectLatest(t.Context(), c, p, s.files.periods(f.collection, 0, endOfTime))
+	r, err := s.selectLatest(t.Context(), c, p, s.files.periods(f.collection, 0, folder.EndOfTime))
 	if err != nil || r == nil {
 		t.Fatalf("the last blocks have no answer: %v", err)
 	}

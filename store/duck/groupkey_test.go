@@ -8,6 +8,7 @@ import (
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/dialect"
+	"belfry/store/duck/names"
 	"belfry/store/duck/summary"
 )
 
@@ -45,7 +46,7 @@ func TestPlacesOfGroups(t *testing.T) {
 			list = append(list, fmt.Sprintf(call, i+1))
 		}
 		p := parse(t, s, "SELECT "+keys+", "+strings.Join(list, ", ")+" FROM objectdata WHERE "+span+" GROUP BY "+keys)
-		stmt, err := query.SQL(p, dialect.New(itemTable), tables)
+		stmt, err := query.SQL(p, dialect.New(names.Table), tables)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,7 +136,7 @@ func (s *Store) buildTokenFilters(ctx context.Context, c *duckdb.Conn, f *file, 
 		return false, nil
 	}
 	built, err := index.Build(ctx, c, f.ref(), s.files.texts(f), set, from, end)
-	if len(built) == 0 && outOfMemory(err) { // the texts are so long that a filter would not help
+	if len(built) == 0 && duckdb.OutOfMemory(err) { // the texts are so long that a filter would not help
 		built, err = index.Build(ctx, c, f.ref(), nil, set, from, from+1)
 	}
 	if len(built) == 0 {

@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"belfry"
-
 	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 )
 
 // instanceTable names in each file the instance its rows belong to: customers and items are numbers that mean something
@@ -39,7 +40,7 @@ func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string
 	}
 	r, err := c.Query(ctx, fmt.Sprintf("SELECT "+position+", (SELECT min(id) FROM %[1]s.main."+instanceTable+"), (SELECT max(id) FROM %[1]s.main."+instanceTable+")", f.alias))
 	if err != nil && strings.Contains(err.Error(), "Table with name "+instanceTable+" does not exist") {
-		return fmt.Errorf("%w: it has no table that names its instance", errForeign)
+		return fmt.Errorf("%w: it has no table that names its instance", damage.ErrForeign)
 	}
 	if err != nil {
 		return err
@@ -49,11 +50,11 @@ func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string
 		f.pos = belfry.Position(r.Int(0))
 	}
 	if r.Null(1) {
-		return fmt.Errorf("%w: it does not name its instance", errForeign)
+		return fmt.Errorf("%w: it does not name its instance", damage.ErrForeign)
 	}
 	for _, id := range []string{r.TextAt(1), r.TextAt(2)} {
 		if id != instance {
-			return fmt.Errorf("%w: it has rows of the instance %.40q", errForeign, id)
+			return fmt.Errorf("%w: it has rows of the instance %.40q", damage.ErrForeign, id)
 		}
 	}
 	return nil
@@ -71,14 +72,14 @@ func (fs *files) checkFolderLocked() error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("%w: %s cannot be found (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, causeOf(err))
+		return fmt.Errorf("%w: %s cannot be found (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, folder.Cause(err))
 	}
 	if fs.instance == "" || fs.instanceInfo != nil && os.SameFile(info, fs.instanceInfo) && info.ModTime().Equal(fs.instanceInfo.ModTime()) && info.Size() == fs.instanceInfo.Size() {
 		return nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("%w: %s cannot be read (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, causeOf(err))
+		return fmt.Errorf("%w: %s cannot be read (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, folder.Cause(err))
 	}
 	if got := strings.TrimSpace(string(text)); got != fs.instance {
 		return fmt.Errorf("%w: %s says %.40q, and this instance is %s; put the folder back that belongs here, or write that id into the file if only the file was changed", store.ErrFolder, path, got, fs.instance)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"belfry/catalog"
+	"belfry/store"
+	"belfry/store/duck/folder"
 )
 
 // instanceStore makes a store of an instance with rows of day 0, in its file and in its log.
@@ -36,7 +38,7 @@ func TestForeignFile(t *testing.T) {
 		}
 		cat, err := catalog.Load()
 		must(t, err)
-		v, err := Verify(t.Context(), Config{Dir: copyDir(t, dir), Catalog: cat, Instance: ours})
+		v, err := Verify(t.Context(), store.Config{Dir: copyDir(t, dir), Catalog: cat, Instance: ours})
 		if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, theirs) && suffixes[0] == "" {
 			t.Errorf("%q: verify: %v, %v", suffixes, v, err)
 		}
@@ -45,9 +47,9 @@ func TestForeignFile(t *testing.T) {
 			for _, suffix := range suffixes {
 				content, err := os.ReadFile(dayPath(from, 0) + suffix)
 				must(t, err)
-				write(t, dayPath(with, 0)+lateSuffix+suffix, content)
+				write(t, dayPath(with, 0)+folder.LateSuffix+suffix, content)
 			}
-			v, err := Verify(t.Context(), Config{Dir: with, Catalog: cat, Instance: ours})
+			v, err := Verify(t.Context(), store.Config{Dir: with, Catalog: cat, Instance: ours})
 			if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, theirs) || v.Problems[0].Remedy != remedyBadLate {
 				t.Errorf("second file: verify: %v, %v", v, err)
 			}
@@ -72,7 +74,7 @@ func TestFileWithoutInstance(t *testing.T) {
 		must(t, s.writer.Exec(t.Context(), text+used[0].alias+".main."+instanceTable))
 		s.files.release(used)
 		must(t, s.Close())
-		v, err := Verify(t.Context(), Config{Dir: copyDir(t, dir), Catalog: s.cfg.Catalog, Instance: testInstance})
+		v, err := Verify(t.Context(), store.Config{Dir: copyDir(t, dir), Catalog: s.cfg.Catalog, Instance: testInstance})
 		if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, want) {
 			t.Errorf("%s: verify: %+v, %v", text, v.Problems, err)
 		}

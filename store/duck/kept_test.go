@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/folder"
 )
 
 // makeKept makes a store with a day below the watermark that must be kept: 2 of 3 rows are in it. The list of kept days
@@ -63,22 +64,22 @@ func TestDamagedKept(t *testing.T) {
 		{"flipped", text(flipped)},
 		{"without a checksum", text(old)},
 		{"older", text(string(first))},
-		{"of another collection", text(strings.Replace(string(good), lineSum("objectdata\n"+string(good[:len(good)-9])), lineSum("objectlog\n"+string(good[:len(good)-9])), 1))},
+		{"of another collection", text(strings.Replace(string(good), folder.LineSum("objectdata\n"+string(good[:len(good)-9])), folder.LineSum("objectlog\n"+string(good[:len(good)-9])), 1))},
 		{"a link", func(t *testing.T, path string) {
 			t.Helper()
 			must(t, os.Rename(path, path+"2"))
 			must(t, os.Symlink(path+"2", path))
 		}},
-		{"too large", text(strings.Repeat("x", maxKeptBytes+1))},
+		{"too large", text(strings.Repeat("x", folder.MaxKeptBytes+1))},
 		{"missing with the manifest", func(t *testing.T, path string) {
 			t.Helper()
 			remove(t, path)
-			remove(t, filepath.Join(filepath.Dir(path), "..", manifestFile))
+			remove(t, filepath.Join(filepath.Dir(path), "..", folder.ManifestFile))
 		}},
 		{"missing with the watermark", func(t *testing.T, path string) {
 			t.Helper()
 			remove(t, path)
-			remove(t, filepath.Join(filepath.Dir(path), markFile))
+			remove(t, filepath.Join(filepath.Dir(path), folder.WatermarkFile))
 		}},
 	} {
 		if testing.Short() && i%10 != 0 {
@@ -109,7 +110,7 @@ func TestDamagedKept(t *testing.T) {
 					continue
 				}
 				must(t, s.Drop(t.Context(), c, crashDay0+60*belfry.Day))
-				if list := s.kept.damaged(); len(list) != 0 {
+				if list := s.kept.Damaged(); len(list) != 0 {
 					t.Errorf("after a Drop: %v", list)
 				}
 				must(t, s.Close())
@@ -176,9 +177,9 @@ func TestKeptForEver(t *testing.T) {
 func TestUnlistedKept(t *testing.T) {
 	base, c, _ := makeKept(t)
 	path := filepath.Join(base, "objectdata", "kept")
-	m := readManifest(base)
-	delete(m.pos, "objectdata/kept")
-	must(t, m.rewrite())
+	m := folder.ReadManifest(base)
+	delete(m.Pos, "objectdata/kept")
+	must(t, m.Rewrite())
 	for _, text := range []string{"", fmt.Sprintf("%d %d\n", crashDay0+belfry.Day, belfry.At(time.Now())+belfry.Day)} {
 		write(t, path, []byte(text))
 		dir := copyDir(t, base)
@@ -191,8 +192,8 @@ func TestUnlistedKept(t *testing.T) {
 		}
 		must(t, s.Drop(t.Context(), c, crashDay0+60*belfry.Day))
 		must(t, s.Close())
-		if f := readKept(dir, c, "", 1); f.damage != "" || f.until[crashDay0+belfry.Day] <= crashDay0+60*belfry.Day {
-			t.Errorf("%q: the new list is %+v", text, f)
+		if k := readKept(dir, c); k.IsHeld(c) || !k.Until(c, c.PeriodOf(crashDay0+belfry.Day), crashDay0+60*belfry.Day) {
+			t.Errorf("%q: the new list is damaged, or lacks a day", text)
 		}
 		s = openWith(t, dir)
 		if n := count(t, s); n != 3 {
@@ -211,63 +212,21 @@ func TestUnlistedKept(t *testing.T) {
 // TestKeptNoted: the manifest expects the list in its last version, starting with the first kept day.
 func TestKeptNoted(t *testing.T) {
 	dir, c, _ := makeKept(t)
-	f := readKept(dir, c, "", 0)
-	if noted := readManifest(dir).pos["objectdata/kept"]; f.version != 2 || noted != 2 {
-		t.Errorf("version %d, the manifest has %d", f.version, noted)
+	version := readKept(dir, c).Noted()[c.Name]
+	if noted := folder.ReadManifest(dir).Pos["objectdata/kept"]; version != 2 || noted != 2 {
+		t.Errorf("version %d, the manifest has %d", version, noted)
 	}
-	remove(t, filepath.Join(dir, manifestFile)) // it is noted again
+	remove(t, filepath.Join(dir, folder.ManifestFile)) // it is noted again
 	s := openWith(t, dir)
 	must(t, s.Close())
-	if noted := readManifest(dir).pos["objectdata/kept"]; noted != 2 {
+	if noted := folder.ReadManifest(dir).Pos["objectdata/kept"]; noted != 2 {
 		t.Errorf("a new manifest has %d", noted)
 	}
 }
 
-// TestReadKept cuts the list at every byte, and changes every bit. Only the whole list is accepted.
-func TestReadKept(t *testing.T) {
-	cat, err := catalog.Load()
-	must(t, err)
-	c := cat.Collection("objectdata")
-	whole := keptList{version: 12, until: map[belfry.Time]belfry.Time{crashDay0: crashDay0 + 1, crashDay0 + belfry.Day: crashDay0 + 5}}
-	good := whole.text(c, "abc")
-	if f, err := parseKept(c, "abc", good, 12); err != nil || f.version != 12 || len(f.until) != 2 || f.until[crashDay0] != crashDay0+1 {
-		t.Fatalf("%+v", f)
-	}
-	for at := range good {
-		if f, err := parseKept(c, "abc", good[:at], 12); err == nil {
-			t.Errorf("cut at %d: %+v", at, f)
-		}
-		for bit := range 8 {
-			text := []byte(good)
-			text[at] ^= 1 << bit
-			if f, err := parseKept(c, "abc", string(text), 12); err == nil {
-				t.Errorf("bit %d of byte %d: %+v", bit, at, f)
-			}
-		}
-	}
-	for _, text := range []string{good + good, good + "1 2\n", strings.Repeat("\x00", len(good)), "\n", "1 2\n", whole.text(c, "abd"), (&keptList{version: 11}).text(c, "abc")} {
-		if f, err := parseKept(c, "abc", text, 12); err == nil {
-			t.Errorf("%.60q: %+v", text, f)
-		}
-	}
-}
-
-// FuzzKept: a list that is accepted equals what would be written for it.
-func FuzzKept(f *testing.F) {
-	cat, err := catalog.Load()
-	must(f, err)
-	c := cat.Collection("objectdata")
-	f.Add((&keptList{version: 3, until: map[belfry.Time]belfry.Time{1: 2}}).text(c, ""))
-	f.Add("1 2\n")
-	f.Add("kept \n")
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := parseKept(c, "", text, 0)
-		if err != nil {
-			return
-		}
-		again, err := parseKept(c, "", got.text(c, ""), got.version)
-		if got.version > 0 && (err != nil || again.version != got.version || len(again.until) != len(got.until)) {
-			t.Errorf("%q: %+v, then %+v, %v", text, got, again, err)
-		}
-	})
+// readKept reads the list of a collection as a start would.
+func readKept(dir string, c *catalog.Collection) *folder.Kept {
+	k := &folder.Kept{}
+	k.Read(dir, "", []*catalog.Collection{c}, folder.ReadManifest(dir))
+	return k
 }

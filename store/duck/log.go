@@ -2,14 +2,13 @@ package duck
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"belfry"
-
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 )
 
@@ -94,29 +93,11 @@ func (fs *files) checkpointed(f *file) {
 	f.stampItems()
 }
 
-// countCheckpoints returns how often a file has been checkpointed: the higher number of the two headers that the engine
-// writes in turn.
-func countCheckpoints(path string) (n uint64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	for _, at := range []int64{mainHeader, 2 * mainHeader} {
-		var b [8]byte
-		if _, err := f.ReadAt(b[:], at+8); err != nil { // after the checksum
-			return 0, err
-		}
-		n = max(n, binary.LittleEndian.Uint64(b[:]))
-	}
-	return n, nil
-}
-
 // noteLog records the log of a file that has no commit or checkpoint in progress. The mutex is held.
 func (fs *files) noteLog(f *file) {
 	f.log = logState{}
 	f.log.info, _ = os.Stat(f.path + ".wal") // nil when there is none
-	f.log.checkpoints, _ = countCheckpoints(f.path)
+	f.log.checkpoints, _ = damage.Checkpoints(f.path)
 }
 
 // checkLog checks that the log of an attached file is still the one that was written to. After a commit (committed)
@@ -136,7 +117,7 @@ func (fs *files) checkLog(f *file, committed bool) {
 		}
 		return
 	}
-	n, err := countCheckpoints(f.path) // after Stat: the engine counts before it removes a log
+	n, err := damage.Checkpoints(f.path) // after Stat: the engine counts before it removes a log
 	if err != nil {
 		return
 	}
@@ -165,14 +146,14 @@ func (s *Store) Durable(moved belfry.Position) error {
 			}
 		}
 	}
-	return fs.manifest.note(fs.reached(), moved)
+	return fs.manifest.Note(fs.reached(), moved)
 }
 
 // SyncNotes makes durable what Durable has recorded.
 func (s *Store) SyncNotes() error {
 	s.files.mu.Lock()
 	defer s.files.mu.Unlock()
-	return s.files.manifest.sync()
+	return s.files.manifest.Sync()
 }
 
 // Mend repairs what Watch and Durable found and what needs the write lock: it saves the rows of lost logs, and retries
@@ -210,7 +191,7 @@ func (s *Store) repair(ctx context.Context) error {
 	for _, f := range s.files.lostLogs() {
 		err := s.files.checkpoint(ctx, s.writer, f)
 		if err == nil {
-			s.cfg.Told("the log " + filepath.Join(f.collection.Name, filepath.Base(f.path)+".wal") + " of the row store was deleted or replaced while the service ran; its rows were saved from memory, and nothing is missing")
+			s.cfg.Repaired("the log " + filepath.Join(f.collection.Name, filepath.Base(f.path)+".wal") + " of the row store was deleted or replaced while the service ran; its rows were saved from memory, and nothing is missing")
 		} else {
 			errs = append(errs, fmt.Errorf("save the rows of %s, whose log was deleted: %w", f.path, err))
 		}

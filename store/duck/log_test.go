@@ -9,6 +9,8 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
+	"belfry/store/duck/damage"
 )
 
 // TestLogDeletedUnderUs deletes, truncates or replaces the log of a file while rows are written to it. It is noticed
@@ -29,7 +31,7 @@ func TestLogDeletedUnderUs(t *testing.T) {
 			dir := t.TempDir()
 			s := openWith(t, dir)
 			var told []string
-			s.cfg.Told = func(info string) { told = append(told, info) }
+			s.cfg.Repaired = func(info string) { told = append(told, info) }
 			must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
 			must(t, s.Durable(0))
 			test.do(t, dayPath(dir, 0)+".wal")
@@ -75,7 +77,7 @@ func TestLogDeletedBeforeClose(t *testing.T) {
 func TestCheckpointIsNoLoss(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir)
-	s.cfg.Told = func(info string) { t.Error(info) }
+	s.cfg.Repaired = func(info string) { t.Error(info) }
 	for pos := belfry.Position(2); pos < 8; pos++ {
 		must(t, s.Append(t.Context(), manyRows(pos, 0, 1000)))
 		if pos%2 == 0 {
@@ -122,7 +124,7 @@ func TestCommitsUnderWatch(t *testing.T) {
 	}
 	s := openSmallLog(t, t.TempDir())
 	var told atomic.Int64
-	s.cfg.Told = func(string) { told.Add(1) }
+	s.cfg.Repaired = func(string) { told.Add(1) }
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
 	for _, look := range []func() error{s.Watch, func() error { return s.Durable(0) }} {
@@ -144,7 +146,7 @@ func TestCommitsUnderWatch(t *testing.T) {
 	for pos := range commits {
 		must(t, s.Append(t.Context(), manyRows(2+pos, 0, 20_000)))
 		must(t, s.Mend(t.Context()))
-		n, err := countCheckpoints(dayPath(s.cfg.Dir, 0))
+		n, err := damage.Checkpoints(dayPath(s.cfg.Dir, 0))
 		must(t, err)
 		checkpoints = n
 	}
@@ -206,7 +208,7 @@ func openSmallLog(t *testing.T, dir string) *Store {
 	t.Helper()
 	cat, err := catalog.Load()
 	must(t, err)
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, logLimit: 1 << 20})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat}, logLimit: 1 << 20})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
@@ -227,7 +229,7 @@ func TestTornLog(t *testing.T) {
 	write(t, log, torn)
 	s = openWith(t, dir)
 	var told []string
-	s.cfg.Told = func(info string) { told = append(told, info) }
+	s.cfg.Repaired = func(info string) { told = append(told, info) }
 	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 2000 {
 		t.Fatalf("%d rows, %v", n, err)
 	}

@@ -13,20 +13,8 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
-)
-
-// A day is incomplete if its file was damaged or has vanished. A damaged file is not deleted: it is renamed, with its
-// log, and new rows of the day go into a new file. What is known of incomplete days is in the folder itself, so that a
-// start finds it again and an operator can end it by removing or repairing what is there:
-//
-//	objectdata/2026-11-13.duckdb                              rows that came since, and what the journal still had
-//	objectdata/2026-11-13.duckdb.damaged-20261116T070512Z     the file as it was, .wal beside it
-//	objectdata/2026-11-14.duckdb.missing-20261116T070512Z     a file was gone, or had lost its last rows
-const (
-	damagedMark = ".damaged-"
-	missingMark = ".missing-"
-	markerTime  = "20060102T150405Z"
 )
 
 // loss is an incomplete day (or month, if a file has a month). The mutex of files guards its fields.
@@ -60,10 +48,10 @@ func (s *Store) Incomplete() []store.Incomplete {
 	return list
 }
 
-func (l *loss) name() string { return l.From.Std().Format(layout(l.collection)) }
+func (l *loss) name() string { return l.From.Std().Format(folder.Layout(l.collection)) }
 
 // kept reports whether the damaged file was kept.
-func (l *loss) kept() bool { return strings.Contains(filepath.Base(l.marker), damagedMark) }
+func (l *loss) kept() bool { return strings.Contains(filepath.Base(l.marker), folder.DamagedMark) }
 
 func (l *loss) message() string {
 	if l.unreadable != nil {
@@ -75,20 +63,6 @@ func (l *loss) message() string {
 	}
 	return fmt.Sprintf("rows of %s of %s cannot be read: %s%s; belfry verify says what to do",
 		l.collection.Name, l.name(), what, filepath.Join(l.collection.Name, filepath.Base(l.marker)))
-}
-
-// parseMarker parses the file name of a marker.
-func parseMarker(c *catalog.Collection, name string) (p belfry.Span, at time.Time, ok bool) {
-	for _, mark := range []string{damagedMark, missingMark} {
-		day, stamp, found := strings.Cut(name, mark)
-		if !found {
-			continue
-		}
-		at, err := time.Parse(markerTime, stamp)
-		p, ok := parseFileName(c, strings.TrimSuffix(day, lateSuffix))
-		return p, at, ok && err == nil
-	}
-	return belfry.Span{}, time.Time{}, false
 }
 
 // lossAt returns an incomplete day; the last one if several files of it were damaged. The mutex is held.
@@ -135,19 +109,9 @@ func (fs *files) setAside(f *file, why string) {
 func (fs *files) loseFile(f *file, why string) {
 	now := fs.now().UTC().Truncate(time.Second)
 	f.doomed = true
-	f.loss = &loss{Span: f.Span, collection: f.collection, marker: fs.freeMarker(f.path+damagedMark, now), since: now, why: why, leaving: f}
+	f.loss = &loss{Span: f.Span, collection: f.collection, marker: folder.FreeMarker(f.path+folder.DamagedMark, now), since: now, why: why, leaving: f}
 	fs.lose(f.loss)
 	fs.onLoss(f)
-}
-
-// freeMarker returns an unused marker name: a second file may be damaged within the same second.
-func (fs *files) freeMarker(prefix string, at time.Time) string {
-	for ; ; at = at.Add(time.Second) {
-		path := prefix + at.Format(markerTime)
-		if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
-			return path
-		}
-	}
 }
 
 // moveAside renames a detached file that was set aside. The log goes first: without the file it is never read.
@@ -155,8 +119,8 @@ func (fs *files) moveAside(f *file) error {
 	l := f.loss
 	aside := l.marker
 	if _, err := os.Lstat(f.path); errors.Is(err, os.ErrNotExist) {
-		note := strings.Replace(aside, damagedMark, missingMark, 1)
-		if err := writeNote(note, l.why); err != nil {
+		note := strings.Replace(aside, folder.DamagedMark, folder.MissingMark, 1)
+		if err := folder.WriteNote(note, l.why); err != nil {
 			return err
 		}
 		l.marker = note
@@ -169,37 +133,29 @@ func (fs *files) moveAside(f *file) error {
 	for _, suffix := range []string{index.Suffix, itemSuffix} { // they are built again from rows
 		_ = os.Remove(f.path + suffix)
 	}
-	if err := syncDir(filepath.Dir(f.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := folder.SyncDir(filepath.Dir(f.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	l.leaving = nil
 	fs.freed.Broadcast()
 	fs.onChange()
-	return fs.manifest.remove(f.key())
-}
-
-// writeNote writes a note in place of a file that is gone.
-func writeNote(path, why string) error {
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return writeSynced(path, []byte("The file of this day "+why+". Removing this note says that the rows will not come back.\n"))
+	return fs.manifest.Remove(f.key())
 }
 
 // loseRows records that a readable file has lost its last rows. The mutex is held.
 func (fs *files) loseRows(f *file, had belfry.Position) error {
 	now := fs.now().UTC().Truncate(time.Second)
 	l := &loss{
-		Span: f.Span, collection: f.collection, shortened: true, since: now, marker: fs.freeMarker(f.path+missingMark, now),
+		Span: f.Span, collection: f.collection, shortened: true, since: now, marker: folder.FreeMarker(f.path+folder.MissingMark, now),
 		why: fmt.Sprintf("has lost its last rows (it ends at position %d and had %d)", f.pos, had),
 	}
 	fs.log.Error("a file of rows has lost its last rows", "file", f.path, "position", f.pos, "had", had)
-	if err := writeNote(l.marker, l.why); err != nil {
+	if err := folder.WriteNote(l.marker, l.why); err != nil {
 		return err
 	}
 	fs.lose(l)
 	fs.onLoss(f)
-	return fs.manifest.note(map[string]uint64{f.key(): uint64(f.pos)}, 0)
+	return fs.manifest.Note(map[string]uint64{f.key(): uint64(f.pos)}, 0)
 }
 
 // waitMovedAside waits until a damaged file of the period has been moved, so that its name is free. The mutex is held.
@@ -270,7 +226,9 @@ func (fs *files) unrestored() (list []*loss) {
 // Watch detects outside changes to the folder: files that were deleted or replaced, and markers that an operator has
 // removed. It also brings the manifest up to date.
 func (s *Store) Watch() error {
-	s.checkWatermarks()
+	if s.marks.ClearRemoved() {
+		s.cfg.Changed()
+	}
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -293,7 +251,7 @@ func (s *Store) Watch() error {
 			}
 		}
 	}
-	return fs.manifest.note(fs.reached(), 0)
+	return fs.manifest.Note(fs.reached(), 0)
 }
 
 // forgetLoss ends an incomplete day: it is complete, or its rows are no longer expected. A file that was put back is

@@ -10,14 +10,15 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/folder"
 )
 
 // TestManifestCannotBeWritten opens a store whose manifest cannot be written, as on a full disk. The store opens, days
 // that have a file accept rows, and the manifest is written once that is possible again.
 func TestManifestCannotBeWritten(t *testing.T) {
 	dir := makeDays(t)
-	path := filepath.Join(dir, manifestFile)
-	mkdir(t, path+tempSuffix)
+	path := filepath.Join(dir, folder.ManifestFile)
+	mkdir(t, path+folder.TempSuffix)
 	s := openWith(t, dir)
 	s.files.onRepair = func(info string) { t.Error(info) } // it was not deleted
 	if s.Watch() == nil {
@@ -30,7 +31,7 @@ func TestManifestCannotBeWritten(t *testing.T) {
 	if err := s.Append(t.Context(), rowsOf(10, 5)); err == nil {
 		t.Error("a file was made that is not listed")
 	}
-	remove(t, path+tempSuffix)
+	remove(t, path+folder.TempSuffix)
 	must(t, s.Watch())
 	must(t, s.Append(t.Context(), rowsOf(10, 5)))
 	must(t, s.Close())
@@ -42,7 +43,7 @@ func TestManifestCannotBeWritten(t *testing.T) {
 // overwritten, and missing files are noticed once it can be read.
 func TestManifestCannotBeRead(t *testing.T) {
 	dir := makeDays(t)
-	path := filepath.Join(dir, manifestFile)
+	path := filepath.Join(dir, folder.ManifestFile)
 	remove(t, dayPath(dir, damageDay))
 	hide(t, path)
 	s := openWith(t, dir)
@@ -62,7 +63,7 @@ func TestManifestCannotBeRead(t *testing.T) {
 // operator removes the note about it, and verify reports it.
 func TestManifestLost(t *testing.T) {
 	base := makeDays(t)
-	whole, err := os.ReadFile(filepath.Join(base, manifestFile))
+	whole, err := os.ReadFile(filepath.Join(base, folder.ManifestFile))
 	must(t, err)
 	for i, test := range []struct {
 		name string
@@ -78,8 +79,8 @@ func TestManifestLost(t *testing.T) {
 		}
 		t.Run(test.name, func(t *testing.T) {
 			dir := copyDir(t, base)
-			test.do(t, filepath.Join(dir, manifestFile))
-			if problems := verify(t, copyDir(t, dir)); len(problems) != 1 || problems[0].File != manifestFile {
+			test.do(t, filepath.Join(dir, folder.ManifestFile))
+			if problems := verify(t, copyDir(t, dir)); len(problems) != 1 || problems[0].File != folder.ManifestFile {
 				t.Errorf("verify: %v", problems)
 			}
 			for range 2 {
@@ -89,7 +90,7 @@ func TestManifestLost(t *testing.T) {
 				}
 				must(t, s.Close())
 			}
-			notes := manifestNotes(dir)
+			notes := folder.ManifestNotes(dir)
 			if problems := verify(t, copyDir(t, dir)); len(problems) != 1 || len(notes) != 1 || problems[0].File != filepath.Base(notes[0]) {
 				t.Errorf("verify: %v, notes %v", problems, notes)
 			}
@@ -108,7 +109,7 @@ func TestManifestLost(t *testing.T) {
 // TestManifestDeletedUnderUs: a manifest that is deleted while the store is open is written again.
 func TestManifestDeletedUnderUs(t *testing.T) {
 	dir := makeDays(t)
-	path := filepath.Join(dir, manifestFile)
+	path := filepath.Join(dir, folder.ManifestFile)
 	s := openWith(t, dir)
 	told := 0
 	s.files.onRepair = func(string) { told++ }
@@ -121,8 +122,8 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 		must(t, s.Append(t.Context(), rowsOf(belfry.Position(10+i), 1)))
 		must(t, s.Durable(0)) // notices it
 		must(t, s.Watch())
-		if m := readManifest(dir); m.damage() != "" || len(m.pos) != 3 || told != i+1 {
-			t.Errorf("%d: %s, %d files, told %d times", i, m.damage(), len(m.pos), told)
+		if m := folder.ReadManifest(dir); m.Damage() != "" || len(m.Pos) != 3 || told != i+1 {
+			t.Errorf("%d: %s, %d files, told %d times", i, m.Damage(), len(m.Pos), told)
 		}
 	}
 }
@@ -135,10 +136,10 @@ func TestManifestWithoutMoved(t *testing.T) {
 		must(t, s.Durable(99))
 		must(t, s.Close())
 	}
-	path := filepath.Join(dir, manifestFile)
+	path := filepath.Join(dir, folder.ManifestFile)
 	text, err := os.ReadFile(path)
 	must(t, err)
-	before, _, found := strings.Cut(string(text), manifestMoved+" ")
+	before, _, found := strings.Cut(string(text), "moved"+" ")
 	if !found {
 		t.Fatalf("%s", text)
 	}
@@ -151,7 +152,7 @@ func TestManifestWithoutMoved(t *testing.T) {
 // TestManifestNotWritten: a manifest that could not be written is not durable, even if there is nothing new to record.
 func TestManifestNotWritten(t *testing.T) {
 	dir := makeDays(t)
-	path := filepath.Join(dir, manifestFile)
+	path := filepath.Join(dir, folder.ManifestFile)
 	s := openWith(t, dir)
 	remove(t, path)
 	must(t, os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
@@ -165,8 +166,8 @@ func TestManifestNotWritten(t *testing.T) {
 	}
 	must(t, os.RemoveAll(path))
 	must(t, s.SyncNotes())
-	if m := readManifest(dir); m.damage() != "" || m.moved != 99 {
-		t.Errorf("%s, moved %d", m.damage(), m.moved)
+	if m := folder.ReadManifest(dir); m.Damage() != "" || m.Moved != 99 {
+		t.Errorf("%s, moved %d", m.Damage(), m.Moved)
 	}
 }
 
@@ -177,7 +178,7 @@ func openInstance(t testing.TB, dir, id string) *Store {
 	t.Helper()
 	cat, err := catalog.Load()
 	must(t, err)
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Instance: id, Journal: func(func(*belfry.Batch) error) error { return nil }})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, Instance: id, Journal: func(func(*belfry.Batch) error) error { return nil }}})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s

@@ -3,38 +3,20 @@ package duck
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
 )
 
-// The engine works on 2,048 rows at a time and holds their texts in memory meanwhile; vectorBytes bounds them. A single
+// The engine works on 2,048 rows at a time and holds their texts in memory meanwhile; rowwriter.VectorBytes bounds them. A single
 // long row may still need more memory than the engine has: then it can neither checkpoint nor read its log back, and
 // acknowledged rows would wait for ever. So if it runs out of memory over rows to be stored, it is restarted with twice
-// as much, up to Config.MemoryMost.
+// as much, up to store.Config.MemoryMost.
 const memoryGrowth = 16
 
 // errFile marks an error that prevented a file from being opened, by a query or a write.
 var errFile = errors.New("open file")
-
-// outOfMemory reports whether the engine ran out of memory.
-func outOfMemory(err error) bool {
-	if err == nil {
-		return false
-	}
-	if duckdb.IsKind(err, duckdb.OutOfMemoryError) {
-		return true
-	}
-	text := err.Error()
-	for _, words := range []string{"failed to pin block", "Out of Memory", "could not allocate block", "failed to allocate"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
-}
 
 // growMemory restarts the engine with twice the memory; false if that failed or the maximum is reached. The caller
 // holds write.
@@ -61,10 +43,10 @@ func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err er
 		return nil, err
 	}
 	defer s.unlockWrite()
-	open, _ := s.queries.clear(ctx, false)
+	open, _ := s.queries.Clear(ctx, false)
 	defer open()
 	rows, err := s.withConn(ctx, p, limit)
-	for errors.Is(err, errFile) && outOfMemory(err) && s.growMemory(ctx) {
+	for errors.Is(err, errFile) && duckdb.OutOfMemory(err) && s.growMemory(ctx) {
 		rows, err = s.withConn(ctx, p, limit)
 	}
 	return rows, err
@@ -73,21 +55,21 @@ func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err er
 // appendAlone stores rows again for which there was too little memory. Queries may have used it, so it ends them and
 // blocks new ones until it has tried again; only if that does not help does it grow the engine's memory.
 func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err error) error {
-	open, others := s.queries.clear(ctx, true)
+	open, others := s.queries.Clear(ctx, true)
 	defer open()
 	if others {
 		s.cfg.Log.Warn("queries were ended, as their memory was needed for rows", "err", err)
 	}
 	all := func() bool { return false }
 	_, err = s.append(ctx, batches, all)
-	for outOfMemory(err) && s.growMemory(ctx) {
+	for duckdb.OutOfMemory(err) && s.growMemory(ctx) {
 		_, err = s.append(ctx, batches, all)
 	}
 	return err
 }
 
 // EndQueries implements store.MemoryUser.
-func (s *Store) EndQueries() { s.queries.evict() }
+func (s *Store) EndQueries() { s.queries.Evict() }
 
 // FreeMemory implements store.MemoryUser.
 func (*Store) FreeMemory() { duckdb.FreeMemory() }

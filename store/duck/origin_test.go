@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store/duck/folder"
 )
 
 // hourRows makes n rows of an hour of damageDay, all with one value.
@@ -125,7 +126,7 @@ func TestSummariesOfAllLostRows(t *testing.T) {
 func TestSummariesWithoutOrigin(t *testing.T) {
 	s, dir := summedDay(t)
 	c := s.trackers["objectdata"].Hour
-	used, err := s.files.acquire(t.Context(), c, 0, endOfTime)
+	used, err := s.files.acquire(t.Context(), c, 0, folder.EndOfTime)
 	must(t, err)
 	must(t, s.writer.Exec(t.Context(), "ALTER TABLE "+used[0].attached().Made()+" DROP COLUMN origin"))
 	path := used[0].path

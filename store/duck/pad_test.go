@@ -7,7 +7,10 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
+	"belfry/store/duck/rowwriter"
 )
 
 // openSmall opens a store whose engine has a fixed memory limit.
@@ -17,7 +20,7 @@ func openSmall(t *testing.T, dir string, memory int64) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: memory, MemoryMost: memory, noTokenFilters: true})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, MemoryLimit: memory, MemoryMost: memory}, noTokenFilters: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +84,7 @@ func TestPadding(t *testing.T) {
 	s := openSmall(t, t.TempDir(), 0)
 	rows, pos := 0, belfry.Position(0)
 	for range 2 {
-		for _, some := range []struct{ rows, size int }{{1500, 10}, {1200, overflowBytes - 1}, {1100, overflowBytes}, {70, 100_000}, {1, 10}, {2, 2_500_000}, {2, 5_000_000}, {1500, 10}, {7, 40_000}} {
+		for _, some := range []struct{ rows, size int }{{1500, 10}, {1200, rowwriter.OverflowBytes - 1}, {1100, rowwriter.OverflowBytes}, {70, 100_000}, {1, 10}, {2, 2_500_000}, {2, 5_000_000}, {1500, 10}, {7, 40_000}} {
 			pos++
 			mustAppend(t, s, longTexts(1, pos, some.rows, 3, some.size))
 			rows += some.rows
@@ -98,12 +101,12 @@ func TestPadding(t *testing.T) {
 		return n
 	}
 	const size = "coalesce(strlen(s1), 0) + coalesce(strlen(s2), 0) + coalesce(strlen(s3), 0)"
-	over := fmt.Sprintf("SELECT count(*) FROM (SELECT sum(%s) AS n, max(%[1]s) AS longest FROM %s GROUP BY rowid // %d) WHERE n > %d AND n > longest", size, f.ref(), vectorRows, vectorBytes)
+	over := fmt.Sprintf("SELECT count(*) FROM (SELECT sum(%s) AS n, max(%[1]s) AS longest FROM %s GROUP BY rowid // %d) WHERE n > %d AND n > longest", size, f.ref(), rowwriter.VectorRows, rowwriter.VectorBytes)
 	if n := one(over); n > 0 {
-		t.Errorf("%d vectors have more than %d bytes", n, vectorBytes)
+		t.Errorf("%d vectors have more than %d bytes", n, rowwriter.VectorBytes)
 	}
 	for _, col := range []string{"s1", "s2", "s3"} {
-		after := fmt.Sprintf("SELECT count(*) FROM (SELECT %s IS NULL AS absent, strlen(lag(%[1]s) OVER (ORDER BY rowid)) AS before FROM %s) WHERE absent AND before >= %d", col, f.ref(), overflowBytes)
+		after := fmt.Sprintf("SELECT count(*) FROM (SELECT %s IS NULL AS absent, strlen(lag(%[1]s) OVER (ORDER BY rowid)) AS before FROM %s) WHERE absent AND before >= %d", col, f.ref(), rowwriter.OverflowBytes)
 		if n := one(after); n > 0 {
 			t.Errorf("%s is NULL right after a long text in %d rows", col, n)
 		}
@@ -114,8 +117,8 @@ func TestPadding(t *testing.T) {
 	if n := one("SELECT count(*) FROM " + f.ref()); n == uint64(rows) {
 		t.Error("there is no padding")
 	}
-	if f.fill.rows != int(one("SELECT count(*) FROM "+f.ref())%vectorRows) {
-		t.Errorf("the last vector is said to have %d rows", f.fill.rows)
+	if f.fill.Rows != int(one("SELECT count(*) FROM "+f.ref())%rowwriter.VectorRows) {
+		t.Errorf("the last vector is said to have %d rows", f.fill.Rows)
 	}
 }
 
@@ -169,7 +172,7 @@ func TestPaddingIsNoRow(t *testing.T) {
 // heldFile holds the only file of a collection until it is released.
 func heldFile(t *testing.T, s *Store, collection string) (f *file, c *duckdb.Conn, release func()) {
 	t.Helper()
-	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection(collection), 0, endOfTime)
+	used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection(collection), 0, folder.EndOfTime)
 	if err != nil || len(used) != 1 {
 		t.Fatal(used, err)
 	}

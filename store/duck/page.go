@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
 )
 
 // An answer stays in our memory while its client reads it. To avoid a thousand lines of a megabyte there, rows in order
@@ -61,7 +62,7 @@ func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
 func (g *pages) fetch(p *query.Plan, n int) (err error) {
 	for {
 		g.page, err = g.store.withSlot(g.ctx, p.Page(n), g.store.pageBytes())
-		if err == nil || n == 1 || !outOfMemory(err) || g.ctx.Err() != nil {
+		if err == nil || n == 1 || !duckdb.OutOfMemory(err) || g.ctx.Err() != nil {
 			break
 		}
 		n = max(1, n/pageGrowth)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"belfry/catalog"
+	"belfry/store"
 )
 
 // threadsAt counts the threads of this process whose priority is lower by this many steps.
@@ -45,7 +46,7 @@ func TestBehind(t *testing.T) {
 	if n := threadsAt(t, steps); n != 0 {
 		t.Fatalf("%d threads are there before", n)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Behind: steps, Threads: 3})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, Behind: steps, Threads: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestGiveWayLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	const quick, behind = 3, 8
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Behind: behind, Quick: quick, Threads: 1})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, Behind: behind, Quick: quick, Threads: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func TestShortStatementKeepsItsPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{Dir: t.TempDir(), Catalog: cat, Behind: 8, Quick: 3, Threads: 1})
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, Behind: 8, Quick: 3, Threads: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 )
 
@@ -64,7 +65,7 @@ func TestWalk(t *testing.T) {
 		t.Helper()
 		p := itemPlan(t, s, 8)
 		p.Order[0].Desc = desc
-		w := s.walk(p, s.files.periods(p.Collection, 0, endOfTime))
+		w := s.walk(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
 		w.extend(n)
 		if 6-len(w.rest) != looked {
 			t.Errorf("%d days were looked at, want %d", 6-len(w.rest), looked)

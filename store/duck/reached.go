@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"belfry"
+	"belfry/store"
+	"belfry/store/duck/folder"
 )
 
 // Reached returns the highest position of which the store has rows, by the newest file of each collection. Files that
@@ -16,7 +18,7 @@ func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
 		return 0, fmt.Errorf("read positions of rows: %w", err)
 	}
 	for _, c := range s.cfg.Catalog.Kept() {
-		periods := s.files.periods(c, 0, endOfTime)
+		periods := s.files.periods(c, 0, folder.EndOfTime)
 		if len(periods) == 0 {
 			continue
 		}
@@ -35,9 +37,9 @@ func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
 	return pos, nil
 }
 
-// Moved returns the position up to which all records have been stored, according to the manifest in dir. It is unknown
-// in new folders and if the manifest is damaged.
-func Moved(dir string) (pos belfry.Position, known bool) {
-	m := readManifest(dir)
-	return m.moved, m.moved > 0 && m.fault == nil && m.damage() == ""
+// Moved returns the position up to which all records have been stored, according to the manifest. It is unknown in new
+// folders and if the manifest is damaged.
+func Moved(cfg store.Config) (pos belfry.Position, known bool) {
+	m := folder.ReadManifest(cfg.Dir)
+	return m.Moved, m.Moved > 0 && m.Fault == nil && m.Damage() == ""
 }

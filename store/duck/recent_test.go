@@ -6,6 +6,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/folder"
 )
 
 // TestRecentGroups: groups of a number of rows without a span read only the newest days, also for many rows and by
@@ -122,7 +123,7 @@ func TestRecentSummaries(t *testing.T) {
 	for _, summarised := range []bool{false, true} {
 		for more := summarised; more; {
 			var err error
-			more, err = s.Summarise(t.Context(), endOfTime)
+			more, err = s.Summarise(t.Context(), folder.EndOfTime)
 			must(t, err)
 		}
 		for _, period := range []string{query.PeriodHour, query.PeriodDay} {

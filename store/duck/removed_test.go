@@ -12,18 +12,20 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
+	"belfry/store/duck/names"
 )
 
 // TestNamesCannotBeStored opens a store in whose folder the file of removed names can be neither read nor created.
 // Everything else works.
 func TestNamesCannotBeStored(t *testing.T) {
 	dir := makeDays(t)
-	path := filepath.Join(dir, removedFile)
+	path := filepath.Join(dir, names.File)
 	must(t, os.RemoveAll(path))
 	must(t, os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
 	s := openWith(t, dir)
-	if s.items.removed.path != memoryOnly {
-		t.Fatalf("the names are in %s", s.items.removed.path)
+	if path := namesPath(t, s); path != "" {
+		t.Fatalf("the names are in %s", path)
 	}
 	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+2 {
 		t.Errorf("%d rows, %v; want %d", n, err, oldRows+2)
@@ -33,7 +35,7 @@ func TestNamesCannotBeStored(t *testing.T) {
 	must(t, s.Close())
 	must(t, os.RemoveAll(path))
 	s = openWith(t, dir)
-	if s.items.removed.path != path {
+	if namesPath(t, s) != path {
 		t.Error("the file is not made although it could be")
 	}
 }
@@ -42,8 +44,8 @@ func TestNamesCannotBeStored(t *testing.T) {
 // further page once the caller has given up.
 func TestRemovedItemsInPages(t *testing.T) {
 	s := openWith(t, t.TempDir())
-	const n = 2*removedPage + 5
-	must(t, s.writer.Exec(t.Context(), "INSERT INTO "+removedTable+" (id, customer, kind, object, resource, view, batch) "+
+	const n = 2*names.Page + 5
+	must(t, s.writer.Exec(t.Context(), "INSERT INTO removed.main.item (id, customer, kind, object, resource, view, batch) "+
 		fmt.Sprintf("SELECT %d - i, 1, %d, 'o' || i, 'web01', 'main', 1 FROM range(%[1]d) AS r(i)", n, belfry.KindObject)))
 	var gone []belfry.ID
 	for id := belfry.ID(1); id <= n; id += 10 {
@@ -66,7 +68,7 @@ func TestRemovedItemsInPages(t *testing.T) {
 		count++
 		cancel()
 	})
-	if !errors.Is(err, context.Canceled) || count > removedPage {
+	if !errors.Is(err, context.Canceled) || count > names.Page {
 		t.Errorf("%d items after the end, %v", count, err)
 	}
 }
@@ -81,10 +83,10 @@ func TestNamesWithoutLog(t *testing.T) {
 	must(t, err)
 	base := t.TempDir()
 	s := openWith(t, base)
-	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{removedNamesOf(0, 1, 10)}))
-	must(t, s.items.removed.checkpoint(t.Context(), s.writer))
+	must(t, s.items.Apply(t.Context(), s.writer, []*belfry.Batch{removedNamesOf(0, 1, 10)}))
+	must(t, s.items.Checkpoint(t.Context(), s.writer))
 	older := copyDir(t, base)
-	must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{removedNamesOf(0, 11, 20)}))
+	must(t, s.items.Apply(t.Context(), s.writer, []*belfry.Batch{removedNamesOf(0, 11, 20)}))
 	for name, change := range map[string]func(path string){
 		"whole":   func(string) {},
 		"removed": func(path string) { must(t, os.Remove(path+".wal")) },
@@ -92,7 +94,7 @@ func TestNamesWithoutLog(t *testing.T) {
 		"random":  func(path string) { write(t, path+".wal", []byte("not a log")) },
 		"older copy": func(path string) {
 			must(t, unlink(path))
-			content, err := os.ReadFile(filepath.Join(older, removedFile))
+			content, err := os.ReadFile(filepath.Join(older, names.File))
 			must(t, err)
 			write(t, path, content)
 		},
@@ -103,11 +105,11 @@ func TestNamesWithoutLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)
-			change(filepath.Join(dir, removedFile))
-			s, err := Open(t.Context(), Config{Dir: dir, Catalog: cat, Removed: func(add func(*belfry.Batch) error) error { return add(removedNamesOf(0, 1, 30)) }})
+			change(filepath.Join(dir, names.File))
+			s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, Removed: func(add func(*belfry.Batch) error) error { return add(removedNamesOf(0, 1, 30)) }}})
 			must(t, err)
 			defer s.Close()
-			n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
+			n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+names.Table)
 			if err != nil || n != 30 {
 				t.Errorf("%d names, %v; want 30", n, err)
 			}
@@ -150,7 +152,7 @@ func olderNames(t *testing.T, instance string) (base, older string) {
 	base = t.TempDir()
 	for _, b := range []*belfry.Batch{removedNamesOf(5, 1, 10), removedNamesOf(9, 11, 20)} {
 		s := openNames(t, base, instance, nil, 0)
-		must(t, s.items.apply(t.Context(), s.writer, []*belfry.Batch{b}))
+		must(t, s.items.Apply(t.Context(), s.writer, []*belfry.Batch{b}))
 		must(t, s.Close())
 		if older == "" {
 			older = copyDir(t, base)
@@ -167,7 +169,7 @@ func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo belfr
 	if instance != "" {
 		write(t, filepath.Join(dir, instanceFile), []byte(instance))
 	}
-	s, err := Open(t.Context(), Config{
+	s, err := openStore(t.Context(), config{Config: store.Config{
 		Dir: dir, Instance: instance, Catalog: cat,
 		Removed: func(add func(*belfry.Batch) error) error {
 			if all == nil {
@@ -176,7 +178,7 @@ func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo belfr
 			return add(all)
 		},
 		RemovedAfter: func(pos belfry.Position) bool { return pos < upTo },
-	})
+	}})
 	must(t, err)
 	return s
 }
@@ -184,7 +186,7 @@ func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo belfr
 // namesFrom puts the file of names and its mark from another folder in their place.
 func namesFrom(t *testing.T, from, dir string) {
 	t.Helper()
-	for _, name := range []string{removedFile, namesMarkFile} {
+	for _, name := range []string{names.File, names.MarkFile} {
 		text, err := os.ReadFile(filepath.Join(from, name))
 		must(t, err)
 		write(t, filepath.Join(dir, name), text)
@@ -218,16 +220,16 @@ func TestOlderNames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := copyDir(t, base)
 			namesFrom(t, c.from, dir)
-			before, err := os.ReadFile(filepath.Join(dir, namesMarkFile))
+			before, err := os.ReadFile(filepath.Join(dir, names.MarkFile))
 			must(t, err)
 			for range 2 { // the second start finds nothing to do
 				s := openNames(t, dir, c.instance, removedNamesOf(9, 1, 30), c.upTo)
-				n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
+				n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+names.Table)
 				if err != nil || n != c.want {
 					t.Errorf("%d names, %v; want %d", n, err, c.want)
 				}
 				must(t, s.Close())
-				after, err := os.ReadFile(filepath.Join(dir, namesMarkFile))
+				after, err := os.ReadFile(filepath.Join(dir, names.MarkFile))
 				must(t, err)
 				if again := !slices.Equal(before, after); again != c.again {
 					t.Errorf("rebuilt: %t, want %t", again, c.again)
@@ -242,22 +244,23 @@ func TestOlderNames(t *testing.T) {
 func TestNamesWithoutPosition(t *testing.T) {
 	dir, _ := olderNames(t, "")
 	s := openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
+	id, _ := namesMark(t, s)
 	for _, column := range []string{"pos", "instance"} {
-		must(t, s.writer.Exec(t.Context(), "ALTER TABLE "+removedMark+" DROP COLUMN "+column))
+		must(t, s.writer.Exec(t.Context(), "ALTER TABLE removed.main.mark DROP COLUMN "+column))
 	}
-	id := s.items.removed.mark.id
 	must(t, s.Close())
-	if problems := verify(t, dir); len(problems) != 1 || problems[0].File != removedFile || !strings.Contains(problems[0].Problem, "in a format that this program knows") {
+	if problems := verify(t, dir); len(problems) != 1 || problems[0].File != names.File || !strings.Contains(problems[0].Problem, "in a format that this program knows") {
 		t.Errorf("verify: %+v", problems)
 	}
 	for range 2 {
 		s = openNames(t, dir, "", removedNamesOf(9, 1, 30), 9)
-		if s.items.removed.mark.id == id {
+		now, pos := namesMark(t, s)
+		if now == id {
 			t.Error("it has not been rebuilt")
 		}
-		n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+itemTable)
-		if err != nil || n != 30 || s.items.removed.mark.pos != 9 {
-			t.Errorf("%d names up to %d, %v; want 30 up to 9", n, s.items.removed.mark.pos, err)
+		n, err := s.writer.Number(t.Context(), "SELECT count(DISTINCT object) FROM "+names.Table)
+		if err != nil || n != 30 || pos != 9 {
+			t.Errorf("%d names up to %d, %v; want 30 up to 9", n, pos, err)
 		}
 		must(t, s.Close())
 	}
@@ -270,7 +273,7 @@ func TestVerifyOlderNames(t *testing.T) {
 	must(t, err)
 	f := func(upTo belfry.Position, want string) {
 		t.Helper()
-		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos belfry.Position) bool { return pos < upTo }})
+		v, err := Verify(t.Context(), store.Config{Dir: dir, Catalog: cat, RemovedAfter: func(pos belfry.Position) bool { return pos < upTo }})
 		must(t, err)
 		found := ""
 		for _, p := range v.Problems {
@@ -293,9 +296,27 @@ func TestNamesUpTo(t *testing.T) {
 		want := []belfry.Position{9, 12, 12}[i]
 		s := openNames(t, dir, "", nil, 0)
 		must(t, s.NamesUpTo(t.Context(), pos))
-		if got := s.items.removed.mark.pos; got != want {
+		if _, got := namesMark(t, s); got != want {
 			t.Errorf("up to %d: %d, want %d", pos, got, want)
 		}
 		must(t, s.Close())
 	}
+}
+
+// namesPath returns the path of the file of removed names; empty if they are in memory.
+func namesPath(t *testing.T, s *Store) string {
+	t.Helper()
+	r, err := s.writer.Query(t.Context(), "SELECT coalesce(path, '') FROM duckdb_databases() WHERE database_name = 'removed'")
+	must(t, err)
+	r.Next()
+	return r.TextAt(0)
+}
+
+// namesMark returns the id of the file of removed names and the position it has reached.
+func namesMark(t *testing.T, s *Store) (id string, pos belfry.Position) {
+	t.Helper()
+	r, err := s.writer.Query(t.Context(), "SELECT id, pos FROM removed.main.mark")
+	must(t, err)
+	r.Next()
+	return r.TextAt(0), belfry.Position(r.Int(1))
 }

@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/rowwriter"
 )
 
 // restore stores what the journal still has of incomplete days. Otherwise acknowledged rows on their way into a file
@@ -72,19 +73,19 @@ func (r *restoring) add(b *belfry.Batch) (err error) {
 	if b.Collection == belfry.Dimension || b.Len() == 0 || c == nil || r.days[c] == nil {
 		return nil
 	}
-	split(c, b, func(p belfry.Span, rows []int) {
+	rowwriter.Split(c, b, func(p belfry.Span, rows []int) {
 		l := r.days[c][p.From]
 		if l == nil || err != nil {
 			return
 		}
 		load := r.loads[l]
-		if n := len(load.pieces); n > 0 && (r.rows[l] >= maxCommit || r.bytes[l] >= restoreBytes) && load.pieces[n-1].batch.Pos != b.Pos {
+		if n := len(load.pieces); n > 0 && (r.rows[l] >= rowwriter.MaxCommit || r.bytes[l] >= restoreBytes) && load.pieces[n-1].Batch.Pos != b.Pos {
 			err = r.flush(l)
 		}
-		some := piece{b, rows}
-		bytes, _ := some.textBytes(0, some.len())
+		some := rowwriter.Piece{Batch: b, Rows: rows}
+		bytes, _ := some.TextBytes(0, some.Len())
 		load.pieces = append(load.pieces, some)
-		r.rows[l], r.bytes[l] = r.rows[l]+some.len(), r.bytes[l]+bytes
+		r.rows[l], r.bytes[l] = r.rows[l]+some.Len(), r.bytes[l]+bytes
 	})
 	return err
 }

@@ -12,6 +12,8 @@ import (
 	"belfry/query"
 	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/names"
+	"belfry/store/duck/slots"
 )
 
 // A plan passes through six functions, each of which adds one thing:
@@ -60,18 +62,18 @@ type outcome struct {
 
 // withSlot waits for a slot, runs the plan, and keeps as many of its rows as fit into limit bytes.
 func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
-	if err := s.slots.enter(ctx, p.Customer); err != nil {
+	if err := s.slots.Enter(ctx, p.Customer); err != nil {
 		return nil, err
 	}
-	inner, me, err := s.queries.enter(ctx)
+	inner, me, err := s.queries.Enter(ctx)
 	if err != nil {
-		s.slots.leave(p.Customer)
+		s.slots.Leave(p.Customer)
 		return nil, err
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		defer s.slots.leave(p.Customer)
-		defer s.queries.leave(me)
+		defer s.slots.Leave(p.Customer)
+		defer s.queries.Leave(me)
 		var out outcome
 		defer func() {
 			if v := recover(); v != nil {
@@ -90,9 +92,9 @@ func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, 
 	switch {
 	case out.fault != "":
 		panic(out.fault)
-	case out.err != nil && context.Cause(inner) == errEvicted:
+	case out.err != nil && context.Cause(inner) == slots.ErrEvicted:
 		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
-	case errors.Is(out.err, errFile) && outOfMemory(out.err):
+	case errors.Is(out.err, errFile) && duckdb.OutOfMemory(out.err):
 		return s.retryAlone(ctx, p, limit, out.err)
 	case errors.Is(out.err, errDown) || duckdb.IsKind(out.err, duckdb.FatalError, duckdb.InternalError):
 		out.rows, out.err = s.retryAfterRestart(ctx, p, limit, out.err)
@@ -225,7 +227,7 @@ func retryInvalidated(run func() (*rows, error)) (*rows, error) {
 
 // runSQL runs the plan on the given tables.
 func (s *Store) runSQL(ctx context.Context, c *duckdb.Conn, p *query.Plan, tables []query.Table) (*rows, error) {
-	stmt, err := query.SQL(p, dialect.New(itemTable), tables)
+	stmt, err := query.SQL(p, dialect.New(names.Table), tables)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +267,7 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 		return ctx.Err()
 	case errors.Is(err, errLarge):
 		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, s.cfg.Answer>>20)
-	case outOfMemory(err):
+	case duckdb.OutOfMemory(err):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
 	case duckdb.IsKind(err, duckdb.OutOfRangeError):
 		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)

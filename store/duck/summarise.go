@@ -10,6 +10,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
@@ -62,7 +63,7 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 	if w.To == d.Day {
 		from = d.Hour
 	}
-	tallies := d.Tallies(w.Spans) // before the files are acquired, so that they cannot belong to later ones
+	counts := d.DayCounts(w.Spans) // before the files are acquired, so that they cannot belong to later ones
 	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.Spans)))
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 		s.files.markStale(f)
 		return fmt.Errorf("summarise %s at %s: %w", d.Raw.Name, spans[0].From, err)
 	}
-	d.NoteMade(f.attached(), rows, tallies)
+	d.NoteMade(f.attached(), rows, counts)
 	d.Finish(w)
 	return nil
 }
@@ -231,7 +232,7 @@ func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summ
 		if err != nil {
 			return nil, err
 		}
-		hours, days := st.Due(endOfTime)
+		hours, days := st.Due(folder.EndOfTime)
 		list.Add(d, hours, days)
 	}
 	return slices.Concat(list.Hours, list.Days), nil
@@ -244,13 +245,13 @@ func (s *Store) DropSummaries(ctx context.Context, c *catalog.Collection, p stri
 		return fmt.Errorf("drop summaries of %s: it has none", c.Name)
 	}
 	of := d.Collection(p)
-	if raw := s.files.periods(c, 0, endOfTime); len(raw) > 0 {
+	if raw := s.files.periods(c, 0, folder.EndOfTime); len(raw) > 0 {
 		t = min(t, raw[0].From)
 	}
 	if err := s.Drop(ctx, of, t); err != nil {
 		return err
 	}
-	d.DropMade(of, s.mark(of.Name))
+	d.DropMade(of, s.marks.At(of.Name))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
 )
 
@@ -73,24 +74,24 @@ func (s *Store) SummariesBehind() int {
 
 // noteRows and invalidateRows pass the outcome of a commit to the tracker of the file's collection, if it has
 // summaries.
-func (s *Store) noteRows(f *file, pos belfry.Position, pieces []piece) {
+func (s *Store) noteRows(f *file, pos belfry.Position, pieces []rowwriter.Piece) {
 	if d := s.trackers[f.collection.Name]; d != nil {
 		d.NoteRows(f.From, pos, f.pos == 0, countPieces(f.From, pieces))
 	}
 }
 
 // countPieces counts the rows of a day by hour.
-func countPieces(day belfry.Time, pieces []piece) *summary.HourCounts {
+func countPieces(day belfry.Time, pieces []rowwriter.Piece) *summary.HourCounts {
 	var n summary.HourCounts
 	for _, p := range pieces {
-		if p.rows == nil {
-			for _, at := range p.batch.Times {
+		if p.Rows == nil {
+			for _, at := range p.Batch.Times {
 				n[(at-day)/belfry.Hour]++
 			}
 			continue
 		}
-		for _, i := range p.rows {
-			n[(p.batch.Times[i]-day)/belfry.Hour]++
+		for _, i := range p.Rows {
+			n[(p.Batch.Times[i]-day)/belfry.Hour]++
 		}
 	}
 	return &n

@@ -7,6 +7,7 @@ import (
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
@@ -25,7 +26,7 @@ func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Pla
 	sp := summaryPlan{&of, s.trackers[p.Collection.Name]}
 	var used summaryFiles
 	defer func() { s.files.finish(used.all(), err) }()
-	span := belfry.Span{From: p.From, To: min(p.To, endOfTime) + 1}
+	span := belfry.Span{From: p.From, To: min(p.To, folder.EndOfTime) + 1}
 	var tables []query.Table
 	if p.From <= p.To {
 		var states []summary.State

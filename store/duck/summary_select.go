@@ -7,6 +7,7 @@ import (
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
@@ -31,7 +32,7 @@ func (s *Store) selectSummaries(ctx context.Context, c *duckdb.Conn, p *query.Pl
 // summaryDays returns the days that may have summaries of the plan, oldest first.
 func (s *Store) summaryDays(p summaryPlan) []belfry.Span {
 	last := p.To
-	if p.To < endOfTime {
+	if p.To < folder.EndOfTime {
 		last += query.PeriodLength(p.Period) - 1 // a summary belongs to the span in which it begins
 	}
 	days := s.files.periods(p.d.Raw, p.From-p.From%belfry.Day, last)

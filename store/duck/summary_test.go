@@ -16,6 +16,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
@@ -326,7 +327,7 @@ func (w *summaryWorld) states() []summary.State {
 	}
 	defer q.Close()
 	d := w.s.trackers["objectdata"]
-	used, err := w.s.files.acquire(w.t.Context(), d.Raw, 0, endOfTime)
+	used, err := w.s.files.acquire(w.t.Context(), d.Raw, 0, folder.EndOfTime)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -380,7 +381,7 @@ func TestSummariseAndAppend(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for ctx.Err() == nil {
-			if _, err := w.s.Summarise(ctx, endOfTime); err != nil && ctx.Err() == nil {
+			if _, err := w.s.Summarise(ctx, folder.EndOfTime); err != nil && ctx.Err() == nil {
 				done <- err
 				return
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store/duck/folder"
 )
 
 // TestSummariseAroundDamage: a damaged file is set aside and does not block summaries of other days; it is summarised
@@ -37,7 +38,7 @@ func TestSummariseAroundDamage(t *testing.T) {
 		t.Helper()
 		var last error
 		for range 20 {
-			more, err := s.Summarise(t.Context(), endOfTime)
+			more, err := s.Summarise(t.Context(), folder.EndOfTime)
 			last = err
 			if !more {
 				break
@@ -51,7 +52,7 @@ func TestSummariseAroundDamage(t *testing.T) {
 		}
 	}
 	f(0, 2)
-	aside, err := filepath.Glob(path + damagedMark + "*Z")
+	aside, err := filepath.Glob(path + folder.DamagedMark + "*Z")
 	if err != nil || len(aside) != 1 {
 		t.Fatalf("set aside: %v, %v", aside, err)
 	}

@@ -4,32 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
+	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
 )
-
-// A file that exists but cannot be read, because of a disk error, missing permissions or a lock of another program,
-// makes its day incomplete like a damaged one. But it may be whole, so it keeps its name and is not touched. New rows
-// of the day go into a second, late file:
-//
-//	objectdata/2026-11-13.duckdb        cannot be read
-//	objectdata/2026-11-13.duckdb.late   rows that came since
-//
-// The file is tried again every few seconds, and at the next start. Once it can be read, the rows of the late file are
-// merged into it, and the day is complete. A crash in between does no harm: rows that are in both files are recognised
-// by their ids.
-const lateSuffix = ".late"
 
 const (
 	firstRetry = 2 * time.Second
@@ -43,56 +31,10 @@ type unreadable struct {
 	ready bool // it can be read again
 }
 
-var cannotRead = regexp.MustCompile(`(?:Cannot open|Could not read from) file "([^"]*)": ([^\n]*)`)
-
-// storeWide are errors that are not those of a single file.
-var storeWide = []string{"Too many open files", "Cannot allocate", "No space left", "Resource temporarily", "Disk quota", "Read-only file system"}
-
-func isStoreWide(err error) bool {
-	return outOfMemory(err) || slices.ContainsFunc(storeWide, func(words string) bool { return strings.Contains(err.Error(), words) }) ||
-		slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN}, func(e error) bool { return errors.Is(err, e) })
-}
-
-// unreadableIn returns the system's error if the engine could not read this file; "" if the error was about something
-// else.
-func unreadableIn(path string, err error) string {
-	if m := cannotRead.FindStringSubmatch(err.Error()); m != nil && (m[1] == path || m[1] == path+".wal") && !isStoreWide(err) {
-		return m[2]
-	}
-	return ""
-}
-
-// reasonAtOpen returns why a file could not be opened, in words for operators.
-func reasonAtOpen(path string, err error) string {
-	if e, ok := errors.AsType[syscall.Errno](err); ok {
-		return e.Error()
-	}
-	if why := unreadableIn(path, err); why != "" {
-		return why
-	}
-	if strings.Contains(err.Error(), "Could not set lock") {
-		return "another program has locked it"
-	}
-	return "the engine cannot open it; the server's log says why"
-}
-
-func remedyFor(why string) string {
-	why = strings.ToLower(why)
-	switch {
-	case strings.Contains(why, "permission") || strings.Contains(why, "not permitted"):
-		return "make the user of the service its owner again (chown, chmod 600)"
-	case strings.Contains(why, "input/output"):
-		return "check the disk and the kernel's log"
-	case strings.Contains(why, "locked"):
-		return "end that program"
-	}
-	return "look at the file, its disk and the server's log"
-}
-
 func (l *loss) unreadableMessage() string {
 	name := filepath.Join(l.collection.Name, filepath.Base(l.marker))
 	return fmt.Sprintf("rows of %s of %s cannot be read: %s: %s; %s. It is tried again by itself; rows of that day that come meanwhile are kept in %s%s",
-		l.collection.Name, l.name(), l.marker, l.why, remedyFor(l.why), name, lateSuffix)
+		l.collection.Name, l.name(), l.marker, l.why, damage.Remedy(l.why), name, folder.LateSuffix)
 }
 
 // setUnreadable takes an unreadable file out of use until it can be read. The mutex is held.
@@ -174,7 +116,7 @@ func (fs *files) addLate(found []*file) error {
 				return err
 			}
 		}
-		if err := errors.Join(fs.manifest.add(f.key()), fs.manifest.remove(late.key())); err != nil {
+		if err := errors.Join(fs.manifest.Add(f.key()), fs.manifest.Remove(late.key())); err != nil {
 			fs.log.Warn("the list of files of rows could not be written", "err", err)
 		}
 		fs.insert(f)
@@ -201,14 +143,14 @@ func (fs *files) probe() error {
 	fs.mu.Unlock()
 	var errs []error
 	for _, l := range due {
-		err := readThrough(l.marker)
+		err := damage.ReadThrough(l.marker)
 		switch {
 		case err == nil:
 			fs.readable(l)
 		case errors.Is(err, os.ErrNotExist):
 			errs = append(errs, fs.markDeleted(l))
 		default:
-			fs.stillUnreadable(l, causeOf(err).Error())
+			fs.stillUnreadable(l, folder.Cause(err).Error())
 		}
 	}
 	return errors.Join(errs...)
@@ -228,7 +170,7 @@ func (s *Store) retryUnreadable(ctx context.Context) error {
 	var errs []error
 	for _, l := range ready {
 		if err := s.reopenFile(ctx, l); err != nil {
-			s.files.stillUnreadable(l, reasonAtOpen(l.marker, err))
+			s.files.stillUnreadable(l, damage.ReasonAtOpen(l.marker, err))
 			errs = append(errs, fmt.Errorf("use %s again: %w", l.marker, err))
 		}
 	}
@@ -268,32 +210,14 @@ func (fs *files) markDeleted(l *loss) error {
 	}
 	fs.log.Error("a file of rows is gone", "file", l.marker)
 	now := fs.now().UTC().Truncate(time.Second)
-	note := fs.freeMarker(l.marker+missingMark, now)
-	if err := writeNote(note, reasonDeleted); err != nil {
+	note := folder.FreeMarker(l.marker+folder.MissingMark, now)
+	if err := folder.WriteNote(note, reasonDeleted); err != nil {
 		return err
 	}
 	key := l.collection.Name + "/" + filepath.Base(l.marker)
 	l.marker, l.why, l.unreadable, l.restored = note, reasonDeleted, nil, false
 	fs.onChange()
-	return fs.manifest.remove(key)
-}
-
-// readThrough reads a file and its log to the end, opened as the service would open them.
-func readThrough(path string) error {
-	for _, p := range []string{path, path + ".wal"} {
-		f, err := os.OpenFile(p, os.O_RDWR, 0)
-		if errors.Is(err, os.ErrNotExist) && p != path {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f})
-		if err := errors.Join(err, f.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fs.manifest.Remove(key)
 }
 
 // reopenFile uses a file again that could not be read, and merges the rows of the late file into it. The caller holds
@@ -331,7 +255,7 @@ func (fs *files) openBoth(ctx context.Context, l *loss) (f, late *file, err erro
 	defer fs.mu.Unlock()
 	f = &file{Span: l.Span, collection: l.collection, path: l.marker}
 	if err := fs.attach(ctx, f); err != nil {
-		if why := damageAtOpen(f.path, err); why != "" && !errors.Is(err, errLost) {
+		if why := damage.AtOpen(f.path, err); why != "" && !errors.Is(err, errLost) {
 			fs.markDamaged(l, f, why)
 			return nil, nil, errLost
 		}
@@ -377,7 +301,7 @@ func (fs *files) replaceLate(l *loss, f, late *file) error {
 	}
 	fs.insert(f)
 	fs.releaseLocked([]*file{f})
-	return fs.manifest.note(fs.reached(), 0)
+	return fs.manifest.Note(fs.reached(), 0)
 }
 
 // removeLoss removes a day from the list of incomplete ones. The mutex is held.
@@ -411,7 +335,7 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
 		}
 	}
-	f.fill = vectorFill{} // counted again at the next write
+	f.fill = rowwriter.Fill{} // counted again at the next write
 	pos := max(f.pos, late.pos)
 	for _, text := range texts {
 		if err == nil {

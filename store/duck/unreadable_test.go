@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 )
 
 // hide replaces a file by a link to itself, so that opening it fails for every user, also for root. show undoes that.
@@ -74,7 +76,7 @@ func TestUnreadableFile(t *testing.T) {
 				}
 				show(t, path)
 				if restart == "back" {
-					if problems := verify(t, dir); len(problems) != 1 || !strings.HasSuffix(problems[0].File, lateSuffix) {
+					if problems := verify(t, dir); len(problems) != 1 || !strings.HasSuffix(problems[0].File, folder.LateSuffix) {
 						t.Errorf("verify: %v", problems)
 					}
 					s = openWith(t, dir)
@@ -91,7 +93,7 @@ func TestUnreadableFile(t *testing.T) {
 					must(t, s.Close())
 					s = openWith(t, dir)
 				}
-				if _, err := os.Stat(path + lateSuffix); err == nil {
+				if _, err := os.Stat(path + folder.LateSuffix); err == nil {
 					t.Error("the second file is still there")
 				}
 				if problems := verify(t, copyDir(t, dir)); len(problems) != 0 {
@@ -111,9 +113,9 @@ func TestLateRowsOnce(t *testing.T) {
 	s := openWith(t, dir)
 	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
 	must(t, s.Close())
-	late, err := os.ReadFile(path + lateSuffix)
+	late, err := os.ReadFile(path + folder.LateSuffix)
 	must(t, err)
-	log, err := os.ReadFile(path + lateSuffix + ".wal")
+	log, err := os.ReadFile(path + folder.LateSuffix + ".wal")
 	must(t, err)
 	show(t, path)
 	for range 2 {
@@ -123,8 +125,8 @@ func TestLateRowsOnce(t *testing.T) {
 			t.Errorf("%d rows, %v; want %d", n, err, oldRows+3)
 		}
 		must(t, s.Close())
-		write(t, path+lateSuffix, late)
-		write(t, path+lateSuffix+".wal", log)
+		write(t, path+folder.LateSuffix, late)
+		write(t, path+folder.LateSuffix+".wal", log)
 	}
 }
 
@@ -142,7 +144,7 @@ func TestUnreadableFileIsDeleted(t *testing.T) {
 		must(t, s.Close())
 		s = openWith(t, dir)
 		wantMissing(t, s, countAll, damageDay, 3)
-		if list := s.Incomplete(); len(list) != 1 || !strings.Contains(list[0].Message, missingMark) {
+		if list := s.Incomplete(); len(list) != 1 || !strings.Contains(list[0].Message, folder.MissingMark) {
 			t.Errorf("incomplete: %v", list)
 		}
 	}
@@ -165,7 +167,7 @@ func TestUnreadableFileIsDropped(t *testing.T) {
 		must(t, s.Close())
 		s = openWith(t, dir)
 	}
-	for _, name := range []string{path, path + lateSuffix} {
+	for _, name := range []string{path, path + folder.LateSuffix} {
 		if _, err := os.Lstat(name); err == nil {
 			t.Errorf("%s is still there", name)
 		}
@@ -190,7 +192,7 @@ func TestReadError(t *testing.T) {
 		{"IO Error: Could not write file \"%s\": No space left on device", ""},
 		{"IO Error: Could not read from file \"%s-not\": Input/output error", ""},
 	} {
-		if why := unreadableIn(path, duckdb.ParseError(fmt.Sprintf(test.text, path))); why != test.why {
+		if why := damage.Unreadable(path, duckdb.ParseError(fmt.Sprintf(test.text, path))); why != test.why {
 			t.Errorf("%s: %q", test.text, why)
 		}
 	}

@@ -13,12 +13,16 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
+	"belfry/store/duck/names"
 )
 
 // Verify reads all files of a store that no process has open, and lists what is damaged or missing. It moves and
 // deletes nothing.
-func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
+func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
+	cfg := config{Config: c}
 	if err := cfg.setDefaults(); err != nil {
 		return store.Verified{}, err
 	}
@@ -35,8 +39,8 @@ func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
 	defer func() { v.close() }()
 	all, _ := collections(cfg.Catalog)
 	v.readMarks(all)
-	if v.manifest = readManifest(cfg.Dir); v.manifest.fault != nil {
-		return v.Verified, v.manifest.fault
+	if v.manifest = folder.ReadManifest(cfg.Dir); v.manifest.Fault != nil {
+		return v.Verified, v.manifest.Fault
 	}
 	v.readKept(all)
 	for _, col := range all {
@@ -49,15 +53,14 @@ func Verify(ctx context.Context, cfg Config) (store.Verified, error) {
 }
 
 func (v *verifying) open(ctx context.Context) (err error) {
-	s := &Store{cfg: v.cfg, memory: v.memory}
-	if v.engine, err = duckdb.Open(s.settings(), 0, 0); err != nil {
+	if v.engine, err = duckdb.Open(v.cfg.options(v.memory).Settings(), 0, 0); err != nil {
 		return err
 	}
 	if v.conn, err = v.engine.Connect(); err != nil {
 		v.engine.Close()
 		return err
 	}
-	if err := lockDown(ctx, v.conn, v.dir); err != nil {
+	if err := duckdb.LockDown(ctx, v.conn, v.dir); err != nil {
 		v.close()
 		return err
 	}
@@ -84,13 +87,13 @@ func (v *verifying) grow(ctx context.Context) (bool, error) {
 }
 
 func (v *verifying) manifestProblems() {
-	if why := v.manifest.damage(); why != "" && v.Files > 0 {
+	if why := v.manifest.Damage(); why != "" && v.Files > 0 {
 		v.Problems = append(v.Problems, store.Problem{
-			File: manifestFile, Problem: "the list of files " + why + ", so files that it listed and that are gone are not noticed",
+			File: folder.ManifestFile, Problem: "the list of files " + why + ", so files that it listed and that are gone are not noticed",
 			Remedy: "Compare the day files with a backup. The next start of the service writes the list again.",
 		})
 	}
-	for _, note := range manifestNotes(v.dir) {
+	for _, note := range folder.ManifestNotes(v.dir) {
 		v.Problems = append(v.Problems, store.Problem{
 			File: filepath.Base(note), Problem: "the list of files was lost or damaged; files that were deleted before it was written again are not noticed",
 			Remedy: "Compare the day files with a backup, and remove this note.",
@@ -101,15 +104,15 @@ func (v *verifying) manifestProblems() {
 // verifying is one run of Verify.
 type verifying struct {
 	store.Verified
-	cfg      Config
+	cfg      config
 	dir      string
 	instance string
 	memory   int64 // of the engine
 	engine   *duckdb.Engine
 	conn     *duckdb.Conn
-	marks    map[string]belfry.Time
-	kept     keptPeriods
-	manifest *manifest
+	marks    folder.Watermarks
+	kept     folder.Kept
+	manifest *folder.Manifest
 	marked   map[string]bool // keys of days with a marker
 	found    map[string]bool // keys of files
 }
@@ -131,30 +134,26 @@ const (
 
 // readMarks reads the watermarks and reports damaged ones.
 func (v *verifying) readMarks(all []*catalog.Collection) {
-	v.marks = map[string]belfry.Time{}
+	v.marks.Read(v.dir, all)
 	for _, c := range all {
-		w := readMark(v.dir, c)
-		if w.at != 0 {
-			v.marks[c.Name] = w.at
-		}
-		if w.damage != "" {
-			v.Problems = append(v.Problems, store.Problem{Collection: c.Name, File: filepath.Join(c.Name, markFile), Problem: "the watermark is damaged: " + w.damage, Remedy: remedyMark})
+		if why, bad := v.marks.Damaged()[c.Name]; bad {
+			v.Problems = append(v.Problems, store.Problem{Collection: c.Name, File: filepath.Join(c.Name, folder.WatermarkFile), Problem: "the watermark is damaged: " + why, Remedy: remedyMark})
 		}
 	}
 }
 
 // readKept reads the lists of kept periods and reports damaged ones.
 func (v *verifying) readKept(all []*catalog.Collection) {
-	v.kept.read(v.dir, v.instance, all, v.manifest)
-	v.kept.holdUnlisted(v.dir, all, v.manifest, func(name string) belfry.Time { return v.marks[name] })
-	bad := v.kept.damaged()
+	v.kept.Read(v.dir, v.instance, all, v.manifest)
+	v.kept.HoldUnlisted(v.dir, all, v.manifest, &v.marks)
+	bad := v.kept.Damaged()
 	for _, name := range slices.Sorted(maps.Keys(bad)) {
-		v.Problems = append(v.Problems, store.Problem{Collection: name, File: filepath.Join(name, keptFile), Problem: "the list of days that retention has to keep is damaged: " + bad[name], Remedy: remedyKept})
+		v.Problems = append(v.Problems, store.Problem{Collection: name, File: filepath.Join(name, folder.KeptFile), Problem: "the list of days that retention has to keep is damaged: " + bad[name], Remedy: remedyKept})
 	}
 }
 
 func (v *verifying) stores(c *catalog.Collection, p belfry.Span) bool {
-	return p.From >= v.marks[c.Name] || v.kept.has(c, p)
+	return p.From >= v.marks.At(c.Name) || v.kept.Has(c, p)
 }
 
 func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error {
@@ -164,29 +163,29 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 		return err
 	}
 	for _, e := range entries {
-		if p, ok := parseFileName(c, strings.TrimSuffix(e.Name(), lateSuffix)); ok && strings.HasSuffix(e.Name(), lateSuffix) {
+		if p, ok := folder.ParseFileName(c, strings.TrimSuffix(e.Name(), folder.LateSuffix)); ok && strings.HasSuffix(e.Name(), folder.LateSuffix) {
 			v.Files++
-			v.found[manifestKey(c, p)+lateSuffix] = true
+			v.found[folder.ManifestKey(c, p)+folder.LateSuffix] = true
 			if err := v.late(ctx, c, p); err != nil {
 				return err
 			}
 			continue
 		}
-		p, isFile := parseFileName(c, e.Name())
-		marked, _, isMarker := parseMarker(c, e.Name())
+		p, isFile := folder.ParseFileName(c, e.Name())
+		marked, _, isMarker := folder.ParseMarker(c, e.Name())
 		switch {
 		case isMarker && v.stores(c, marked):
-			v.marked[manifestKey(c, marked)] = true
-			name := filepath.Join(c.Name, fileName(c, marked))
+			v.marked[folder.ManifestKey(c, marked)] = true
+			name := filepath.Join(c.Name, folder.FileName(c, marked))
 			marker := filepath.Join(c.Name, e.Name())
 			what := "the file of this day was damaged and is kept here; the day is incomplete"
-			if strings.Contains(e.Name(), missingMark) {
+			if strings.Contains(e.Name(), folder.MissingMark) {
 				what = "the file of this day was missing, or had lost rows; the day is incomplete"
 			}
 			v.add(c, marked, marker, what, fmt.Sprintf(remedyMarked, name, marker))
 		case isFile && v.stores(c, p):
 			v.Files++
-			v.found[manifestKey(c, p)] = true
+			v.found[folder.ManifestKey(c, p)] = true
 			if newest, err = v.file(ctx, c, p); err != nil {
 				return err
 			}
@@ -195,9 +194,9 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 	if slices.Contains(v.cfg.Catalog.Kept(), c) {
 		v.Reached = max(v.Reached, newest)
 	}
-	for _, key := range slices.Sorted(maps.Keys(v.manifest.pos)) {
+	for _, key := range slices.Sorted(maps.Keys(v.manifest.Pos)) {
 		name, ok := strings.CutPrefix(key, c.Name+"/")
-		p, valid := parseFileName(c, strings.TrimSuffix(name, lateSuffix))
+		p, valid := folder.ParseFileName(c, strings.TrimSuffix(name, folder.LateSuffix))
 		if ok && valid && v.stores(c, p) && !v.found[key] && !v.marked[key] {
 			v.add(c, p, filepath.FromSlash(key), "the file is missing", remedyMissing)
 		}
@@ -206,16 +205,16 @@ func (v *verifying) collection(ctx context.Context, c *catalog.Collection) error
 }
 
 func (v *verifying) add(c *catalog.Collection, p belfry.Span, file, problem, remedy string) {
-	v.Problems = append(v.Problems, store.Problem{Collection: c.Name, Day: p.From.Std().Format(layout(c)), File: file, Problem: problem, Remedy: remedy})
+	v.Problems = append(v.Problems, store.Problem{Collection: c.Name, Day: p.From.Std().Format(folder.Layout(c)), File: file, Problem: problem, Remedy: remedy})
 }
 
 // file reads the whole file of a day and returns its position; 0 if something is wrong with it. The error is that of
 // ctx, or of an engine that cannot be started.
 func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Span) (belfry.Position, error) {
-	f := &file{Span: p, collection: c, path: filepath.Join(v.dir, c.Name, fileName(c, p))}
+	f := &file{Span: p, collection: c, path: filepath.Join(v.dir, c.Name, folder.FileName(c, p))}
 	problem, remedy, err := v.examine(ctx, f)
 	if err == nil && problem != "" {
-		v.add(c, p, filepath.Join(c.Name, fileName(c, p)), problem, remedy)
+		v.add(c, p, filepath.Join(c.Name, folder.FileName(c, p)), problem, remedy)
 	}
 	if err != nil || problem != "" {
 		return 0, err
@@ -225,7 +224,7 @@ func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Sp
 
 // late reads a whole late file, which is reported even if it is intact.
 func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
-	f := &file{Span: p, collection: c, late: true, path: filepath.Join(v.dir, c.Name, fileName(c, p)+lateSuffix)}
+	f := &file{Span: p, collection: c, late: true, path: filepath.Join(v.dir, c.Name, folder.FileName(c, p)+folder.LateSuffix)}
 	problem, remedy, err := v.examine(ctx, f)
 	switch {
 	case problem == "":
@@ -242,14 +241,14 @@ func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Sp
 // examine returns what is wrong with a file, and what to do.
 func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy string, _ error) {
 	err := v.attachAndRead(ctx, f)
-	for outOfMemory(err) && ctx.Err() == nil {
+	for duckdb.OutOfMemory(err) && ctx.Err() == nil {
 		more, failed := v.grow(ctx)
 		if failed != nil {
 			return "", "", failed
 		}
 		if !more {
 			v.Unread = append(v.Unread, store.Problem{
-				Collection: f.collection.Name, Day: f.From.Std().Format(layout(f.collection)), File: f.key(),
+				Collection: f.collection.Name, Day: f.From.Std().Format(folder.Layout(f.collection)), File: f.key(),
 				Problem: fmt.Sprintf("not read: %d MiB of memory are too little for its rows", v.memory>>20),
 				Remedy:  "It may well be whole. Run verify again where there is more memory, or with a larger storage.duckdb.memory_limit.",
 			})
@@ -261,12 +260,12 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 		return "", "", ctx.Err()
 	}
 	if err == nil {
-		if had := belfry.Position(v.manifest.pos[f.key()]); f.pos < had {
+		if had := belfry.Position(v.manifest.Pos[f.key()]); f.pos < had {
 			return fmt.Sprintf("its last rows are missing: it ends at position %d and had %d", f.pos, had), remedyDamaged, nil
 		}
 		return "", "", nil
 	}
-	if why := damageAtOpen(f.path, err); why != "" {
+	if why := damage.AtOpen(f.path, err); why != "" {
 		return "damaged: " + why, remedyDamaged, nil
 	}
 	return "cannot be read: " + err.Error(), remedyUnknown, nil
@@ -277,7 +276,7 @@ func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
 		return errors.New("it is empty")
 	}
 	f.alias = "f"
-	err := v.conn.Exec(ctx, "ATTACH "+quoteText(f.path)+" AS "+f.alias)
+	err := v.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(f.path)+" AS "+f.alias)
 	if err != nil {
 		return err
 	}
@@ -299,9 +298,9 @@ func (v *verifying) read(ctx context.Context, f *file) (err error) {
 
 // removedNames reads the whole file with the names of removed items. A folder without rows may have none.
 func (v *verifying) removedNames(ctx context.Context) error {
-	path := filepath.Join(v.dir, removedFile)
+	path := filepath.Join(v.dir, names.File)
 	add := func(problem, remedy string) {
-		v.Problems = append(v.Problems, store.Problem{File: removedFile, Problem: problem, Remedy: remedy})
+		v.Problems = append(v.Problems, store.Problem{File: names.File, Problem: problem, Remedy: remedy})
 	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, os.ErrNotExist):
@@ -317,46 +316,25 @@ func (v *verifying) removedNames(ctx context.Context) error {
 		return nil
 	}
 	v.Files++
-	remedy, err := v.readNames(ctx, path)
+	atStart, err := names.ReadAll(ctx, v.conn, v.cfg.Config)
+	remedy := remedyNoNames
+	if atStart {
+		remedy = remedyNames
+	}
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case outOfMemory(err):
-		v.Unread = append(v.Unread, store.Problem{File: removedFile, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
-	case errors.Is(err, errNames):
+	case duckdb.OutOfMemory(err):
+		v.Unread = append(v.Unread, store.Problem{File: names.File, Problem: "not read: there is too little memory for it", Remedy: "It may well be whole. Run verify again where there is more memory."})
+	case errors.Is(err, names.ErrNames):
 		add("damaged: "+err.Error(), remedy)
 	default:
-		if why := damageAtOpen(path, err); why != "" {
+		if why := damage.AtOpen(path, err); why != "" {
 			add("damaged: "+why, remedy)
 		} else {
 			add("cannot be read: "+err.Error(), remedyUnknown)
 		}
 	}
 	return nil
-}
-
-// readNames makes the engine read every block of the names. If it cannot, the remedy depends on whether a start would
-// notice.
-func (v *verifying) readNames(ctx context.Context, path string) (remedy string, err error) {
-	const alias = "f"
-	if err := v.conn.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+alias); err != nil {
-		return remedyNames, err
-	}
-	defer func() { err = errors.Join(err, v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
-	mark, err := inspectNames(ctx, v.conn, alias)
-	if err == nil && mark != nil {
-		err = mark.check(v.dir, v.instance)
-	}
-	if err == nil && mark != nil && v.cfg.RemovedAfter(mark.pos) {
-		err = errBehind
-	}
-	if err != nil || mark == nil {
-		return remedyNames, err
-	}
-	var sums []string
-	for _, col := range removedColumns() {
-		sums = append(sums, "bit_xor(hash("+duckdb.QuoteName(col.Name)+"))")
-	}
-	return remedyNoNames, v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item")
 }

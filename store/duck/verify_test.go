@@ -12,6 +12,9 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
+	"belfry/store/duck/folder"
+	"belfry/store/duck/names"
 )
 
 // TestVerifyLate damages the late file of a day: verify distinguishes it from an intact one, and changes neither.
@@ -30,11 +33,11 @@ func TestVerifyLate(t *testing.T) {
 	f := func(name, want string, change func(late string)) {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)
-			late := dayPath(dir, damageDay) + lateSuffix
+			late := dayPath(dir, damageDay) + folder.LateSuffix
 			change(late)
 			before := contents(t, dir)
 			problems := verify(t, dir)
-			if len(problems) != 1 || !strings.HasSuffix(problems[0].File, lateSuffix) || !strings.Contains(problems[0].Problem, want) {
+			if len(problems) != 1 || !strings.HasSuffix(problems[0].File, folder.LateSuffix) || !strings.Contains(problems[0].Problem, want) {
 				t.Fatalf("%+v, want %q", problems, want)
 			}
 			if whole := strings.Contains(problems[0].Remedy, "it puts the rows into it"); whole != (name == "whole") ||
@@ -94,7 +97,7 @@ func TestVerifyLongRows(t *testing.T) {
 	must(t, err)
 	f := func(most int64, unread int) {
 		t.Helper()
-		v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat, MemoryLimit: 8 << 20, MemoryMost: most})
+		v, err := Verify(t.Context(), store.Config{Dir: dir, Catalog: cat, MemoryLimit: 8 << 20, MemoryMost: most})
 		if err != nil || len(v.Problems) != 0 || len(v.Unread) != unread {
 			t.Errorf("with at most %d MiB: %+v, %v", most>>20, v, err)
 		}
@@ -112,9 +115,9 @@ func TestVerifyRemovedNames(t *testing.T) {
 	base := makeDays(t)
 	s := openWith(t, base)
 	for _, text := range []string{
-		"INSERT INTO " + removedTable + " (id, customer, kind, object, resource, view, batch) SELECT i, 1, 3, 'o' || hash(i), 'web01', 'main', 1 FROM range(200000) AS r(i)",
-		"CHECKPOINT " + removedDatabase,
-		"INSERT INTO " + removedTable + " (id, customer, kind, object, resource, view, batch) SELECT 200000 + i, 1, 3, 'o' || hash(i), 'web01', 'main', 2 FROM range(50) AS r(i)",
+		"INSERT INTO removed.main.item (id, customer, kind, object, resource, view, batch) SELECT i, 1, 3, 'o' || hash(i), 'web01', 'main', 1 FROM range(200000) AS r(i)",
+		"CHECKPOINT removed",
+		"INSERT INTO removed.main.item (id, customer, kind, object, resource, view, batch) SELECT 200000 + i, 1, 3, 'o' || hash(i), 'web01', 'main', 2 FROM range(50) AS r(i)",
 	} {
 		must(t, s.writer.Exec(t.Context(), text))
 	}
@@ -128,7 +131,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 	f := func(name, want, remedy string, change func(path string)) {
 		t.Run(name, func(t *testing.T) {
 			dir := copyDir(t, base)
-			path := filepath.Join(dir, removedFile)
+			path := filepath.Join(dir, names.File)
 			change(path)
 			before := contents(t, dir)
 			problems := verify(t, dir)
@@ -141,7 +144,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 				}
 				return
 			}
-			if len(problems) != 1 || problems[0].File != removedFile || !strings.Contains(problems[0].Problem, want) || !strings.Contains(problems[0].Remedy, remedy) {
+			if len(problems) != 1 || problems[0].File != names.File || !strings.Contains(problems[0].Problem, want) || !strings.Contains(problems[0].Remedy, remedy) {
 				t.Fatalf("%+v, want %q and %q", problems, want, remedy)
 			}
 			if remedy == remove {
@@ -173,13 +176,13 @@ func TestVerifyRemovedNames(t *testing.T) {
 		must(t, err)
 		write(t, path, content)
 	})
-	f("without its mark", "removed.mark cannot be read", restart, func(path string) { must(t, os.Remove(filepath.Join(filepath.Dir(path), namesMarkFile))) })
-	f("with a damaged mark", "removed.mark is damaged", restart, func(path string) { write(t, filepath.Join(filepath.Dir(path), namesMarkFile), junk[:50]) })
+	f("without its mark", "removed.mark cannot be read", restart, func(path string) { must(t, os.Remove(filepath.Join(filepath.Dir(path), names.MarkFile))) })
+	f("with a damaged mark", "removed.mark is damaged", restart, func(path string) { write(t, filepath.Join(filepath.Dir(path), names.MarkFile), junk[:50]) })
 	f("of another instance", "of this instance", restart, func(path string) {
 		other := t.TempDir()
 		must(t, openWith(t, other).Close())
 		must(t, unlink(path))
-		content, err := os.ReadFile(filepath.Join(other, removedFile))
+		content, err := os.ReadFile(filepath.Join(other, names.File))
 		must(t, err)
 		write(t, path, content)
 	})
@@ -196,7 +199,7 @@ func TestVerifyRemovedNames(t *testing.T) {
 			t.Errorf("a folder that no service has used: %+v", problems)
 		}
 		must(t, openWith(t, dir).Close())
-		must(t, unlink(filepath.Join(dir, removedFile)))
+		must(t, unlink(filepath.Join(dir, names.File)))
 		if problems := verify(t, dir); len(problems) != 0 {
 			t.Errorf("a folder without rows: %+v", problems)
 		}

@@ -11,6 +11,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/folder"
 )
 
 // TestDamagedWatermark starts with watermarks that differ from what Drop wrote. No row is deleted, new rows are stored,
@@ -25,7 +26,7 @@ func TestDamagedWatermark(t *testing.T) {
 	must(t, s.Drop(t.Context(), c, crashDay0+belfry.Day))
 	must(t, s.Append(t.Context(), rowsOf(5, 3)))
 	must(t, s.Close())
-	path := filepath.Join(base, "objectdata", markFile)
+	path := filepath.Join(base, "objectdata", folder.WatermarkFile)
 	good, err := os.ReadFile(path)
 	must(t, err)
 	number := strings.Fields(string(good))[0]
@@ -43,16 +44,16 @@ func TestDamagedWatermark(t *testing.T) {
 		{"without a checksum, too late", late + "\n"},
 		{"without a checksum", number + "\n"},
 		{"without a checksum, in the future", "9999999999999999\n"},
-		{"another collection's", number + " " + lineSum("objectlog "+number) + "\n"},
+		{"another collection's", number + " " + folder.LineSum("objectlog "+number) + "\n"},
 	} {
 		if testing.Short() && i%2 != 0 {
 			continue // part of make soak
 		}
 		t.Run(test.name, func(t *testing.T) {
 			dir := copyDir(t, base)
-			path := filepath.Join(dir, "objectdata", markFile)
+			path := filepath.Join(dir, "objectdata", folder.WatermarkFile)
 			write(t, path, []byte(test.text))
-			if problems := verify(t, dir); len(problems) != 1 || problems[0].File != filepath.Join("objectdata", markFile) || problems[0].Remedy == "" {
+			if problems := verify(t, dir); len(problems) != 1 || problems[0].File != filepath.Join("objectdata", folder.WatermarkFile) || problems[0].Remedy == "" {
 				t.Errorf("verify: %v", problems)
 			}
 			s := openWith(t, dir)
@@ -78,8 +79,9 @@ func TestDamagedWatermark(t *testing.T) {
 				t.Errorf("after a Drop: %d rows, %v; want 3", n, err)
 			}
 			must(t, s.Close())
-			if w := readMark(dir, c); w.damage != "" || w.at != crashDay0+2*belfry.Day {
-				t.Errorf("the new watermark is %+v", w)
+			var marks folder.Watermarks
+			if marks.Read(dir, []*catalog.Collection{c}); len(marks.Damaged()) > 0 || marks.At(c.Name) != crashDay0+2*belfry.Day {
+				t.Errorf("the new watermark is %s, %v", marks.At(c.Name), marks.Damaged())
 			}
 		})
 	}
@@ -88,7 +90,7 @@ func TestDamagedWatermark(t *testing.T) {
 // TestWatermarkRemoved: a fault of a watermark ends when the file is removed.
 func TestWatermarkRemoved(t *testing.T) {
 	dir := makeDays(t)
-	path := filepath.Join(dir, "objectdata", markFile)
+	path := filepath.Join(dir, "objectdata", folder.WatermarkFile)
 	write(t, path, []byte("?"))
 	s := openWith(t, dir)
 	must(t, s.Watch())
@@ -114,7 +116,10 @@ func TestInterruptedDrop(t *testing.T) {
 		mark belfry.Time
 		left int64
 	}{{future, oldRows + 2}, {crashDay0 + belfry.Day, 2}} {
-		must(t, writeMark(dir, c, test.mark))
+		var marks folder.Watermarks
+		marks.Read(dir, nil)
+		_, err := marks.Set(c, test.mark)
+		must(t, err)
 		s := openWith(t, dir)
 		if n, _, err := askFirst(t, s, countAll, false); err != nil || n != test.left {
 			t.Errorf("%s: %d rows, %v; want %d", test.mark, n, err, test.left)
@@ -127,7 +132,7 @@ func verify(t *testing.T, dir string) []store.Problem {
 	t.Helper()
 	cat, err := catalog.Load()
 	must(t, err)
-	v, err := Verify(t.Context(), Config{Dir: dir, Catalog: cat})
+	v, err := Verify(t.Context(), store.Config{Dir: dir, Catalog: cat})
 	must(t, err)
 	return v.Problems
 }

@@ -48,7 +48,7 @@ func openPlanLog(name string) (l planLog, next int, err error) {
 	return l, next, err
 }
 
-func (l planLog) line(first, last int, t tally, took time.Duration, code string) error {
+func (l planLog) line(first, last int, t planCounts, took time.Duration, code string) error {
 	if l.file == nil {
 		return nil
 	}

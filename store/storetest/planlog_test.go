@@ -28,7 +28,7 @@ func TestPlanLog(t *testing.T) {
 		}
 	}
 	l := open(0)
-	if err := l.line(0, 99, tally{rows: 60, empty: 40}, time.Second, "abc"); err != nil {
+	if err := l.line(0, 99, planCounts{rows: 60, empty: 40}, time.Second, "abc"); err != nil {
 		t.Fatal(err)
 	}
 	l.close()

@@ -30,7 +30,7 @@ func Queries(t *testing.T, open Open, testdata fs.FS, random int) {
 		}
 	}
 	if len(golden) < 150 {
-		t.Fatalf("%d golden queries were asked", len(golden))
+		t.Fatalf("%d golden queries were run", len(golden))
 	}
 	for i, c := range golden {
 		if testing.Short() && i%5 != 0 {
@@ -87,9 +87,9 @@ func (j *comparison) golden(t *testing.T, c *querytest.Case) bool {
 	if want.text != c.Parts["rows"] {
 		t.Errorf("%s: Eval gives\n%swant\n%s", c.Name, want.text, c.Parts["rows"])
 	}
-	j.ask(t, c.Name, p, want)
+	j.compare(t, c.Name, p, want)
 	p.Resolve(t.Context(), j.names)
-	j.ask(t, c.Name+" by id", p, want)
+	j.compare(t, c.Name+" by id", p, want)
 	return true
 }
 
@@ -107,11 +107,11 @@ func (j *comparison) otherCustomer(t *testing.T, c *querytest.Case) {
 	if single := p.Grouping != nil && len(p.Grouping.Keys) == 0; !single && nothing.hasRows() {
 		t.Errorf("%s: rows are made of nothing:\n%s", c.Name, nothing.text)
 	}
-	j.ask(t, c.Name+" of another customer", p, nothing)
+	j.compare(t, c.Name+" of another customer", p, nothing)
 	p.Resolve(t.Context(), j.names)
-	j.ask(t, c.Name+" of another customer by id", p, nothing)
+	j.compare(t, c.Name+" of another customer by id", p, nothing)
 	p.Resolve(t.Context(), anyCustomer{j.names})
-	j.ask(t, c.Name+" of another customer by ids that are not his", p, nothing)
+	j.compare(t, c.Name+" of another customer by ids that are not his", p, nothing)
 }
 
 // anyCustomer finds items of querytest.Customer for every customer, which a real tree never does.
@@ -142,7 +142,7 @@ func (j *comparison) random(t *testing.T, seed uint64) {
 	if seed%2 == 0 || p.Within != nil {
 		p.Resolve(t.Context(), j.names)
 	}
-	j.ask(t, c.Query, p, j.eval(t, p, j.data[p.Collection.Name]))
+	j.compare(t, c.Query, p, j.eval(t, p, j.data[p.Collection.Name]))
 }
 
 // zone returns one of several time zones, most of which have daylight saving time.
@@ -165,7 +165,7 @@ func (j *comparison) eval(t *testing.T, p *query.Plan, rows []querytest.Row) *an
 	return a
 }
 
-func (j *comparison) ask(t *testing.T, name string, p *query.Plan, want *answer) {
+func (j *comparison) compare(t *testing.T, name string, p *query.Plan, want *answer) {
 	t.Helper()
 	for _, source := range []query.Source{j.store, query.WithNames{Source: j.store, Labels: j.names}} {
 		got, err := selected(source, p)

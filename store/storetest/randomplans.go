@@ -32,13 +32,13 @@ const setSize = 500
 // maxShown is how many differences are shown before the test ends.
 const maxShown = 5
 
-// tally counts the outcomes of a number of plans.
-type tally struct {
+// planCounts counts the outcomes of a number of plans.
+type planCounts struct {
 	plans, rows, empty, refused int
 	differences                 []string
 }
 
-func (t *tally) add(o tally) {
+func (t *planCounts) add(o planCounts) {
 	t.plans, t.rows, t.empty, t.refused = t.plans+o.plans, t.rows+o.rows, t.empty+o.empty, t.refused+o.refused
 	t.differences = append(t.differences, o.differences...)
 }
@@ -58,7 +58,7 @@ func (d RandomPlans) Run(t *testing.T, open func(dir string) (store.Store, error
 		t.Fatal(err)
 	}
 	defer log.close()
-	var all tally
+	var all planCounts
 	for next < d.Plans {
 		end := min(next+d.Chunk, d.Plans)
 		start := time.Now()
@@ -79,12 +79,12 @@ func (d RandomPlans) Run(t *testing.T, open func(dir string) (store.Store, error
 		next = end
 	}
 	if all.plans == 0 {
-		t.Logf("%s has all %d plans; remove it to ask them again", d.Log, d.Plans)
+		t.Logf("%s has all %d plans; remove it to run them again", d.Log, d.Plans)
 		return
 	}
 	t.Logf("%d plans: %d with rows, %d without, %d refused", all.plans, all.rows, all.empty, all.refused)
 	if all.rows < all.plans/4 || all.refused > all.plans/4 {
-		t.Error("most plans say nothing; the rows or the queries have gone astray")
+		t.Error("most plans say nothing; the rows or the queries are wrong")
 	}
 }
 
@@ -96,10 +96,10 @@ type planRunner struct {
 }
 
 // runSeeds runs the plans from first up to but not including end, by data set and in parallel on all processors.
-func (g planRunner) runSeeds(first, end int) (tally, error) {
+func (g planRunner) runSeeds(first, end int) (planCounts, error) {
 	var (
 		mu     sync.Mutex
-		all    tally
+		all    planCounts
 		failed error
 		wg     sync.WaitGroup
 		free   = make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -122,7 +122,7 @@ func (g planRunner) runSeeds(first, end int) (tally, error) {
 }
 
 // runSet runs the plans of one data set.
-func (g planRunner) runSet(from, to int) (all tally, err error) {
+func (g planRunner) runSet(from, to int) (all planCounts, err error) {
 	dir, err := os.MkdirTemp("", "plans")
 	if err != nil {
 		return all, err
@@ -158,7 +158,7 @@ type dataSet struct {
 }
 
 // runSeed runs the plan of one seed. One in sixteen is run as the other customer, on the same files.
-func (f *dataSet) runSeed(seed int) (t tally) {
+func (f *dataSet) runSeed(seed int) (t planCounts) {
 	r := rand.New(rand.NewPCG(uint64(seed), 21))
 	q := question{customer: querytest.Customer, resolve: r.IntN(2) == 0, zone: f.zones[r.IntN(len(f.zones))]}
 	if r.IntN(16) == 0 {
@@ -176,7 +176,7 @@ func (f *dataSet) runSeed(seed int) (t tally) {
 		q.rows = 1 + r.IntN(20)
 	}
 	t.plans = 1
-	o := f.ask(q)
+	o := f.compare(q)
 	switch {
 	case o.refused:
 		t.refused = 1
@@ -206,7 +206,7 @@ type outcome struct {
 	plan    *query.Plan
 }
 
-func (f *dataSet) ask(q question) outcome {
+func (f *dataSet) compare(q question) outcome {
 	c := querytest.Case{Query: q.text, Options: query.Options{Customer: q.customer, Views: q.views, Now: querytest.Now, Location: q.zone, Rows: q.rows}}
 	p, err := c.Plan(f.catalog)
 	switch code := belfry.CodeOf(err); {
@@ -246,11 +246,11 @@ func (f *dataSet) explain(q question, o outcome) string {
 	short := shorten(q.text, func(text string) bool {
 		try := q
 		try.text = text
-		return f.ask(try).differs != ""
+		return f.compare(try).differs != ""
 	})
 	if short != q.text {
 		q.text = short
-		text += "shorter: " + short + "\n" + f.ask(q).differs
+		text += "shorter: " + short + "\n" + f.compare(q).differs
 	}
 	return text
 }

@@ -73,7 +73,7 @@ func scoped(t *testing.T, open Open) {
 			if reveals := strings.Contains(want.text, "Vault") || strings.Contains(want.text, "Cellar"); reveals && views != nil {
 				t.Errorf("%s within %v reveals what is outside:\n%s", q, views, want.text)
 			}
-			j.ask(t, fmt.Sprintf("%s within %v", q, views), p, want)
+			j.compare(t, fmt.Sprintf("%s within %v", q, views), p, want)
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package storetest tests what every row store must do. An engine calls Run from its own test.
+// Package storetest tests what every row store must do. The tests of this package run the suites on the engine that
+// BELFRY_TEST_STORE names in the table of app/open.go, by default duck.
 //
-// The tests use only the interface of a store: rows go in as batches and come out through queries, so the tests hold
-// for any engine.
+// The suites use only the interface of a store: rows go in as batches and come out through queries.
 package storetest
 
 import (

@@ -62,3 +62,20 @@ func ParseError(text string) *Error {
 	}
 	return e
 }
+
+// OutOfMemory reports whether the engine ran out of memory.
+func OutOfMemory(err error) bool {
+	if err == nil {
+		return false
+	}
+	if IsKind(err, OutOfMemoryError) {
+		return true
+	}
+	text := err.Error()
+	for _, words := range []string{"failed to pin block", "Out of Memory", "could not allocate block", "failed to allocate"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}

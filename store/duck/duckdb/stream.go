@@ -61,7 +61,7 @@ func (c *Conn) Stream(ctx context.Context, text string, do func(*Chunk) bool) er
 		if chunk.Ptr == nil {
 			return streamEnd(ctx, &res)
 		}
-		more := do(r.look(chunk))
+		more := do(r.view(chunk))
 		bindings.DestroyDataChunk(&chunk)
 		if !more {
 			return ctx.Err()
@@ -69,7 +69,7 @@ func (c *Conn) Stream(ctx context.Context, text string, do func(*Chunk) bool) er
 	}
 }
 
-func (r *Chunk) look(chunk bindings.DataChunk) *Chunk {
+func (r *Chunk) view(chunk bindings.DataChunk) *Chunk {
 	r.Rows = int(bindings.DataChunkGetSize(chunk))
 	for i := range r.Columns {
 		v := bindings.DataChunkGetVector(chunk, bindings.IdxT(i))

@@ -18,7 +18,7 @@ type Tracker struct {
 	making chan struct{} // see Acquire
 
 	mu      sync.Mutex
-	tallies map[belfry.Time]*tally // by day
+	byDay   map[belfry.Time]*dayCounts
 	made    map[*catalog.Collection]map[belfry.Time]Counts
 	version uint64          // of made
 	failed  map[failure]int // number of attempts; see Fail
@@ -39,7 +39,7 @@ func NewTracker(c *catalog.Collection) *Tracker {
 func (d *Tracker) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.tallies, d.failed = map[belfry.Time]*tally{}, map[failure]int{}
+	d.byDay, d.failed = map[belfry.Time]*dayCounts{}, map[failure]int{}
 	d.made = map[*catalog.Collection]map[belfry.Time]Counts{d.Hour: {}, d.Day: {}}
 	d.version++
 }
@@ -61,14 +61,14 @@ func (d *Tracker) ForgetMade(f File) {
 	d.version++
 }
 
-// NoteMade records a commit to a file of summaries. tallies are those of the days when the rows were read.
-func (d *Tracker) NoteMade(f File, rows Counts, tallies map[belfry.Time]*tally) {
+// NoteMade records a commit to a file of summaries. days are the counts from when the rows were read.
+func (d *Tracker) NoteMade(f File, rows Counts, days map[belfry.Time]*dayCounts) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.version++
 	for at, m := range rows {
 		day := at - at%belfry.Day
-		if t := tallies[day]; f.Collection == d.Hour && t != nil && t == d.tallies[day] {
+		if t := days[day]; f.Collection == d.Hour && t != nil && t == d.byDay[day] {
 			t.origins.add(m.Origin)
 		}
 	}
@@ -92,8 +92,8 @@ func (c *HourCounts) Sum() (n int64) {
 	return n
 }
 
-// tally counts the rows of a day by hour. The mutex of the tracker guards it.
-type tally struct {
+// dayCounts counts the rows of a day by hour. The mutex of the tracker guards it.
+type dayCounts struct {
 	hours   HourCounts
 	origins origins // of summaries that were made from the present file
 	known   bool
@@ -101,12 +101,12 @@ type tally struct {
 	missed  belfry.Position // of the last commit while hours was not known
 }
 
-// tally returns the tally of a day. The caller holds the mutex.
-func (d *Tracker) tally(day belfry.Time) *tally {
-	t := d.tallies[day]
+// dayCounts returns the counts of a day. The caller holds the mutex.
+func (d *Tracker) dayCounts(day belfry.Time) *dayCounts {
+	t := d.byDay[day]
 	if t == nil {
-		t = new(tally)
-		d.tallies[day] = t
+		t = new(dayCounts)
+		d.byDay[day] = t
 	}
 	return t
 }
@@ -115,7 +115,7 @@ func (d *Tracker) tally(day belfry.Time) *tally {
 func (d *Tracker) NoteRows(day belfry.Time, pos belfry.Position, first bool, rows *HourCounts) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := d.tally(day)
+	t := d.dayCounts(day)
 	switch {
 	case !t.known && first:
 		t.known = true
@@ -135,7 +135,7 @@ func (d *Tracker) NoteRows(day belfry.Time, pos belfry.Position, first bool, row
 func (d *Tracker) Invalidate(day belfry.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.tallies, day)
+	delete(d.byDay, day)
 }
 
 // countHours counts the rows of a file and returns the position of the last commit it counted. The engine knows the total without reading
@@ -188,14 +188,14 @@ func (d *Tracker) Collection(p string) *catalog.Collection {
 	return d.Hour
 }
 
-// Tallies returns the present tallies of the days of the spans.
-func (d *Tracker) Tallies(spans []belfry.Span) map[belfry.Time]*tally {
+// DayCounts returns the present counts of the days of the spans.
+func (d *Tracker) DayCounts(spans []belfry.Span) map[belfry.Time]*dayCounts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	list := map[belfry.Time]*tally{}
+	list := map[belfry.Time]*dayCounts{}
 	for _, sp := range spans {
 		day := sp.From - sp.From%belfry.Day
-		list[day] = d.tally(day)
+		list[day] = d.dayCounts(day)
 	}
 	return list
 }
@@ -272,7 +272,7 @@ func (d *Tracker) State(ctx context.Context, q *duckdb.Conn, day belfry.Span, f 
 func (d *Tracker) count(ctx context.Context, q *duckdb.Conn, day belfry.Span, f *File, made Counts, rows int64) (HourCounts, origins, bool, error) {
 	for range 3 {
 		d.mu.Lock()
-		t := d.tally(day.From)
+		t := d.dayCounts(day.From)
 		have, from, known := t.hours, t.origins, t.known
 		d.mu.Unlock()
 		if known || f == nil {
@@ -287,7 +287,7 @@ func (d *Tracker) count(ctx context.Context, q *duckdb.Conn, day belfry.Span, f 
 			return have, nil, false, err
 		}
 		d.mu.Lock()
-		if d.tallies[day.From] == t && !t.known && t.missed <= pos {
+		if d.byDay[day.From] == t && !t.known && t.missed <= pos {
 			t.hours, t.origins, t.pos, t.known = have, from, pos, true
 		}
 		d.mu.Unlock()

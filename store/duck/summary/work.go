@@ -119,5 +119,5 @@ func (d *Tracker) Finish(w *Work) {
 func (d *Tracker) Counted(day belfry.Span) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.tally(day.From).known
+	return d.dayCounts(day.From).known
 }

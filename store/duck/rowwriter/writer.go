@@ -1,4 +1,6 @@
-package duck
+// Package rowwriter writes rows of batches into a database file: it divides batches by period, finds the columns they
+// need, and pads long texts so that the engine can hold them.
+package rowwriter
 
 import (
 	"belfry"
@@ -9,31 +11,31 @@ import (
 type rowWriter struct {
 	*duckdb.Appender
 	from     []*belfry.Column // the batch's columns in the appender's order; nil: absent
-	fill     vectorFill       // of the file, including what has been written
-	overflow []bool           // columns whose last text was overflowBytes or longer
+	fill     Fill             // of the file, including what has been written
+	overflow []bool           // columns whose last text was OverflowBytes or longer
 
-	noPadding bool // see Config
+	noPadding bool // see config
 
-	// Buffers to gather the values of parts of a batch.
+	// Buffers to Gather the values of parts of a batch.
 	times   []belfry.Time
 	ints    []int64
 	numbers []float64
 	texts   []string
 }
 
-func (w *rowWriter) write(p piece) error {
+func (w *rowWriter) write(p Piece) error {
 	for i := range w.Columns {
-		w.from[i] = w.source(p.batch, i)
+		w.from[i] = w.source(p.Batch, i)
 	}
-	for at, n := 0, 0; at < p.len(); at += n {
+	for at, n := 0, 0; at < p.Len(); at += n {
 		var err error
-		if n, err = w.nextRows(p, at, min(w.Room(), p.len()-at)); err != nil {
+		if n, err = w.nextRows(p, at, min(w.Room(), p.Len()-at)); err != nil {
 			return err
 		}
-		if p.rows == nil {
-			w.writeRange(p.batch, at, n)
+		if p.Rows == nil {
+			w.writeRange(p.Batch, at, n)
 		} else {
-			w.writeRows(p.batch, p.rows[at:at+n])
+			w.writeRows(p.Batch, p.Rows[at:at+n])
 		}
 		if err := w.Advance(n); err != nil {
 			return err
@@ -55,11 +57,11 @@ func (w *rowWriter) source(b *belfry.Batch, i int) *belfry.Column {
 func (w *rowWriter) writeRange(b *belfry.Batch, at, n int) {
 	for i, c := range w.from {
 		switch {
-		case w.Columns[i].Name == customerColumn:
+		case w.Columns[i].Name == CustomerColumn:
 			w.Appender.Fixed(i, n, uint32(b.Customer))
-		case w.Columns[i].Name == idColumn:
+		case w.Columns[i].Name == IDColumn:
 			w.Appender.Count(i, n, uint64(b.FirstID)+uint64(at))
-		case w.Columns[i].Name == timestampColumn:
+		case w.Columns[i].Name == TimestampColumn:
 			w.Appender.Times(i, b.Times[at:at+n])
 		case c == nil:
 			w.Appender.Missing(i, n)
@@ -76,33 +78,33 @@ func (w *rowWriter) writeRange(b *belfry.Batch, at, n int) {
 func (w *rowWriter) writeRows(b *belfry.Batch, rows []int) {
 	for i, c := range w.from {
 		switch {
-		case w.Columns[i].Name == customerColumn:
+		case w.Columns[i].Name == CustomerColumn:
 			w.Appender.Fixed(i, len(rows), uint32(b.Customer))
-		case w.Columns[i].Name == idColumn:
+		case w.Columns[i].Name == IDColumn:
 			w.ints = w.ints[:0]
 			for _, r := range rows {
 				w.ints = append(w.ints, int64(b.FirstID)+int64(r))
 			}
 			w.Appender.Ints(i, w.ints)
-		case w.Columns[i].Name == timestampColumn:
-			w.times = gather(w.times, b.Times, rows)
+		case w.Columns[i].Name == TimestampColumn:
+			w.times = Gather(w.times, b.Times, rows)
 			w.Appender.Times(i, w.times)
 		case c == nil:
 			w.Appender.Missing(i, len(rows))
 		case c.Numbers != nil:
-			w.numbers = gather(w.numbers, c.Numbers, rows)
+			w.numbers = Gather(w.numbers, c.Numbers, rows)
 			w.Appender.Numbers(i, w.numbers)
 		case c.Texts != nil:
-			w.texts = gather(w.texts, c.Texts, rows)
+			w.texts = Gather(w.texts, c.Texts, rows)
 			w.Appender.Texts(i, w.texts)
 		default:
-			w.ints = gather(w.ints, c.Ints, rows)
+			w.ints = Gather(w.ints, c.Ints, rows)
 			w.Appender.Ints(i, w.ints)
 		}
 	}
 }
 
-func gather[T any](to, from []T, rows []int) []T {
+func Gather[T any](to, from []T, rows []int) []T {
 	to = to[:0]
 	for _, r := range rows {
 		to = append(to, from[r])

@@ -1,4 +1,4 @@
-package duck
+package slots
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 // turns.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := slots{limit: 2, extra: 2}
+		s := Slots{Limit: 2, Extra: 2}
 		var order []belfry.CustomerID
 		enter := func(c belfry.CustomerID) {
 			go func() {
-				if s.enter(t.Context(), c) == nil {
+				if s.Enter(t.Context(), c) == nil {
 					order = append(order, c)
 				}
 			}()
@@ -45,20 +45,20 @@ func TestSlots(t *testing.T) {
 		want(1, 1, 2, 3)
 		enter(4)
 		want(1, 1, 2, 3) // all are taken
-		s.leave(1)
+		s.Leave(1)
 		want(1, 1, 2, 3, 4) // before customers with running statements
-		s.leave(2)
-		s.leave(3)
+		s.Leave(2)
+		s.Leave(3)
 		want(1, 1, 2, 3, 4, 2) // a customer with nothing running comes before one that has waited longer
-		s.leave(2)
-		s.leave(4)
+		s.Leave(2)
+		s.Leave(4)
 		want(1, 1, 2, 3, 4, 2, 1)
-		s.leave(1)
-		s.leave(1)
-		s.leave(1)
+		s.Leave(1)
+		s.Leave(1)
+		s.Leave(1)
 		want(1, 1, 2, 3, 4, 2, 1, 1)
-		if s.count() != 0 && len(s.by) != 1 {
-			t.Errorf("%d run, %v", s.count(), s.by)
+		if s.Count() != 0 && len(s.by) != 1 {
+			t.Errorf("%d run, %v", s.Count(), s.by)
 		}
 	})
 }
@@ -66,21 +66,21 @@ func TestSlots(t *testing.T) {
 // TestSlotsGivenUp: a cancelled wait leaves nothing behind.
 func TestSlotsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := slots{limit: 1}
-		if err := s.enter(t.Context(), 1); err != nil {
+		s := Slots{Limit: 1}
+		if err := s.Enter(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- s.enter(ctx, 2) }()
+		go func() { done <- s.Enter(ctx, 2) }()
 		synctest.Wait()
 		cancel()
 		if err := <-done; err == nil {
 			t.Error("it got in")
 		}
-		s.leave(1)
-		if s.count() != 0 || len(s.by) != 0 || len(s.turns) != 0 {
-			t.Errorf("%d run, %v, %v", s.count(), s.by, s.turns)
+		s.Leave(1)
+		if s.Count() != 0 || len(s.by) != 0 || len(s.turns) != 0 {
+			t.Errorf("%d run, %v, %v", s.Count(), s.by, s.turns)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package duck
+package slots
 
 import (
 	"context"
@@ -6,30 +6,31 @@ import (
 	"sync"
 )
 
-// evictableQueries are the running statements of queries. Storing rows comes first: if the engine has too little memory
+// Evictable has the running statements of queries. Storing rows comes first: if the engine has too little memory
 // for both, queries are ended.
-type evictableQueries struct {
+type Evictable struct {
 	mu      sync.Mutex
-	running map[*evictableQuery]struct{}
+	running map[*Query]struct{}
 	blocked chan struct{} // closed when queries may start again; nil while they may
 	idle    chan struct{} // closed when the last query ends while new ones are blocked
 }
 
-type evictableQuery struct{ cancel context.CancelCauseFunc }
+// Query is a running statement.
+type Query struct{ cancel context.CancelCauseFunc }
 
-// errEvicted ends a query whose memory was needed.
-var errEvicted = errors.New("the memory is needed for rows to be stored")
+// ErrEvicted ends a query whose memory was needed.
+var ErrEvicted = errors.New("the memory is needed for rows to be stored")
 
-// enter waits until queries may start. The context it returns is cancelled with errEvicted when the query must end.
-func (q *evictableQueries) enter(ctx context.Context) (context.Context, *evictableQuery, error) {
+// Enter waits until queries may start. The context it returns is cancelled with ErrEvicted when the query must end.
+func (q *Evictable) Enter(ctx context.Context) (context.Context, *Query, error) {
 	for {
 		q.mu.Lock()
 		blocked := q.blocked
 		if blocked == nil {
 			inner, cancel := context.WithCancelCause(ctx)
-			me := &evictableQuery{cancel}
+			me := &Query{cancel}
 			if q.running == nil {
-				q.running = map[*evictableQuery]struct{}{}
+				q.running = map[*Query]struct{}{}
 			}
 			q.running[me] = struct{}{}
 			q.mu.Unlock()
@@ -44,7 +45,8 @@ func (q *evictableQueries) enter(ctx context.Context) (context.Context, *evictab
 	}
 }
 
-func (q *evictableQueries) leave(me *evictableQuery) {
+// Leave ends the use of the engine by a query.
+func (q *Evictable) Leave(me *Query) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.running, me)
@@ -54,25 +56,25 @@ func (q *evictableQueries) leave(me *evictableQuery) {
 	}
 }
 
-// evict ends all running queries.
-func (q *evictableQueries) evict() {
+// Evict ends all running queries.
+func (q *Evictable) Evict() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for me := range q.running {
-		me.cancel(errEvicted)
+		me.cancel(ErrEvicted)
 	}
 }
 
-// clear blocks new queries and waits until none runs, or ctx ends; with evict, it ends those that run. any reports whether
+// Clear blocks new queries and waits until none runs, or ctx ends; with evict, it ends those that run. any reports whether
 // any ran. One caller at a time; it calls open to allow queries again.
-func (q *evictableQueries) clear(ctx context.Context, evict bool) (open func(), any bool) {
+func (q *Evictable) Clear(ctx context.Context, evict bool) (open func(), any bool) {
 	q.mu.Lock()
 	q.blocked, q.idle = make(chan struct{}), make(chan struct{})
 	blocked, idle := q.blocked, q.idle
 	any = len(q.running) > 0
 	q.mu.Unlock()
 	if evict {
-		q.evict()
+		q.Evict()
 	}
 	if any {
 		select {

@@ -1,37 +1,40 @@
-package duck
+// Package names keeps the names of items where queries can join them: of existing items in memory, of removed ones in a
+// file, because there may be many more of those.
+package names
 
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"belfry"
+	"belfry/store"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 )
 
-// dimension has the names of items by id: of existing ones in memory, of removed ones in a file, see removed.go. Only
-// the writer uses it.
-type dimension struct {
+// Names has the names of items by id. Only the writer uses it.
+type Names struct {
 	highest int64 // highest id in the table
 	deleted int   // rows since the last checkpoint
 	removed removedNames
 }
 
-// The table is in a separate database which, unlike the main one, is compressed at each checkpoint. Queries use the
-// view itemTable, which adds the removed items.
+// The names of existing items are in a separate database which, unlike the main one, is compressed at each checkpoint.
 const (
 	vacuumItems  = 50_000 // deleted rows that trigger a checkpoint
 	itemDatabase = "items"
 	liveTable    = itemDatabase + ".main.live"
-	itemTable    = itemDatabase + ".main.item"
+	// Table is what queries join: the names of existing and of removed items.
+	Table = itemDatabase + ".main.item"
 )
 
 func itemColumns() []duckdb.Column {
 	return []duckdb.Column{
 		{Name: "id", Kind: duckdb.ID},
-		{Name: customerColumn, Kind: duckdb.Small},
+		{Name: rowwriter.CustomerColumn, Kind: duckdb.Small},
 		{Name: "kind", Kind: duckdb.Small},
 		{Name: belfry.PlaceColumn, Kind: duckdb.ID},
 		{Name: "resource", Kind: duckdb.Text},
@@ -43,26 +46,30 @@ func itemColumns() []duckdb.Column {
 	}
 }
 
-func (d *dimension) create(ctx context.Context, c *duckdb.Conn) error {
-	d.highest = 0
+// Open creates the table of items in a new engine, and attaches the file of removed names in cfg.Dir. Names of existing
+// items come with Apply.
+func Open(ctx context.Context, c *duckdb.Conn, cfg store.Config) (*Names, error) {
+	d := &Names{removed: removedNames{
+		path: filepath.Join(cfg.Dir, File), instance: cfg.Instance, fill: cfg.Removed, after: cfg.RemovedAfter, log: cfg.Log,
+	}}
 	if err := c.Exec(ctx, "ATTACH ':memory:' AS "+itemDatabase+" (COMPRESS)"); err != nil {
-		return fmt.Errorf("create item table: %w", err)
+		return nil, fmt.Errorf("create item table: %w", err)
 	}
 	var defs []string
 	for _, col := range itemColumns() {
 		defs = append(defs, duckdb.QuoteName(col.Name)+" "+col.Kind.SQL())
 	}
 	if err := c.Exec(ctx, "CREATE TABLE "+liveTable+" ("+strings.Join(defs, ", ")+")"); err != nil {
-		return fmt.Errorf("create item table: %w", err)
+		return nil, fmt.Errorf("create item table: %w", err)
 	}
 	if err := d.removed.open(ctx, c); err != nil {
-		return fmt.Errorf("open names of removed items: %w", err)
+		return nil, fmt.Errorf("open names of removed items: %w", err)
 	}
-	return nil
+	return d, nil
 }
 
-// apply stores the batches of items among the given ones. A known item is replaced.
-func (d *dimension) apply(ctx context.Context, c *duckdb.Conn, batches []*belfry.Batch) error {
+// Apply stores the batches of items among the given ones. A known item is replaced.
+func (d *Names) Apply(ctx context.Context, c *duckdb.Conn, batches []*belfry.Batch) error {
 	pieces, known, highest, err := d.latest(batches)
 	if err != nil || len(pieces) == 0 {
 		return err
@@ -112,7 +119,7 @@ func transact(ctx context.Context, c *duckdb.Conn, do func() error) error {
 }
 
 // latest returns the last version of each item, and the items that the table may have already.
-func (d *dimension) latest(batches []*belfry.Batch) (pieces []piece, known []int64, highest int64, err error) {
+func (d *Names) latest(batches []*belfry.Batch) (pieces []rowwriter.Piece, known []int64, highest int64, err error) {
 	seen := map[int64]bool{}
 	highest = d.highest
 	for _, b := range slices.Backward(batches) {
@@ -136,25 +143,16 @@ func (d *dimension) latest(batches []*belfry.Batch) (pieces []piece, known []int
 			rows = append(rows, i)
 		}
 		slices.Reverse(rows)
-		pieces = append(pieces, piece{b, rows})
+		pieces = append(pieces, rowwriter.Piece{Batch: b, Rows: rows})
 	}
 	slices.Reverse(pieces)
 	return pieces, known, highest, nil
 }
 
-// deleteItems deletes items from a table. The ids are part of the text, which is faster than arguments.
+// deleteItems deletes items from a table.
 func deleteItems(ctx context.Context, c *duckdb.Conn, table string, ids []int64) error {
 	for part := range slices.Chunk(ids, 5000) {
-		var text strings.Builder
-		text.WriteString("DELETE FROM " + table + " WHERE id IN (")
-		for i, id := range part {
-			if i > 0 {
-				text.WriteByte(',')
-			}
-			text.WriteString(strconv.FormatInt(id, 10))
-		}
-		text.WriteByte(')')
-		if err := c.Exec(ctx, text.String()); err != nil {
+		if err := c.Exec(ctx, "DELETE FROM "+table+" WHERE id IN ("+duckdb.IDList(part)+")"); err != nil {
 			return err
 		}
 	}
@@ -162,7 +160,7 @@ func deleteItems(ctx context.Context, c *duckdb.Conn, table string, ids []int64)
 }
 
 // addItemsTo appends items to a table; batch is used only in the table of removed items.
-func addItemsTo(c *duckdb.Conn, database, table string, cols []duckdb.Column, pieces []piece, batch int64) error {
+func addItemsTo(c *duckdb.Conn, database, table string, cols []duckdb.Column, pieces []rowwriter.Piece, batch int64) error {
 	if len(pieces) == 0 {
 		return nil
 	}
@@ -171,9 +169,9 @@ func addItemsTo(c *duckdb.Conn, database, table string, cols []duckdb.Column, pi
 		return err
 	}
 	for _, p := range pieces {
-		for at, n := 0, 0; at < len(p.rows); at += n {
-			n = min(a.Room(), len(p.rows)-at)
-			addItems(a, p.batch, p.rows[at:at+n], batch)
+		for at, n := 0, 0; at < len(p.Rows); at += n {
+			n = min(a.Room(), len(p.Rows)-at)
+			addItems(a, p.Batch, p.Rows[at:at+n], batch)
 			if err := a.Advance(n); err != nil {
 				a.Discard()
 				return err
@@ -193,16 +191,21 @@ func addItems(a *duckdb.Appender, b *belfry.Batch, rows []int, batch int64) {
 		switch {
 		case name == batchColumn:
 			a.Ints(i, slices.Repeat([]int64{batch}, len(rows)))
-		case name == customerColumn:
+		case name == rowwriter.CustomerColumn:
 			a.Fixed(i, len(rows), uint32(b.Customer))
 		case c == nil:
 			a.Missing(i, len(rows))
 		case col.Kind == duckdb.Text:
-			a.Texts(i, gather(nil, c.Texts, rows))
+			a.Texts(i, rowwriter.Gather(nil, c.Texts, rows))
 		case col.Kind == duckdb.Small:
-			a.Smalls(i, gather(nil, c.Ints, rows))
+			a.Smalls(i, rowwriter.Gather(nil, c.Ints, rows))
 		default:
-			a.Ints(i, gather(nil, c.Ints, rows))
+			a.Ints(i, rowwriter.Gather(nil, c.Ints, rows))
 		}
 	}
+}
+
+// Checkpoint moves the log of the file of removed names into it.
+func (d *Names) Checkpoint(ctx context.Context, c *duckdb.Conn) error {
+	return d.removed.checkpoint(ctx, c)
 }

@@ -1,4 +1,4 @@
-package duck
+package names
 
 import (
 	"cmp"
@@ -11,7 +11,10 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/store"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
+	"belfry/store/duck/rowwriter"
 )
 
 // removedNames has the names of removed items. There may be many more of them than of existing items, and queries
@@ -25,23 +28,23 @@ import (
 // row in the file belongs to a batch that the view does not show yet; the transaction that deletes it from the other
 // table shows the batch.
 //
-// The file is derived from the metadata. If it is missing, cannot be read, or lacks names (see namesMark), it is made
+// The file is derived from the metadata. If it is missing, cannot be read, or lacks names (see mark), it is made
 // again. If that fails, the names are kept in memory until the next start: problems of the folder are reported when
 // rows are written.
 type removedNames struct {
 	path     string // memoryOnly: there is no file
 	instance string
 	fill     func(add func(*belfry.Batch) error) error
-	after    func(pos belfry.Position) bool // see Config.RemovedAfter
+	after    func(pos belfry.Position) bool // see store.Config.RemovedAfter
 	log      *slog.Logger
 	batch    int64 // the last one shown
 	added    int   // rows since the last checkpoint
-	mark     namesMark
+	mark     mark
 }
 
 const (
 	memoryOnly        = ":memory:"
-	removedFile       = "removed.duckdb"
+	File              = "removed.duckdb"
 	removedDatabase   = "removed"
 	removedTable      = removedDatabase + ".main.item"
 	shownTable        = itemDatabase + ".main.shown"
@@ -54,15 +57,15 @@ func removedColumns() []duckdb.Column {
 }
 
 // splitRemoved separates the items that exist from those that were removed.
-func splitRemoved(pieces []piece) (live, gone []piece) {
+func splitRemoved(pieces []rowwriter.Piece) (live, gone []rowwriter.Piece) {
 	for _, p := range pieces {
-		times := p.batch.Column(belfry.RemovedColumn)
+		times := p.Batch.Column(belfry.RemovedColumn)
 		if times == nil {
 			live = append(live, p)
 			continue
 		}
 		var is, was []int
-		for _, row := range p.rows {
+		for _, row := range p.Rows {
 			if times.Ints[row] == 0 {
 				is = append(is, row)
 			} else {
@@ -70,10 +73,10 @@ func splitRemoved(pieces []piece) (live, gone []piece) {
 			}
 		}
 		if len(is) > 0 {
-			live = append(live, piece{p.batch, is})
+			live = append(live, rowwriter.Piece{Batch: p.Batch, Rows: is})
 		}
 		if len(was) > 0 {
-			gone = append(gone, piece{p.batch, was})
+			gone = append(gone, rowwriter.Piece{Batch: p.Batch, Rows: was})
 		}
 	}
 	return live, gone
@@ -102,7 +105,7 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 	list := strings.Join(names, ", ")
 	for _, text := range []string{
 		"CREATE TABLE " + shownTable + " AS SELECT coalesce(max(batch), 0)::BIGINT AS batch FROM " + removedTable,
-		"CREATE VIEW " + itemTable + " AS SELECT " + list + " FROM " + liveTable + " UNION ALL SELECT " + list + " FROM " + removedTable +
+		"CREATE VIEW " + Table + " AS SELECT " + list + " FROM " + liveTable + " UNION ALL SELECT " + list + " FROM " + removedTable +
 			" WHERE batch <= (SELECT batch FROM " + shownTable + ")",
 	} {
 		if err := c.Exec(ctx, text); err != nil {
@@ -116,7 +119,7 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 
 // recreate creates the file again, or a database in memory if that fails.
 func (r *removedNames) recreate(ctx context.Context, c *duckdb.Conn) error {
-	err := unlink(r.path)
+	err := folder.Unlink(r.path)
 	if err == nil {
 		err = r.attach(ctx, c)
 	}
@@ -130,7 +133,7 @@ func (r *removedNames) recreate(ctx context.Context, c *duckdb.Conn) error {
 }
 
 func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
-	if err := c.Exec(ctx, "ATTACH "+quoteText(r.path)+" AS "+removedDatabase); err != nil {
+	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(r.path)+" AS "+removedDatabase); err != nil {
 		return err
 	}
 	if r.path != memoryOnly {
@@ -138,7 +141,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 			return err
 		}
 	}
-	mark, err := inspectNames(ctx, c, removedDatabase)
+	mark, err := inspect(ctx, c, removedDatabase)
 	if err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 		r.mark = *mark
 		return mark.check(filepath.Dir(r.path), r.instance)
 	}
-	r.mark = newNamesMark(r.instance)
+	r.mark = newMark(r.instance)
 	err = transact(ctx, c, func() error { // the table has all its rows, or does not exist
 		if err := c.Exec(ctx, createRemoved(removedTable)); err != nil {
 			return err
@@ -157,7 +160,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 				rows[i] = i
 			}
 			r.mark.pos = max(r.mark.pos, b.Pos)
-			return addItemsTo(c, removedDatabase, "item", removedColumns(), []piece{{b, rows}}, 1)
+			return addItemsTo(c, removedDatabase, "item", removedColumns(), []rowwriter.Piece{{Batch: b, Rows: rows}}, 1)
 		})
 		if err != nil {
 			return err
@@ -173,28 +176,21 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 	return err
 }
 
-var (
-	// errNames marks a readable file that is not the right one.
-	errNames = errors.New("it does not hold the names of removed items")
-	// errBehind marks a file that is older than the metadata, together with its mark.
-	errBehind = fmt.Errorf("%w as a whole: the metadata have more, so it is an older copy", errNames)
-)
-
-// inspectNames returns the mark of an attached file; nil if the file has no tables yet. If it has tables, those of the
+// inspect returns the mark of an attached file; nil if the file has no tables yet. If it has tables, those of the
 // names must be among them.
-func inspectNames(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
+func inspect(ctx context.Context, c *duckdb.Conn, alias string) (*mark, error) {
 	text := "SELECT count(*) FROM duckdb_tables() WHERE database_name = '" + alias + "'"
 	tables, err := c.Number(ctx, text)
 	if err != nil || tables == 0 {
 		return nil, err
 	}
 	if n, err := c.Number(ctx, text+" AND table_name IN ('item', 'mark')"); err != nil || n != 2 {
-		return nil, cmp.Or(err, errNames)
+		return nil, cmp.Or(err, ErrNames)
 	}
 	if _, err := c.Number(ctx, "SELECT coalesce(max(batch), 0) FROM "+alias+".main.item"); err != nil {
 		return nil, err
 	}
-	return readNamesMark(ctx, c, alias)
+	return readMark(ctx, c, alias)
 }
 
 func createRemoved(table string) string {
@@ -206,12 +202,12 @@ func createRemoved(table string) string {
 }
 
 // add stores items in the next batch, which is not shown yet.
-func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []piece) error {
+func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []rowwriter.Piece) error {
 	var ids []int64
 	next := r.mark.next()
 	for _, p := range pieces {
-		ids = append(ids, gather(nil, p.batch.Column(belfry.ItemColumn).Ints, p.rows)...)
-		next.pos = max(next.pos, p.batch.Pos)
+		ids = append(ids, rowwriter.Gather(nil, p.Batch.Column(belfry.ItemColumn).Ints, p.Rows)...)
+		next.pos = max(next.pos, p.Batch.Pos)
 	}
 	err := transact(ctx, c, func() error {
 		if err := deleteItems(ctx, c, removedTable, ids); err != nil { // left by a failed attempt, or from before a restart
@@ -246,25 +242,26 @@ func (r *removedNames) checkpoint(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, "CHECKPOINT "+removedDatabase)
 }
 
-// removedPage is how many removed items are read at once: there may be millions.
-const removedPage = 20_000
+var (
+	// ErrNames marks a readable file that is not the right one.
+	ErrNames = errors.New("it does not hold the names of removed items")
+	// errBehind marks a file that is older than the metadata, together with its mark.
+	errBehind = fmt.Errorf("%w as a whole: the metadata have more, so it is an older copy", ErrNames)
+)
 
-// RemovedItems calls each with the items that the file has as removed: their customer, kind and own name. It reads them
-// by row number, which finds a page without reading the others. No one else writes meanwhile, so row numbers do not
-// change.
-func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error {
-	release, err := s.beginWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	end, err := s.writer.Number(ctx, "SELECT coalesce(max(rowid) + 1, 0) FROM "+removedTable)
+// Page is how many removed items are read at once: there may be millions.
+const Page = 20_000
+
+// Removed calls each with the items that the file has as removed: their customer, kind and own name. It reads them by row
+// number, which finds a page without reading the others. No one else writes meanwhile, so row numbers do not change.
+func (d *Names) Removed(ctx context.Context, c *duckdb.Conn, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error {
+	end, err := c.Number(ctx, "SELECT coalesce(max(rowid) + 1, 0) FROM "+removedTable)
 	if err != nil {
 		return fmt.Errorf("read removed items: %w", err)
 	}
-	for from := uint64(0); from < end; from += removedPage {
-		r, err := s.writer.Query(ctx, fmt.Sprintf("SELECT id, customer, kind, CASE kind WHEN %d THEN object WHEN %d THEN resource ELSE view END FROM %s WHERE rowid >= %d AND rowid < %d",
-			belfry.KindObject, belfry.KindResource, removedTable, from, from+removedPage))
+	for from := uint64(0); from < end; from += Page {
+		r, err := c.Query(ctx, fmt.Sprintf("SELECT id, customer, kind, CASE kind WHEN %d THEN object WHEN %d THEN resource ELSE view END FROM %s WHERE rowid >= %d AND rowid < %d",
+			belfry.KindObject, belfry.KindResource, removedTable, from, from+Page))
 		if err != nil {
 			return fmt.Errorf("read removed items: %w", err)
 		}
@@ -275,70 +272,81 @@ func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belf
 	return nil
 }
 
-// ForgetItems deletes the names of removed items that have no rows any more.
-func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
-	release, err := s.beginWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
+// Forget deletes the names of removed items.
+func (d *Names) Forget(ctx context.Context, c *duckdb.Conn, ids []belfry.ID) error {
 	numbers := make([]int64, len(ids))
 	for i, id := range ids {
 		numbers[i] = int64(id)
 	}
-	if err := deleteItems(ctx, s.writer, removedTable, numbers); err != nil {
+	if err := deleteItems(ctx, c, removedTable, numbers); err != nil {
 		return fmt.Errorf("forget removed items: %w", err)
 	}
-	s.items.removed.added += len(ids)
-	if s.items.removed.added < checkpointRemoved {
+	d.removed.added += len(ids)
+	if d.removed.added < checkpointRemoved {
 		return nil
 	}
-	return s.items.removed.checkpoint(ctx, s.writer)
+	return d.removed.checkpoint(ctx, c)
 }
 
-// eraseNames rewrites the file without the items of customers, if it has some.
-func (s *Store) eraseNames(ctx context.Context, customers []belfry.CustomerID) error {
-	if err := s.lockWrite(ctx); err != nil {
+// Erase removes the names of items of customers, and rewrites the file if it has some. No query may read it meanwhile.
+func (d *Names) Erase(ctx context.Context, c *duckdb.Conn, customers []belfry.CustomerID) error {
+	among := "customer IN (" + duckdb.IDList(customers) + ")"
+	if err := c.Exec(ctx, "DELETE FROM "+liveTable+" WHERE "+among); err != nil {
 		return err
 	}
-	defer s.unlockWrite()
-	s.engineMu.Lock() // no query reads the file meanwhile
-	defer s.engineMu.Unlock()
-	if err := s.usable(); err != nil {
-		return err
-	}
-	among := "customer IN (" + numbers(customers) + ")"
-	if err := s.writer.Exec(ctx, "DELETE FROM "+liveTable+" WHERE "+among); err != nil {
-		return err
-	}
-	n, err := s.writer.Number(ctx, "SELECT count(*) FROM "+removedTable+" WHERE "+among)
+	n, err := c.Number(ctx, "SELECT count(*) FROM "+removedTable+" WHERE "+among)
 	if err != nil || n == 0 {
 		return err
 	}
-	path := s.items.removed.path
+	path := d.removed.path
 	if path == memoryOnly {
-		return s.writer.Exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
+		return c.Exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
 	}
-	copied := path + tempSuffix
-	if err := unlink(copied); err != nil { // left by a crash
+	copied := path + folder.TempSuffix
+	if err := folder.Unlink(copied); err != nil { // left by a crash
 		return err
 	}
 	const other = "removed_copy"
 	for _, text := range []string{
-		"ATTACH " + quoteText(copied) + " AS " + other,
+		"ATTACH " + duckdb.QuoteText(copied) + " AS " + other,
 		"CREATE TABLE " + other + ".main.item AS SELECT * FROM " + removedTable + " WHERE NOT (" + among + ")",
 		"CREATE TABLE " + other + ".main.mark AS SELECT * FROM " + removedMark,
 		"CHECKPOINT " + other, "DETACH " + other, "CHECKPOINT " + removedDatabase,
 	} {
-		if err := s.writer.Exec(ctx, text); err != nil {
-			_ = s.writer.Exec(ctx, "DETACH "+other)
-			return errors.Join(err, unlink(copied))
+		if err := c.Exec(ctx, text); err != nil {
+			_ = c.Exec(ctx, "DETACH "+other)
+			return errors.Join(err, folder.Unlink(copied))
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := s.writer.Exec(ctx, "DETACH "+removedDatabase); err != nil {
-		return errors.Join(err, unlink(copied))
+	if err := c.Exec(ctx, "DETACH "+removedDatabase); err != nil {
+		return errors.Join(err, folder.Unlink(copied))
 	}
 	err = os.Rename(copied, path)
-	return errors.Join(err, s.writer.Exec(ctx, "ATTACH "+quoteText(path)+" AS "+removedDatabase))
+	return errors.Join(err, c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+removedDatabase))
+}
+
+// ReadAll makes the engine read every block of the file. If that fails, atStart reports whether a start would find the same
+// and write the names again.
+func ReadAll(ctx context.Context, c *duckdb.Conn, cfg store.Config) (atStart bool, err error) {
+	const alias = "f"
+	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(filepath.Join(cfg.Dir, File))+" AS "+alias); err != nil {
+		return true, err
+	}
+	defer func() { err = errors.Join(err, c.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
+	mark, err := inspect(ctx, c, alias)
+	if err == nil && mark != nil {
+		err = mark.check(cfg.Dir, cfg.Instance)
+	}
+	if err == nil && mark != nil && cfg.RemovedAfter(mark.pos) {
+		err = errBehind
+	}
+	if err != nil || mark == nil {
+		return true, err
+	}
+	var sums []string
+	for _, col := range removedColumns() {
+		sums = append(sums, "bit_xor(hash("+duckdb.QuoteName(col.Name)+"))")
+	}
+	return false, c.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item")
 }

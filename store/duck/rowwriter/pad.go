@@ -1,8 +1,10 @@
-package duck
+package rowwriter
 
 import (
 	"context"
 	"slices"
+
+	"belfry/store/duck/duckdb"
 )
 
 // The engine reads and checkpoints a column in vectors of 2,048 rows, and holds all texts of a vector in memory
@@ -11,63 +13,50 @@ import (
 // for one text.
 //
 // So two rules bound the memory of a vector, whatever the rows are:
-//   - A vector gets no more than vectorBytes of text. If the next row does not fit, the rest of the vector is filled with
+//   - A vector gets no more than VectorBytes of text. If the next row does not fit, the rest of the vector is filled with
 //     padding. This also bounds a row group, which each checkpoint rewrites until it is full: it has 60 vectors.
-//   - After a text of overflowBytes or more, a row in which its column is NULL comes only after a row of padding.
+//   - After a text of OverflowBytes or more, a row in which its column is NULL comes only after a row of padding.
 //
 // A row of padding has an empty text in each text column and NULL in all others. It takes some bytes in the file. No
 // condition on customer, time or item is true for it, and every query has one on the customer. Statements without a
 // condition must leave these rows out. A real row never has an empty text.
 const (
-	vectorRows    = 2048
-	vectorBytes   = 4 << 20
-	overflowBytes = 4096
+	VectorRows    = 2048
+	VectorBytes   = 4 << 20
+	OverflowBytes = 4096
 )
 
-// vectorFill is how full the last vector of a file is. The zero value means unknown.
-type vectorFill struct {
-	alias string // of the file when its rows were counted
-	rows  int
-	bytes int // of texts, without those from before the file was attached
-}
-
-// loadFill counts the rows of the last vector of a file, unless they are known.
-func (s *Store) loadFill(ctx context.Context, f *file) error {
-	if f.fill.alias == f.alias {
-		return nil
-	}
-	rows, err := s.writer.Number(ctx, "SELECT count(*) FROM "+f.ref())
-	if err != nil {
-		return err
-	}
-	f.fill = vectorFill{alias: f.alias, rows: int(rows % vectorRows)}
-	return nil
+// Fill is how full the last vector of a file is. The zero value means unknown.
+type Fill struct {
+	Alias string // of the file when its rows were counted
+	Rows  int    // in it
+	bytes int    // of texts, without those from before the file was attached
 }
 
 // add counts rows, no more than the vector has space for.
-func (v *vectorFill) add(rows, bytes int) {
-	v.rows += rows
+func (v *Fill) add(rows, bytes int) {
+	v.Rows += rows
 	v.bytes += bytes
-	if v.rows == vectorRows {
-		v.rows, v.bytes = 0, 0
+	if v.Rows == VectorRows {
+		v.Rows, v.bytes = 0, 0
 	}
 }
 
 // fits reports whether rows may go into the vector. A row that is too large for a whole vector gets its own.
-func (v *vectorFill) fits(bytes int) bool { return v.rows == 0 || v.bytes+bytes <= vectorBytes }
+func (v *Fill) fits(bytes int) bool { return v.Rows == 0 || v.bytes+bytes <= VectorBytes }
 
-// textBytes returns the size of the texts of n rows from at, and that of the longest.
-func (p piece) textBytes(at, n int) (bytes, longest int) {
-	for i := range p.batch.Columns {
-		texts := p.batch.Columns[i].Texts
+// TextBytes returns the size of the texts of n rows from at, and that of the longest.
+func (p Piece) TextBytes(at, n int) (bytes, longest int) {
+	for i := range p.Batch.Columns {
+		texts := p.Batch.Columns[i].Texts
 		switch {
 		case texts == nil:
-		case p.rows == nil:
+		case p.Rows == nil:
 			for _, t := range texts[at : at+n] {
 				bytes, longest = bytes+len(t), max(longest, len(t))
 			}
 		default:
-			for _, r := range p.rows[at : at+n] {
+			for _, r := range p.Rows[at : at+n] {
 				bytes, longest = bytes+len(texts[r]), max(longest, len(texts[r]))
 			}
 		}
@@ -77,16 +66,16 @@ func (p piece) textBytes(at, n int) (bytes, longest int) {
 
 // nextRows returns how many of the n rows from at can be written at once: all, unless texts are long. It writes padding
 // before them if necessary.
-func (w *rowWriter) nextRows(p piece, at, n int) (int, error) {
-	n = min(n, vectorRows-w.fill.rows)
+func (w *rowWriter) nextRows(p Piece, at, n int) (int, error) {
+	n = min(n, VectorRows-w.fill.Rows)
 	if w.noPadding {
 		return n, nil
 	}
-	bytes, longest := p.textBytes(at, n)
-	if longest >= overflowBytes || w.anyOverflow() || !w.fill.fits(bytes) {
+	bytes, longest := p.TextBytes(at, n)
+	if longest >= OverflowBytes || w.anyOverflow() || !w.fill.fits(bytes) {
 		n = 1
-		if bytes, _ = p.textBytes(at, 1); !w.fill.fits(bytes) {
-			if err := w.pad(vectorRows - w.fill.rows); err != nil {
+		if bytes, _ = p.TextBytes(at, 1); !w.fill.fits(bytes) {
+			if err := w.pad(VectorRows - w.fill.Rows); err != nil {
 				return 0, err
 			}
 		}
@@ -101,9 +90,9 @@ func (w *rowWriter) nextRows(p piece, at, n int) (int, error) {
 func (w *rowWriter) anyOverflow() bool { return slices.Contains(w.overflow, true) }
 
 // padAfterOverflow writes a row of padding if row at has no text in a column in which the row before has a long one.
-func (w *rowWriter) padAfterOverflow(p piece, at int) error {
-	if p.rows != nil {
-		at = p.rows[at]
+func (w *rowWriter) padAfterOverflow(p Piece, at int) error {
+	if p.Rows != nil {
+		at = p.Rows[at]
 	}
 	size := func(i int) int {
 		if c := w.from[i]; c != nil && c.Texts != nil {
@@ -120,7 +109,7 @@ func (w *rowWriter) padAfterOverflow(p piece, at int) error {
 		}
 	}
 	for i := range w.overflow {
-		w.overflow[i] = size(i) >= overflowBytes
+		w.overflow[i] = size(i) >= OverflowBytes
 	}
 	return nil
 }
@@ -147,4 +136,13 @@ func (w *rowWriter) pad(rows int) error {
 		rows -= n
 	}
 	return nil
+}
+
+// CountFill counts the rows of the last vector of an attached file.
+func CountFill(ctx context.Context, c *duckdb.Conn, alias string) (Fill, error) {
+	rows, err := c.Number(ctx, "SELECT count(*) FROM "+alias+".main.rows")
+	if err != nil {
+		return Fill{}, err
+	}
+	return Fill{Alias: alias, Rows: int(rows % VectorRows)}, nil
 }

@@ -1,4 +1,4 @@
-package duck
+package names
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"belfry"
-
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 )
 
-// namesMark is used to detect that the file with the names of removed items is incomplete. The engine accepts a damaged
+// mark is used to detect that the file with the names of removed items is incomplete. The engine accepts a damaged
 // or missing log as one that ends there, and a copy of the file as the file, and then names would be missing in
 // answers. So each transaction on the file counts itself in it, and the count is written beside the file afterwards:
 //
@@ -26,7 +26,7 @@ import (
 // the metadata know whether there are later ones. Names are added in the order of records, before the metadata record
 // how far the row store has come, and a start needs them up to there. So after a kill at any moment the file has
 // reached far enough.
-type namesMark struct {
+type mark struct {
 	id       string
 	count    int64
 	pos      belfry.Position // of the last record whose names are in the file
@@ -34,51 +34,31 @@ type namesMark struct {
 }
 
 const (
-	namesMarkFile = "removed.mark"
-	removedMark   = removedDatabase + ".main.mark"
+	MarkFile    = "removed.mark"
+	removedMark = removedDatabase + ".main.mark"
 )
 
-func newNamesMark(instance string) namesMark {
+func newMark(instance string) mark {
 	var id [16]byte
 	rand.Read(id[:]) // never fails
-	return namesMark{id: fmt.Sprintf("%x", id), count: 1, instance: instance}
+	return mark{id: fmt.Sprintf("%x", id), count: 1, instance: instance}
 }
 
 // create writes the mark into a new file.
-func (m namesMark) create(ctx context.Context, c *duckdb.Conn) error {
+func (m mark) create(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count, %d::BIGINT AS pos, %s AS instance",
-		removedMark, m.id, m.count, m.pos, quoteText(m.instance)))
+		removedMark, m.id, m.count, m.pos, duckdb.QuoteText(m.instance)))
 }
 
 // next returns the mark after another transaction. If that is rolled back, the following one has the same count.
-func (m namesMark) next() namesMark {
+func (m mark) next() mark {
 	m.count++
 	return m
 }
 
 // update replaces the mark in a file, in the transaction that it counts.
-func (m namesMark) update(ctx context.Context, c *duckdb.Conn) error {
+func (m mark) update(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d, pos = %d", removedMark, m.count, m.pos))
-}
-
-// NamesUpTo records that the file has the names of all items that were removed up to a position, some of which came
-// without one.
-func (s *Store) NamesUpTo(ctx context.Context, pos belfry.Position) error {
-	release, err := s.beginWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	r := &s.items.removed
-	next := r.mark.next()
-	if next.pos = max(next.pos, pos); next.pos == r.mark.pos {
-		return nil
-	}
-	if err := next.update(ctx, s.writer); err != nil {
-		return fmt.Errorf("note how far the names of removed items have come: %w", err)
-	}
-	r.mark = next
-	return r.writeMark()
 }
 
 // writeMark writes the count beside the file, durably.
@@ -86,20 +66,20 @@ func (r *removedNames) writeMark() error {
 	if r.path == memoryOnly {
 		return nil
 	}
-	return writeSynced(filepath.Join(filepath.Dir(r.path), namesMarkFile), []byte(r.mark.line()))
+	return folder.WriteSynced(filepath.Join(filepath.Dir(r.path), MarkFile), []byte(r.mark.line()))
 }
 
-func (m namesMark) line() string {
+func (m mark) line() string {
 	text := m.id + " " + strconv.FormatInt(m.count, 10)
-	return text + " " + lineSum(text) + "\n"
+	return text + " " + folder.LineSum(text) + "\n"
 }
 
-// readNamesMark reads the mark in an attached file.
-func readNamesMark(ctx context.Context, c *duckdb.Conn, alias string) (*namesMark, error) {
-	m := &namesMark{}
+// readMark reads the mark in an attached file.
+func readMark(ctx context.Context, c *duckdb.Conn, alias string) (*mark, error) {
+	m := &mark{}
 	r, err := c.Query(ctx, "SELECT id, count, pos, instance FROM "+alias+".main.mark")
 	if duckdb.IsKind(err, duckdb.BinderError) {
-		return nil, fmt.Errorf("%w in a format that this program knows: %w", errNames, err)
+		return nil, fmt.Errorf("%w in a format that this program knows: %w", ErrNames, err)
 	}
 	if err != nil {
 		return nil, err
@@ -111,24 +91,39 @@ func readNamesMark(ctx context.Context, c *duckdb.Conn, alias string) (*namesMar
 }
 
 // check compares the mark in the file with the one beside it, and with the instance it must belong to; empty: any.
-func (m namesMark) check(dir, instance string) error {
-	text, err := os.ReadFile(filepath.Join(dir, namesMarkFile))
-	written := namesMark{}
+func (m mark) check(dir, instance string) error {
+	text, err := os.ReadFile(filepath.Join(dir, MarkFile))
+	written := mark{}
 	if f := strings.Fields(string(text)); len(f) == 3 {
 		written.id = f[0]
 		written.count, _ = strconv.ParseInt(f[1], 10, 64)
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w for certain: %s cannot be read: %w", errNames, namesMarkFile, causeOf(err))
+		return fmt.Errorf("%w for certain: %s cannot be read: %w", ErrNames, MarkFile, folder.Cause(err))
 	case string(text) != written.line():
-		return fmt.Errorf("%w for certain: %s is damaged", errNames, namesMarkFile)
+		return fmt.Errorf("%w for certain: %s is damaged", ErrNames, MarkFile)
 	case written.id != m.id:
-		return fmt.Errorf("%w of this instance, or %s is that of another one", errNames, namesMarkFile)
+		return fmt.Errorf("%w of this instance, or %s is that of another one", ErrNames, MarkFile)
 	case instance != "" && m.instance != instance:
-		return fmt.Errorf("%w of this instance", errNames)
+		return fmt.Errorf("%w of this instance", ErrNames)
 	case m.count < written.count:
-		return fmt.Errorf("%w as a whole: its log is damaged or missing, or it is an older copy", errNames)
+		return fmt.Errorf("%w as a whole: its log is damaged or missing, or it is an older copy", ErrNames)
 	}
 	return nil
+}
+
+// Reach records that the file has the names of all items that were removed up to a position, some of which came without
+// one.
+func (d *Names) Reach(ctx context.Context, c *duckdb.Conn, pos belfry.Position) error {
+	r := &d.removed
+	next := r.mark.next()
+	if next.pos = max(next.pos, pos); next.pos == r.mark.pos {
+		return nil
+	}
+	if err := next.update(ctx, c); err != nil {
+		return fmt.Errorf("note how far the names of removed items have come: %w", err)
+	}
+	r.mark = next
+	return r.writeMark()
 }

@@ -1,4 +1,10 @@
-package duck
+// Package damage finds out what is wrong with a database file, given an error of the engine.
+//
+// A damaged file is taken out of use, so a healthy one must never be called damaged: a full or unresponsive disk, too
+// few file descriptors, too little memory and missing permissions are problems of the whole store, and temporary. So an
+// error of the engine is believed only if the same is found in the file itself, or if it is about the content of the
+// file and not about reading it.
+package damage
 
 import (
 	"encoding/binary"
@@ -13,21 +19,17 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/summary"
 )
 
-// What counts as damage. A damaged file is taken out of use, so a healthy one must never be called damaged: a full or
-// unresponsive disk, too few file descriptors, too little memory and missing permissions are problems of the whole
-// store, and temporary. So an error of the engine is believed only if we find the same in the file ourselves, or if it
-// is about the content of the file and not about reading it.
-
-// errForeign marks a file whose content does not belong to its name.
-var errForeign = errors.New("the content does not belong here")
+// ErrForeign marks a file whose content does not belong to its name.
+var ErrForeign = errors.New("the content does not belong here")
 
 const (
 	mainHeader  = 4096      // bytes of each of the three headers of a database file
-	firstBlock  = 3 * 4096  // offset of the first block
-	blockBytes  = 256 << 10 // size of a block with its checksum
+	FirstBlock  = 3 * 4096  // offset of the first block
+	BlockBytes  = 256 << 10 // size of a block with its checksum
 	magicOffset = 8         // after the checksum of the first header
 	magic       = "DUCK"    //
 	checksumKey = 0xbf58476d1ce4e5b9
@@ -40,9 +42,9 @@ var (
 	transientIO = []string{"Too many open files", "Cannot allocate", "No space left", "Input/output error", "Permission denied", "Resource temporarily", "Disk quota", "Read-only file system"}
 )
 
-// damageIn returns what is wrong with a file, given an error of the engine while it used the file and maybe others; ""
+// In returns what is wrong with a file, given an error of the engine while it used the file and maybe others; ""
 // if nothing is.
-func damageIn(path string, err error) string {
+func In(path string, err error) string {
 	text := err.Error()
 	if m := badBlock.FindStringSubmatch(text); m != nil {
 		computed, _ := strconv.ParseUint(m[1], 10, 64)
@@ -60,9 +62,9 @@ func damageIn(path string, err error) string {
 	return ""
 }
 
-// damageAtOpen returns what is wrong with a file that could not be opened; "" if the file is not the cause.
-func damageAtOpen(path string, err error) string {
-	if errors.Is(err, errForeign) {
+// AtOpen returns what is wrong with a file that could not be opened; "" if the file is not the cause.
+func AtOpen(path string, err error) string {
+	if errors.Is(err, ErrForeign) {
 		return err.Error()
 	}
 	for _, p := range []string{path, path + ".wal"} {
@@ -73,7 +75,7 @@ func damageAtOpen(path string, err error) string {
 	if why := checkMagic(path); why != "" {
 		return why
 	}
-	if why := damageIn(path, err); why != "" {
+	if why := In(path, err); why != "" {
 		return why
 	}
 	text := err.Error()
@@ -83,7 +85,7 @@ func damageAtOpen(path string, err error) string {
 		}
 	}
 	switch {
-	case outOfMemory(err):
+	case duckdb.OutOfMemory(err):
 		return ""
 	case badLog.MatchString(text):
 		return "its log cannot be read"
@@ -116,8 +118,8 @@ func checkMagic(path string) string {
 // checkBlock checks whether a block or a header of this file has the checksums of an error message. The engine does not
 // say which of several files it means, and unused blocks may have any checksum.
 func checkBlock(path string, at int64, computed, stored uint64) string {
-	size := blockBytes
-	if at < firstBlock {
+	size := BlockBytes
+	if at < FirstBlock {
 		size = mainHeader
 	}
 	f, err := os.Open(path)
@@ -144,38 +146,38 @@ func blockSum(b []byte) uint64 {
 	return sum
 }
 
-// belongs returns an error if a file does not have rows of its collection and period, judging by its columns and its
+// Belongs returns an error if a file does not have rows of its collection and period, judging by its columns and its
 // first row: it may have been copied to the wrong place.
-func belongs(f *file, kinds map[string]duckdb.Kind, first belfry.Time, any bool) error {
-	if any && !f.Contains(first) {
-		return fmt.Errorf("%w: it has rows of %s", errForeign, first)
+func Belongs(c *catalog.Collection, p belfry.Span, kinds map[string]duckdb.Kind, first belfry.Time, any bool) error {
+	if any && !p.Contains(first) {
+		return fmt.Errorf("%w: it has rows of %s", ErrForeign, first)
 	}
 	if len(kinds) == 0 {
-		return fmt.Errorf("%w: it has no table of rows", errForeign)
+		return fmt.Errorf("%w: it has no table of rows", ErrForeign)
 	}
-	for _, name := range []string{customerColumn, timestampColumn} {
+	for _, name := range []string{rowwriter.CustomerColumn, rowwriter.TimestampColumn} {
 		if _, ok := kinds[name]; !ok {
-			return fmt.Errorf("%w: its rows have no %s", errForeign, name)
+			return fmt.Errorf("%w: its rows have no %s", ErrForeign, name)
 		}
 	}
 	own, other := 0, ""
 	for name := range kinds {
 		switch {
 		case commonColumn(name):
-		case ownColumn(f.collection, name):
+		case ownColumn(c, name):
 			own++
 		default:
 			other = name
 		}
 	}
 	if own == 0 && other != "" { // a single unknown column may come from another version
-		return fmt.Errorf("%w: its rows have the column %s", errForeign, other)
+		return fmt.Errorf("%w: its rows have the column %s", ErrForeign, other)
 	}
 	return nil
 }
 
 func commonColumn(name string) bool {
-	return name == customerColumn || name == idColumn || name == timestampColumn || name == belfry.ItemColumn || name == summary.RowsColumn
+	return name == rowwriter.CustomerColumn || name == rowwriter.IDColumn || name == rowwriter.TimestampColumn || name == belfry.ItemColumn || name == summary.RowsColumn
 }
 
 // ownColumn reports whether a collection may have a column. Columns of summaries are not checked.

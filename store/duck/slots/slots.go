@@ -1,4 +1,5 @@
-package duck
+// Package slots limits how many statements of queries run at a time, and ends them when their memory is needed.
+package slots
 
 import (
 	"context"
@@ -8,12 +9,12 @@ import (
 	"belfry"
 )
 
-// slots limit how many statements run at a time, and share the engine between customers. A customer with no running
+// Slots limit how many statements run at a time, and share the engine between customers. A customer with no running
 // statement may use a few slots beyond the limit, so that one that fills the slots with long statements does not block
 // the others. Waiting customers take turns.
-type slots struct {
-	limit int // statements of all customers
-	extra int // beyond limit, for customers with none running
+type Slots struct {
+	Limit int // statements of all customers
+	Extra int // beyond Limit, for customers with none running
 
 	mu      sync.Mutex
 	running int
@@ -28,8 +29,8 @@ type slotQueue struct {
 	waiting  []chan struct{} // closed when it has a slot
 }
 
-// enter waits for a slot, which leave releases.
-func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
+// Enter waits for a slot, which Leave releases.
+func (s *Slots) Enter(ctx context.Context, c belfry.CustomerID) error {
 	s.mu.Lock()
 	if s.by == nil {
 		s.by = map[belfry.CustomerID]*slotQueue{}
@@ -68,30 +69,31 @@ func (s *slots) enter(ctx context.Context, c belfry.CustomerID) error {
 	return ctx.Err()
 }
 
-func (s *slots) leave(c belfry.CustomerID) {
+// Leave releases a slot.
+func (s *Slots) Leave(c belfry.CustomerID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.release(s.by[c])
 }
 
-// count returns how many statements run.
-func (s *slots) count() int {
+// Count returns how many statements run.
+func (s *Slots) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running
 }
 
-func (s *slots) fits(q *slotQueue) bool {
-	return s.running < s.limit || q.running == 0 && s.running < s.limit+s.extra
+func (s *Slots) fits(q *slotQueue) bool {
+	return s.running < s.Limit || q.running == 0 && s.running < s.Limit+s.Extra
 }
 
-func (s *slots) acquire(q *slotQueue) {
+func (s *Slots) acquire(q *slotQueue) {
 	s.running++
 	q.running++
 }
 
 // release frees a slot and assigns the free slots: first to customers with nothing running, then in turn.
-func (s *slots) release(q *slotQueue) {
+func (s *Slots) release(q *slotQueue) {
 	s.running--
 	q.running--
 	for {
@@ -113,7 +115,7 @@ func (s *slots) release(q *slotQueue) {
 	s.forget(q)
 }
 
-func (s *slots) forget(q *slotQueue) {
+func (s *Slots) forget(q *slotQueue) {
 	if q.running == 0 && len(q.waiting) == 0 {
 		delete(s.by, q.customer)
 	}

@@ -1,9 +1,8 @@
-package duck
+package folder
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"belfry/catalog"
 )
 
-// keptFile lists the periods of a collection that are kept although they are before its watermark. It has a line with
+// KeptFile lists the periods of a collection that are kept although they are before its watermark. It has a line with
 // its version and the instance, one for each period with its start and a bound on the arrival time of its rows, and a
 // checksum:
 //
@@ -25,10 +24,10 @@ import (
 //
 // A start deletes files below the watermark that are not listed, so a list is valid only if its checksum is right, it
 // belongs to this instance and its version is not older than the one in the manifest.
-const keptFile = "kept"
+const KeptFile = "kept"
 
-// maxKeptBytes is the maximum size of a list; one with each day of a century is smaller.
-const maxKeptBytes = 4 << 20
+// MaxKeptBytes is the maximum size of a list; one with each day of a century is smaller.
+const MaxKeptBytes = 4 << 20
 
 // keptList is the list of a collection as found at the start.
 type keptList struct {
@@ -39,12 +38,12 @@ type keptList struct {
 
 const keptHead = "kept "
 
-// readKept reads the list of a collection; noted is its version in the manifest, or 0.
+// readKept reads the list of a collection; noted is its version in the Manifest, or 0.
 func readKept(dir string, c *catalog.Collection, instance string, noted uint64) keptList {
 	bad := func(format string, args ...any) keptList {
 		return keptList{damage: fmt.Sprintf(format, args...)}
 	}
-	path := filepath.Join(dir, c.Name, keptFile)
+	path := filepath.Join(dir, c.Name, KeptFile)
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && noted > 0:
@@ -52,19 +51,19 @@ func readKept(dir string, c *catalog.Collection, instance string, noted uint64) 
 	case errors.Is(err, os.ErrNotExist):
 		return keptList{}
 	case err != nil:
-		return bad("it cannot be read: %v", causeOf(err))
+		return bad("it cannot be read: %v", Cause(err))
 	case info.IsDir():
 		return bad("there is a folder in its place")
-	case info.Mode()&fs.ModeSymlink != 0:
+	case info.Mode()&os.ModeSymlink != 0:
 		return bad("there is a link in its place")
 	case !info.Mode().IsRegular():
 		return bad("there is something else than a file in its place")
-	case info.Size() > maxKeptBytes:
+	case info.Size() > MaxKeptBytes:
 		return bad("it has %d bytes, which is too much", info.Size())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return bad("it cannot be read: %v", causeOf(err))
+		return bad("it cannot be read: %v", Cause(err))
 	}
 	f, err := parseKept(c, instance, string(text), noted)
 	if err != nil {
@@ -134,4 +133,4 @@ func (f *keptList) text(c *catalog.Collection, instance string) string {
 }
 
 // keptSum covers the name of the collection, so that the file of another one is not valid.
-func keptSum(c *catalog.Collection, body string) string { return lineSum(c.Name + "\n" + body) }
+func keptSum(c *catalog.Collection, body string) string { return LineSum(c.Name + "\n" + body) }

@@ -1,0 +1,7 @@
+package engine
+
+// Definitions changes what a customer or the instance has defined: classes, packages, policies, pictures and settings.
+type Definitions struct{ seq *Sequencer }
+
+// Definitions returns the commands about definitions.
+func (s *Sequencer) Definitions() Definitions { return Definitions{s} }

@@ -1,0 +1,97 @@
+// Package folder knows the folder of a store: the names of its files, and the notes that are not databases. The
+// manifest lists the files that must exist; a watermark says what has been dropped, and a list of kept periods what is
+// an exception from it; markers name incomplete days.
+//
+// Every note has a checksum, because a start deletes files by what it reads there. A damaged one counts as none.
+package folder
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"belfry"
+	"belfry/catalog"
+)
+
+// EndOfTime is the year 10,000. Queries can reach neither rows from then on nor rows before 1970, so they are not
+// stored.
+const EndOfTime = belfry.Time(253_402_300_800_000_000)
+
+// FileSuffix is the suffix of database files.
+const FileSuffix = ".duckdb"
+
+// Layout returns the time layout of the periods of a collection in file names.
+func Layout(c *catalog.Collection) string {
+	if c.Period == catalog.Month {
+		return "2006-01"
+	}
+	return time.DateOnly
+}
+
+// FileName returns the name of the file of a period.
+func FileName(c *catalog.Collection, p belfry.Span) string {
+	return p.From.Std().Format(Layout(c)) + FileSuffix
+}
+
+// ParseFileName is the inverse of FileName.
+func ParseFileName(c *catalog.Collection, name string) (belfry.Span, bool) {
+	t, err := time.Parse(Layout(c)+FileSuffix, name)
+	if err != nil {
+		return belfry.Span{}, false
+	}
+	p := c.PeriodOf(belfry.At(t))
+	return p, FileName(c, p) == name
+}
+
+// TempSuffix is the suffix of a file that is being written.
+const TempSuffix = ".new"
+
+// WriteSynced writes a file durably and atomically: all of it under its name, or nothing.
+func WriteSynced(path string, data []byte) error {
+	temp := path + TempSuffix
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes the entries of a folder durable.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Cause returns the system's error without the path, which callers report themselves.
+func Cause(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// Unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that an interrupted
+// removal is found again.
+func Unlink(path string) error {
+	var errs []error
+	for _, suffix := range []string{".wal.recovery", ".wal.checkpoint", ".wal", ""} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
