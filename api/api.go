@@ -20,7 +20,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"path"
 	"runtime/debug"
 	"strings"
@@ -31,6 +30,11 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/body"
+	"belfry/api/encode"
+	"belfry/api/input"
+	"belfry/api/limit"
+	"belfry/api/live"
 	"belfry/catalog"
 	"belfry/collect"
 	"belfry/engine"
@@ -53,7 +57,7 @@ type Config struct {
 	Provider *accounts.Provider  // nil: there is none
 	Collect  *collect.Supervisor // nil: there are no collectors
 	Images   *sqlite.Mover       // has the bytes of pictures
-	Hub      *Hub                // what happens
+	Hub      *live.Hub
 
 	// Source is where rows of a collection come from.
 	Source func(*catalog.Collection) query.Source
@@ -102,24 +106,22 @@ type Version struct {
 // Server answers HTTP requests.
 type Server struct {
 	Config
-	limits    atomic.Pointer[Limits]
-	mux       *http.ServeMux
-	bulk      limiter // shared
-	queries   limiter
-	reads     limiter // answers that grow with what a customer has
-	work      limiter // one of these at a time works for a customer
-	computing limiter // on processors, see compute and decoding
-	waits     waits   // for bodies and answers of queries
-	unread    waits   // for clients to read such answers
-	packers   packers
-	logins    loginPlaces
-	queues    loginQueues
-	tries     throttle
-	origins   http.CrossOriginProtection
-	meter     meter
-	slow      slow
-	ended     context.Context // ends when bodies are to end, see EndBodies
-	end       context.CancelFunc
+	limits      atomic.Pointer[Limits]
+	mux         *http.ServeMux
+	bulk        limit.Limiter // shared
+	queries     limit.Limiter
+	reads       limit.Limiter // answers that grow with what a customer has
+	work        limit.Limiter // one of these at a time works for a customer
+	computing   limit.Limiter // on processors, see compute and decoding
+	waits       limit.Waits   // for bodies and answers of queries
+	unread      limit.Waits   // for clients to read such answers
+	compressors encode.Compressors
+	logins      logins
+	origins     http.CrossOriginProtection
+	meter       meter
+	slow        slow
+	ended       context.Context // ends when bodies are to end, see EndBodies
+	end         context.CancelFunc
 }
 
 // New builds a server. It panics when two routes contradict each other, which a test would have shown.
@@ -128,12 +130,14 @@ func New(c Config) *Server {
 		c.Trusted = c.Now
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
-	s.bulk.shared = true
-	s.work.queue, s.computing.queue = workQueue, workQueue
+	s.bulk.Shared = true
+	s.work.Queue, s.computing.Queue = limit.LongQueue, limit.LongQueue
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.SetLimits(c.Limits)
-	s.bulk.register(c.Register)
-	s.Hub.register(c.Register)
+	registerBulk(&s.bulk, c.Register)
+	if c.Register != nil {
+		s.Hub.Register(c.Register)
+	}
 	byPath := map[string]methods{}
 	for _, rt := range Routes {
 		if byPath[rt.Path] == nil {
@@ -152,7 +156,7 @@ func New(c Config) *Server {
 func (s *Server) SetLimits(l Limits) { s.limits.Store(&l) }
 
 func unknownPath(r *http.Request) error {
-	return belfry.Errorf(belfry.UnknownPath, "there is nothing at %q; the paths are listed in the reference, e.g. /api/send and /api/sql", mask(r.URL.Path))
+	return belfry.Errorf(belfry.UnknownPath, "there is nothing at %q; the paths are listed in the reference, e.g. /api/send and /api/sql", input.Mask(r.URL.Path))
 }
 
 // ServeHTTP gives the request its id and sees to it that every request gets exactly one answer and one log line.
@@ -214,7 +218,7 @@ type answer struct {
 	status  int
 	bytes   int64
 	idle    time.Duration // how long the client may take nothing
-	hangUp  bool          // nothing more will come from the client
+	body    *body.Reader  // of the request; nil: it was not opened
 	gone    bool          // nor does it take anything
 	broken  bool          // begun, and neither to be taken back nor finished
 	reading *reading      // of an answer that is given in turn; else nil
@@ -245,7 +249,7 @@ func (w *answer) pass(b []byte) (n int, err error) {
 	if w.reading == nil || w.bytes+int64(len(b)) <= unsent {
 		return w.ResponseWriter.Write(b)
 	}
-	if err := w.reading.place.valid(); err != nil {
+	if err := w.reading.request.stillMay(); err != nil {
 		w.broken = true
 		return 0, err
 	}
@@ -281,20 +285,3 @@ func (w *answer) hasten() {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// mask hides whatever may be a key in an address: the parameter apikey, and everything of a key's shape.
-func mask(address string) string {
-	before, raw, found := strings.Cut(address, "?")
-	if plain, err := url.PathUnescape(before); err != nil || plain != before && uuid.MatchString(plain) {
-		before = "/***"
-	}
-	before = uuid.ReplaceAllString(before, "***")
-	if !found {
-		return before
-	}
-	parts := strings.FieldsFunc(raw, func(c rune) bool { return c == '&' || c == ';' })
-	for i, p := range parts {
-		parts[i] = maskPair(p)
-	}
-	return before + "?" + strings.Join(parts, "&")
-}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/limit"
 	"belfry/intake"
 	"belfry/meta"
 )
@@ -27,20 +28,20 @@ type request struct {
 	stranded bool             // it is a session that acts in a customer which was removed
 	params   params           // query parameters, without the key
 	limits   *Limits
-	place    *place // in a limiter; nil: it has none
+	place    *limit.Place // nil: it has none
 	server   *Server
 	held     *intake.HeldBody // what its body takes; nil: not counted
 }
 
-// reserve counts memory that the body takes until the request ends.
-func (r *request) reserve(bytes int64) error {
+// memory counts the memory that the body takes until the request ends.
+func (r *request) memory() *intake.HeldBody {
 	if r.held == nil {
 		r.held = r.server.Intake.Hold(r.customer)
 	}
-	return r.held.Grow(bytes)
+	return r.held
 }
 
-// end gives back what was reserved.
+// end releases the memory that was counted.
 func (r *request) end() {
 	if r.held != nil {
 		r.held.Release()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/engine"
 )
@@ -120,8 +121,8 @@ func (r *request) named(what string) (string, error) {
 	switch name := r.PathValue("name"); {
 	case name == "":
 		return "", unknownPath(r.Request)
-	case uuid.MatchString(name):
-		return "", belfry.Errorf(belfry.UnknownItem, "there is no %s %q, and none can be named like a key", what, uuid.ReplaceAllString(clip(name), "***"))
+	case input.LooksLikeKey(name):
+		return "", belfry.Errorf(belfry.UnknownItem, "there is no %s %q, and none can be named like a key", what, input.HideKeys(input.Clip(name)))
 	default:
 		return name, nil
 	}
@@ -198,7 +199,7 @@ func readKind[T any](w *answer, r *request, what, example string, parse func(tex
 	}
 	return compute(r, func() (T, error) {
 		if json.Valid(text) { // the parser of YAML refuses halves of characters itself
-			if err := checkJSON(text); err != nil {
+			if err := input.CheckJSON(text); err != nil {
 				return def, err
 			}
 		} else if typ == "application/json" && r.Header.Get("Content-Type") != "" {

@@ -5,6 +5,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/input"
 	"belfry/engine"
 )
 
@@ -101,7 +102,7 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 	if c.Password != "" && !c.Administrator {
 		return belfry.Errorf(belfry.BadParameter, "the password is that of the administrator; give one of password and administrator")
 	}
-	if mask(c.Name) != c.Name {
+	if input.Mask(c.Name) != c.Name {
 		return belfry.Errorf(belfry.BadParameter, "a customer must not be named like a key: the name is shown to others; choose another")
 	}
 	wish := accounts.CustomerWish{Name: c.Name, Password: c.Password, Administrator: c.Administrator}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 // Codes says how the code of a whole request is answered. Codes of single rows are not in it: they stand inside a report.
@@ -83,7 +84,7 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	}
 	if !ok || e.Code == belfry.Internal {
 		if err != errFault {
-			s.Log.Error("request broke", "request", w.id, "url", mask(r.URL.RequestURI()), "err", err)
+			s.Log.Error("request broke", "request", w.id, "url", input.Mask(r.URL.RequestURI()), "err", err)
 		}
 		text := "internal error; the log of the service has more under the request's id"
 		if ok { // it has something to say all the same
@@ -100,7 +101,7 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	}
 	if r.ContentLength != 0 && s.ended.Err() != nil {
 		w.part()
-	} else if w.hangUp {
+	} else if w.body != nil && w.body.HungUp() {
 		w.Header().Set("Connection", "close")
 	} else if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(w.linger()))

@@ -6,19 +6,20 @@ import (
 	"net/http"
 
 	"belfry"
+	"belfry/api/encode"
 	"belfry/catalog"
 	"belfry/query"
 )
 
 // explain answers with the plan of a query instead of its rows: for programs an object of what is worth a look-up, and
 // for people every part of it as a line. In CSV and NDJSON it is the lines alone.
-func (s *Server) explain(clock *stopwatch, w *answer, r *request, q *asked) error {
-	if q.wt != "json" {
+func (s *Server) explain(clock *stopwatch, w *answer, r *request, q *sqlQuery) error {
+	if q.format != encode.JSON {
 		lines, err := compute(r, func() ([]query.Line, error) { return s.lines(clock, r, q.plan) })
 		if err != nil {
 			return err
 		}
-		_, err = s.stream(clock, w, r, q.wt, len(lines), &lineRows{lines: lines}, q.plan.Partial, nil)
+		_, err = s.stream(clock, w, r, q, len(lines), &lineRows{lines: lines})
 		return err
 	}
 	text, err := compute(r, func() ([]byte, error) {

@@ -8,6 +8,8 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/body"
+	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/engine"
 )
@@ -51,17 +53,17 @@ func (s *Server) caller(w *answer, r *request) (c accounts.Caller, err error) {
 	if err := checkIdempotencyKey(key); err != nil || key == "" {
 		return c, err
 	}
-	body, err := openBody(w, r, smallBody)
+	in, err := openBody(w, r, smallBody, nil)
 	if err != nil {
 		return c, err
 	}
-	defer body.Close()
-	held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
+	defer in.Close()
+	held, err := body.Hold(in, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
 	if err != nil {
 		return c, err
 	}
 	defer held.Close()
-	c.Repeat = engine.Repeat{Key: key, Digest: held.digest}
+	c.Repeat = engine.Repeat{Key: key, Digest: held.Digest}
 	return c, nil
 }
 
@@ -83,7 +85,7 @@ func (r *request) pageSize(usual, most int) (limit int, err error) {
 	}
 	limit, err = strconv.Atoi(r.params.Get("limit"))
 	if err != nil || limit < 1 || limit > most {
-		return 0, belfry.Errorf(belfry.BadParameter, "limit must be a number from 1 to %d, got %.64q", most, mask(r.params.Get("limit")))
+		return 0, belfry.Errorf(belfry.BadParameter, "limit must be a number from 1 to %d, got %.64q", most, input.Mask(r.params.Get("limit")))
 	}
 	return limit, nil
 }
@@ -177,13 +179,13 @@ func (s *Server) createKey(w *answer, r *request) error {
 	}
 	l, err := belfry.ParseLevel(k.Level)
 	if err != nil {
-		return belfry.Errorf(belfry.BadParameter, "level must be read, readwrite or readwritedelete, got %.64q", mask(k.Level))
+		return belfry.Errorf(belfry.BadParameter, "level must be read, readwrite or readwritedelete, got %.64q", input.Mask(k.Level))
 	}
 	until, err := s.expiry(k.Expires)
 	if err != nil {
 		return err
 	}
-	if mask(k.Name) != k.Name {
+	if input.Mask(k.Name) != k.Name {
 		return belfry.Errorf(belfry.BadParameter, "a key must not be named like a key: its name is shown to others; choose another")
 	}
 	secret, err := s.Accounts.CreateKey(r.caller(), accounts.KeyWish{Name: k.Name, Level: l, Expires: until, Narrowing: k.Narrowing})
@@ -223,7 +225,7 @@ func (s *Server) rotateKey(w *answer, r *request) error {
 	default:
 		until, err := after(time.Time{}, overlap)
 		if err != nil {
-			return belfry.Errorf(belfry.BadParameter, "overlap must be a time, as 24h or 7d, or 0s to refuse the old secret at once, got %.64q", mask(overlap))
+			return belfry.Errorf(belfry.BadParameter, "overlap must be a time, as 24h or 7d, or 0s to refuse the old secret at once, got %.64q", input.Mask(overlap))
 		}
 		to.Overlap = until.Sub(time.Time{})
 	}
@@ -251,9 +253,9 @@ func (s *Server) expiry(text string) (belfry.Time, error) {
 	}
 	switch {
 	case err != nil:
-		return 0, belfry.Errorf(belfry.BadParameter, "expires must be a moment, as 2027-03-01T12:00:00Z, or a time from now, as 90d, got %.64q", mask(text))
+		return 0, belfry.Errorf(belfry.BadParameter, "expires must be a moment, as 2027-03-01T12:00:00Z, or a time from now, as 90d, got %.64q", input.Mask(text))
 	case !until.After(now):
-		return 0, belfry.Errorf(belfry.BadParameter, "expires is over already: %.64q", mask(text))
+		return 0, belfry.Errorf(belfry.BadParameter, "expires is over already: %.64q", input.Mask(text))
 	}
 	return belfry.At(until), nil
 }
@@ -275,7 +277,7 @@ func (s *Server) revokeKey(w *answer, r *request) error {
 	}
 	status, body, err := s.Accounts.RevokeKey(r.ctx(), c, name)
 	if belfry.CodeOf(err) == belfry.NotFound {
-		return belfry.Errorf(belfry.UnknownItem, "there is no key %.255q", mask(name))
+		return belfry.Errorf(belfry.UnknownItem, "there is no key %.255q", input.Mask(name))
 	}
 	if err != nil {
 		return err

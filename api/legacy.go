@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 // The legacy paths carry one row in the address.
@@ -85,7 +86,7 @@ func (s *Server) legacyData(w *answer, r *request) error {
 		case strings.EqualFold(p.value, "yes"):
 			row.NoResponse = true
 		case p.value != "" && !strings.EqualFold(p.value, "no"):
-			return belfry.Errorf(belfry.BadParameter, "n must be yes, which reports that the source does not respond, got %q", mask(p.value))
+			return belfry.Errorf(belfry.BadParameter, "n must be yes, which reports that the source does not respond, got %q", input.Mask(p.value))
 		}
 	}
 	return s.legacyRow(w, r, &row)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 // CustomerHeader names the customer in which the local administrator acts, in the encoding of a path; without it, that is
@@ -41,7 +42,7 @@ func (s *Server) identifyLocal(r *request) error {
 		c, ok = all[0], true // the default customer was removed
 	}
 	if !ok {
-		return belfry.Errorf(belfry.UnknownItem, "there is no customer %.255q; see belfry customer list", mask(name))
+		return belfry.Errorf(belfry.UnknownItem, "there is no customer %.255q; see belfry customer list", input.Mask(name))
 	}
 	r.local, r.customer, r.home, r.level, r.who = true, c.ID, c.ID, belfry.LevelInstance, localName
 	r.key = belfry.HashOf("local " + localName).String() // that of no key and no user

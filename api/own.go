@@ -2,8 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strconv"
-	"time"
 
 	"belfry"
 )
@@ -37,7 +35,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	if err := s.fields(w, r, &change); err != nil {
 		return err
 	}
-	ticket, _, err := s.try(w, r, s.Tree.CustomerName(r.home), r.login.User.Name)
+	ticket, _, err := s.tryLogin(w, r, s.Tree.CustomerName(r.home), r.login.User.Name)
 	if err != nil {
 		return err
 	}
@@ -46,22 +44,11 @@ func (s *Server) changePassword(w *answer, r *request) error {
 		s.meter.refused.Inc()
 		return err
 	}
-	s.tries.giveBack(s.Now(), ticket)
+	s.logins.tries.Return(s.Now(), ticket)
 	if err != nil {
 		return wholeRequest(err)
 	}
 	return s.whoAmI(w, r)
-}
-
-// try pays for an attempt to say a password, which has to wait for the pause.
-func (s *Server) try(w *answer, r *request, customer, user string) (paid ticket, pause time.Duration, err error) {
-	paid, wait, pause := s.tries.take(s.Now(), customer, user, peer(r.Request))
-	if wait > 0 {
-		s.meter.refused.Inc()
-		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-		return paid, 0, belfry.Errorf(belfry.RateLimited, "too many logins have failed; try again in %s", wait.Round(time.Second)+time.Second)
-	}
-	return paid, pause, nil
 }
 
 // switchCustomer lets an administrator of the instance act in another customer.

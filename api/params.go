@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/input"
 	"belfry/catalog"
 )
 
@@ -106,7 +107,7 @@ func knows(known []Param, name string) bool {
 
 func unknownParam(name string, known []Param) error {
 	if len(known) == 0 {
-		return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", mask(name))
+		return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", input.Mask(name))
 	}
 	names := make([]string, len(known))
 	for i := range known {
@@ -116,7 +117,7 @@ func unknownParam(name string, known []Param) error {
 	if near := catalog.Nearest(name, names); near != "" {
 		hint = ", did you mean " + near + "?"
 	}
-	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", mask(name), strings.Join(names, ", "), hint)
+	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", input.Mask(name), strings.Join(names, ", "), hint)
 }
 
 var errEncoding = belfry.Errorf(belfry.BadParameter, "the query string is not properly URL-encoded; write %%25 for a percent sign and %%3B for a semicolon")

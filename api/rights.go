@@ -22,7 +22,7 @@ func (r *request) stillMay() error {
 
 // rest runs f, which waits for something else than the client. The request has no place meanwhile, and may have lost its rights after it.
 func (r *request) rest(f func(context.Context) error) error {
-	if err := r.place.rest(f); err != nil {
+	if err := r.place.Rest(f); err != nil {
 		return err
 	}
 	return r.stillMay()

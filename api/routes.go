@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 // Routes is everything the service answers. A new endpoint is its handler with its Route beside it, in the list of its subject; a new subject has its line here.
@@ -31,7 +32,7 @@ func (s *Server) dispatch(w *answer, r *http.Request, m methods) {
 	w.route = m.path()
 	if !ok {
 		w.Header().Set("Allow", m.allowed())
-		s.fail(w, r, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", mask(r.URL.Path), m.allowed(), mask(r.Method)))
+		s.fail(w, r, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", input.Mask(r.URL.Path), m.allowed(), input.Mask(r.Method)))
 		return
 	}
 	req, err := s.admit(r, rt)

@@ -118,14 +118,14 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
 	}
-	ticket, pause, err := s.try(w, r, l.Customer, l.User)
+	ticket, pause, err := s.tryLogin(w, r, l.Customer, l.User)
 	if err != nil {
 		return err
 	}
-	known := s.tries.knows(s.Now(), ticket)
+	known := s.logins.tries.Knows(s.Now(), ticket)
 	leave, err := s.awaitLogin(r, ticket, pause, known)
 	if err != nil {
-		s.tries.giveBack(s.Now(), ticket)
+		s.logins.tries.Return(s.Now(), ticket)
 		return err
 	}
 	defer leave()
@@ -138,11 +138,11 @@ func (s *Server) logIn(w *answer, r *request) error {
 		s.meter.refused.Inc()
 		return err
 	}
-	s.tries.giveBack(s.Now(), ticket)
+	s.logins.tries.Return(s.Now(), ticket)
 	if err != nil {
 		return err
 	}
-	s.tries.welcome(s.Now(), ticket)
+	s.logins.tries.Succeeded(s.Now(), ticket)
 	if !s.recognise(r, belfry.HashOf(secret)) {
 		return belfry.Errorf(belfry.InvalidLogin, "the password is right, but the session was ended before this answer, for example by a change of the user; log in again")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 // slow remembers the slowest queries of the last hour, of each customer by itself: one that asks much must not push out
@@ -97,7 +98,7 @@ func (s *Server) noteQuery(r *request, params params, began time.Time, rows int,
 
 func (s *Server) keyless(text string) string {
 	text = string(s.Tree.MaskKeys([]byte(text)))
-	text = uuid.ReplaceAllString(text, "***")
+	text = input.HideKeys(text)
 	if len(text) > slowText {
 		text = strings.ToValidUTF8(text[:slowText], "") + "…"
 	}

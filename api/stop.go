@@ -2,13 +2,10 @@ package api
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"time"
-
-	"belfry/intake"
 )
 
 // EndBodies ends the bodies of rows that are under way, also those that wait for their clients: no more of them is read, and the clients learn
@@ -17,23 +14,6 @@ func (s *Server) EndBodies() { s.end() }
 
 // whenEnded calls f when bodies are to end, unless stop is called before.
 func (s *Server) whenEnded(f func()) (stop func() bool) { return context.AfterFunc(s.ended, f) }
-
-// end ends the request of a place because the service stops.
-func (p *place) end() {
-	p.stop(intake.ErrStopped) // first: whoever begins to wait for the client after breakOff looks at it, see bodyReader.Read
-	p.breakOff()
-}
-
-// stopped says that the request must end because the service stops; nil: it may go on.
-func (p *place) stopped() error {
-	if p == nil {
-		return nil
-	}
-	if err := context.Cause(p.ctx); errors.Is(err, intake.ErrStopped) {
-		return err
-	}
-	return nil
-}
 
 // part sees to it that a client which still sends its body finds the answer. A connection that is closed with something unread in it is reset,
 // and then clients do not look for an answer. The standard library waits half a second between answer and close when a body was too large,

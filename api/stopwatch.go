@@ -74,21 +74,21 @@ func (c *stopwatch) resume() {
 
 // outside writes to a client, in a time that is not the query's.
 type outside struct {
-	w     io.Writer
-	clock *stopwatch
-	place *place // of the query, lost while the client takes nothing; nil: none
+	w       io.Writer
+	clock   *stopwatch
+	request *request // its place is lost while the client reads nothing
 }
 
 func (o outside) Write(b []byte) (n int, err error) {
 	o.clock.pause()
 	defer o.clock.resume()
-	if o.place == nil {
+	if o.request == nil {
 		return o.w.Write(b)
 	}
-	if err := o.place.valid(); err != nil {
+	if err := o.request.stillMay(); err != nil {
 		return 0, err
 	}
-	if lost := o.place.wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {
+	if lost := o.request.place.Wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {
 		err = lost
 	}
 	return n, err

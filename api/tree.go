@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/input"
 	"belfry/meta"
 	"belfry/query"
 )
@@ -75,8 +76,8 @@ func (s *Server) tree(w *answer, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	out := s.packers.open(w, w, r.Header.Get("Accept-Encoding"))
-	defer out.release()
+	out := s.compressors.Open(w, w.Header(), r.Header.Get("Accept-Encoding"))
+	defer out.Release()
 	if err := s.writeTree(out, r.scope(), view, counts, page, more); err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func parseMark(text string) (m treeMark, err error) {
 		m.pkg, name, ok = strings.Cut(name, "/")
 	}
 	if m.name = name; !ok || m.rank == 0 {
-		return treeMark{}, belfry.Errorf(belfry.BadParameter, "after must be the value of next in the page before, as object/cpu, got %.64q", mask(text))
+		return treeMark{}, belfry.Errorf(belfry.BadParameter, "after must be the value of next in the page before, as object/cpu, got %.64q", input.Mask(text))
 	}
 	return m, nil
 }

@@ -67,32 +67,57 @@ func FuzzTreeMark(f *testing.F) {
 	})
 }
 
-// newTreeStage is a server whose tree is that of a stage.
-func newTreeStage(t *testing.T) *streams {
-	s := &streams{stage: newStage(t), rig: newRig(t)}
+// treeRig is a server over a tree to which records are applied without a sequencer: customer 1 has MAIN, in it the resource web,
+// and in that the object cpu.
+type treeRig struct {
+	*rig
+	pos belfry.Position
+}
+
+func newTreeRig(t *testing.T) *treeRig {
+	s := &treeRig{rig: newRig(t)}
 	key, err := json.Marshal(s.Tree.Key(belfry.HashOf(readKey)).Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.happen(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: readKey[34:], Body: key}}})
-	s.rig.Server.Tree = s.stage.tree
+	customer, err := json.Marshal(belfry.Customer{ID: 1, Name: "customer 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Tree = meta.NewTree(s.Tree.Catalog())
+	s.apply(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocCustomer, Name: "customer 1", Body: customer}}, Items: []belfry.Item{
+		{ID: 10, Customer: 1, Kind: belfry.KindView, Name: belfry.Main, Class: "generic"},
+		{ID: 11, Customer: 1, Kind: belfry.KindResource, Name: "web", Parent: 10, Resource: 11, Class: "custom", Package: "custom"},
+		{ID: 12, Customer: 1, Kind: belfry.KindObject, Name: "cpu", Parent: 11, Resource: 11, Class: "load"},
+	}})
+	s.apply(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: readKey[34:], Body: key}}})
 	return s
+}
+
+// apply applies a record to the tree.
+func (s *treeRig) apply(r *belfry.Record) {
+	s.t.Helper()
+	s.pos++
+	r.SetPos(s.pos)
+	if err := s.Tree.Apply(r); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // TestTreeOfMany reads a view of many objects page by page while the view changes.
 func TestTreeOfMany(t *testing.T) {
 	const objects = 5000
-	s := newTreeStage(t)
+	s := newTreeRig(t)
 	var items []belfry.Item
 	for i := range objects {
 		items = append(items, belfry.Item{ID: belfry.ID(100 + i), Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprintf("o%05d", (i*7919)%objects), Parent: 11, Resource: 11, Class: "load"})
 	}
-	s.happen(&belfry.Record{Customer: 1, Items: items})
+	s.apply(&belfry.Record{Customer: 1, Items: items})
 	var names []string
 	after := ""
 	for pages := 0; ; pages++ {
 		var answer treeAnswer
-		res := s.rig.do("GET", "/api/tree?view=web&limit=700&after="+after, "", "X-Api-Key: "+readKey)
+		res := s.do("GET", "/api/tree?view=web&limit=700&after="+after, "", "X-Api-Key: "+readKey)
 		text, _ := io.ReadAll(res.Body)
 		if err := json.Unmarshal(text, &answer); err != nil || res.StatusCode != 200 {
 			t.Fatalf("%d %v: %.200s", res.StatusCode, err, text)
@@ -105,7 +130,7 @@ func TestTreeOfMany(t *testing.T) {
 		}
 		after = answer.Next
 		gone := belfry.Item{ID: belfry.ID(100 + pages), Customer: 1, Kind: belfry.KindObject, Name: items[pages].Name, Parent: 11, Resource: 11, Class: "load", Removed: 1}
-		s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{gone}})
+		s.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{gone}})
 	}
 	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) || len(names) < objects-10 {
 		t.Errorf("%d names, sorted %t", len(names), slices.IsSorted(names))
@@ -114,8 +139,8 @@ func TestTreeOfMany(t *testing.T) {
 
 // TestTreeSecrets: of what a resource was told, only its place is shown.
 func TestTreeSecrets(t *testing.T) {
-	s := newTreeStage(t)
-	s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{
+	s := newTreeRig(t)
+	s.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{
 		{
 			ID: 40, Customer: 1, Kind: belfry.KindResource, Name: "ping", Parent: 10, Resource: 40, Class: "network-ping", Package: "network-ping",
 			Details: &belfry.Details{Answers: map[string]string{"posx": "10", "posy": "20", "ip_address_fqdn": "hush", "community": "hush"}},
@@ -129,7 +154,7 @@ func TestTreeSecrets(t *testing.T) {
 			Details: &belfry.Details{Answers: map[string]string{"password": "hush"}},
 		},
 	}})
-	res := s.rig.do("GET", "/api/tree?after=resource/a", "", "X-Api-Key: "+readKey)
+	res := s.do("GET", "/api/tree?after=resource/a", "", "X-Api-Key: "+readKey)
 	text, _ := io.ReadAll(res.Body)
 	_, children, _ := strings.Cut(string(text), `"children":`)
 	const counts = `"counts":{"-":0,"0":0,"1":0,"2":0,"3":0,"?":0},"acknowledged":false,"isunmanaged":false,`
@@ -144,17 +169,17 @@ func TestTreeSecrets(t *testing.T) {
 
 // TestTreeElements: a shortcut has the status of its target, and elements say which of their ends are gone.
 func TestTreeElements(t *testing.T) {
-	s := newTreeStage(t)
+	s := newTreeRig(t)
 	element := func(id belfry.ID, pkg, name string, answers map[string]string) belfry.Item {
 		return belfry.Item{ID: id, Customer: 1, Kind: belfry.KindElement, Name: name, Parent: 10, Package: pkg, Details: &belfry.Details{Answers: answers}}
 	}
-	s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{
+	s.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{
 		element(41, "link", "half", map[string]string{"from": "web", "to": "nowhere"}),
 		element(42, "link", "whole", map[string]string{"from": "web", "to": "web"}),
 		element(43, "shortcut", "lost", map[string]string{"target": "nowhere"}),
 		element(44, "shortcut", "to web", map[string]string{"target": "web"}),
 	}})
-	res := s.rig.do("GET", "/api/tree?after=resource/z", "", "X-Api-Key: "+readKey)
+	res := s.do("GET", "/api/tree?after=resource/z", "", "X-Api-Key: "+readKey)
 	var got treeAnswer
 	if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/input"
 	"belfry/engine"
 )
 
@@ -107,7 +108,7 @@ func (s *Server) createUser(w *answer, r *request) error {
 	if err := noRepeat(r); err != nil {
 		return err
 	}
-	if mask(u.Name) != u.Name {
+	if input.Mask(u.Name) != u.Name {
 		return belfry.Errorf(belfry.BadParameter, "a user must not be named like a key: the name is shown to others; choose another")
 	}
 	made, err := s.Accounts.CreateUser(r.caller(), accounts.UserWish(u), s.hashing(r))
@@ -164,7 +165,7 @@ func (s *Server) removeUser(w *answer, r *request) error {
 // noSuch turns what is wrong with a thing into what is wrong with a request for it.
 func noSuch(what, name string, err error) error {
 	if belfry.CodeOf(err) == belfry.NotFound {
-		return belfry.Errorf(belfry.UnknownItem, "there is no %s %.255q", what, mask(name))
+		return belfry.Errorf(belfry.UnknownItem, "there is no %s %.255q", what, input.Mask(name))
 	}
 	return wholeRequest(err)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/status"
 )
@@ -56,13 +57,13 @@ func unknownExplained(kind string) error {
 	if near := catalog.Nearest(kind, []string{"objects", "resources", "views"}); near != "" {
 		hint = "; nearest is " + near
 	}
-	return belfry.Errorf(belfry.UnknownKind, "there is no kind %q; known are objects, resources and views%s", mask(clip(kind)), hint)
+	return belfry.Errorf(belfry.UnknownKind, "there is no kind %q; known are objects, resources and views%s", input.Mask(input.Clip(kind)), hint)
 }
 
 // withoutKeys hides what looks like a key in the message of an error: a name in a path may be one that went astray.
 func withoutKeys(err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
-		return belfry.Errorf(e.Code, "%s", uuid.ReplaceAllString(e.Message, "***"))
+		return belfry.Errorf(e.Code, "%s", input.HideKeys(e.Message))
 	}
 	return err
 }
