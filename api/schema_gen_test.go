@@ -102,6 +102,8 @@ var schemaNames = map[string]string{
 	"api.errorAnswer":      "Error",
 	"api.errorBody":        "ErrorDetail",
 	"catalog.writtenClass": "Class",
+	"tree.Body":            "Tree",
+	"tree.Item":            "TreeItem",
 	"status.Explanation":   "StatusExplanation",
 	"status.ListedWindow":  "Window",
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"belfry"
 	"belfry/api/encode"
 	"belfry/api/input"
+	"belfry/api/limit"
 	"belfry/query"
 )
 
@@ -155,7 +157,7 @@ func (s *Server) sql(w *answer, r *request, q *sqlQuery) (err error) {
 	}
 	defer r.place.Release()
 	r.place.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
-	clock, cancel := newStopwatch(r.ctx(), r.limits.QueryTime)
+	clock, cancel := limit.NewStopwatch(r.ctx(), r.limits.QueryTime)
 	defer cancel()
 	if q.explain {
 		err = s.explain(clock, w, r, q)
@@ -186,7 +188,7 @@ func rowsFormat(params params) (encode.Format, error) {
 }
 
 // answer runs the plan and sends its rows. While the client takes them, the time of the query stands still.
-func (s *Server) answer(clock *stopwatch, w *answer, r *request, q *sqlQuery) (err error) {
+func (s *Server) answer(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery) (err error) {
 	plan := q.plan
 	done, began := s.meter.queries.begin(plan.Collection.Name), s.Now()
 	count := 0
@@ -224,7 +226,7 @@ const (
 )
 
 // stream sends rows in the format of the query, compressed if the client accepts that.
-func (s *Server) stream(clock *stopwatch, w *answer, r *request, q *sqlQuery, limit int, rows query.Rows) (count int, err error) {
+func (s *Server) stream(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery, limit int, rows query.Rows) (count int, err error) {
 	partial := q.plan.Partial
 	h := w.Header()
 	h.Set("Content-Type", q.format.MediaType)
@@ -300,4 +302,69 @@ func (s *Server) compile(ctx context.Context, scope belfry.Scope, q *sqlQuery) e
 		}
 	}
 	return q.plan.Resolve(ctx, s.Tree)
+}
+
+// outside writes to a client; the stopwatch of the query is paused meanwhile.
+type outside struct {
+	w       io.Writer
+	clock   *limit.Stopwatch
+	request *request // its place is lost while the client reads nothing
+}
+
+func (o outside) Write(b []byte) (n int, err error) {
+	o.clock.Pause()
+	defer o.clock.Resume()
+	if o.request == nil {
+		return o.w.Write(b)
+	}
+	if err := o.request.stillMay(); err != nil {
+		return 0, err
+	}
+	if lost := o.request.place.Wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {
+		err = lost
+	}
+	return n, err
+}
+
+// explain answers with the plan of a query instead of its rows: as an object for programs, with every part of it as a line for
+// people. In CSV and NDJSON only the lines are sent.
+func (s *Server) explain(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery) error {
+	if q.format != encode.JSON {
+		lines, err := compute(r, func() ([]query.Line, error) { return s.lines(clock, r, q.plan) })
+		if err != nil {
+			return err
+		}
+		_, err = s.stream(clock, w, r, q, len(lines), encode.LineRows(lines))
+		return err
+	}
+	text, err := compute(r, func() ([]byte, error) {
+		lines, err := s.lines(clock, r, q.plan)
+		if err != nil {
+			return nil, err
+		}
+		return encodeJSON(encode.Explain(q.plan, lines))
+	})
+	if err != nil {
+		return err
+	}
+	writeBody(w, http.StatusOK, text)
+	return nil
+}
+
+// lines are the parts of a plan, and how it would be answered.
+func (s *Server) lines(ctx context.Context, r *request, plan *query.Plan) ([]query.Line, error) {
+	lines := plan.Lines()
+	e, ok := s.Source(plan.Collection).(query.Explainer)
+	if !ok {
+		return lines, nil
+	}
+	more, err := e.Explain(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	// Which files an engine would read depends on the rows of all customers.
+	if r.level == belfry.LevelInstance && !r.scope().Limited() {
+		lines = append(lines, more...)
+	}
+	return lines, nil
 }

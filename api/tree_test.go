@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,60 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"belfry"
+	"belfry/api/tree"
 	"belfry/meta"
 )
-
-// TestPageOf holds pages to a list that is sorted whole.
-func TestPageOf(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		var all []*meta.Node
-		for i := range random.IntN(60) {
-			n := &meta.Node{Kind: treeOrder[random.IntN(len(treeOrder))], Name: fmt.Sprint("n/", random.IntN(40), "/", i), Package: []string{"label", "link"}[i%2]}
-			all = append(all, n)
-		}
-		want := slices.SortedFunc(slices.Values(all), byMark)
-		limit := 1 + random.IntN(20)
-		var got []*meta.Node
-		for after := ""; ; {
-			mark, err := parseMark(after)
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, more := pageOf(slices.Clone(all), mark, limit)
-			got = append(got, page...)
-			if more && len(page) != limit || len(page) > limit {
-				t.Fatalf("a page of %d has %d, more %t", limit, len(page), more)
-			}
-			if !more {
-				break
-			}
-			after = markOf(page[len(page)-1]).String()
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("pages of %d from %d entries give %d", limit, len(all), len(got))
-		}
-	}
-}
-
-func FuzzTreeMark(f *testing.F) {
-	f.Add("object/cpu")
-	f.Add("element/label/a/b")
-	f.Add("element/label")
-	f.Add("view/")
-	f.Fuzz(func(t *testing.T, text string) {
-		m, err := parseMark(text)
-		if err != nil || text == "" {
-			return
-		}
-		if m.String() != text {
-			t.Errorf("%q reads %q", text, m)
-		}
-		if again, err := parseMark(m.String()); err != nil || again != m {
-			t.Errorf("%q is %v, then %v, %v", text, m, again, err)
-		}
-	})
-}
 
 // treeRig is a server over a tree to which records are applied without a sequencer: customer 1 has MAIN, in it the resource web,
 // and in that the object cpu.
@@ -198,11 +146,11 @@ shortcut to web "Unknown" [] 6
 	}
 }
 
-// treeAnswer is one view with a page of its content, as writeTree writes it.
+// treeAnswer is a tree.Body.
 type treeAnswer struct {
-	View     treeItem       `json:"view"`
+	View     tree.Item      `json:"view"`
 	Content  map[string]int `json:"content"`
-	Children []treeItem     `json:"children"`
+	Children []tree.Item    `json:"children"`
 	More     bool           `json:"more"`
 	Next     string         `json:"next"`
 }

@@ -1,4 +1,4 @@
-package api
+package tree
 
 import (
 	"strconv"
@@ -8,8 +8,8 @@ import (
 	"belfry/meta"
 )
 
-// treeItem is an item as /api/tree shows it. Elements are drawn and have no status, but for shortcuts, which have that of their target.
-type treeItem struct {
+// Item is an item in a page. Elements are drawn and have no status, except shortcuts, which have that of their target.
+type Item struct {
 	_ struct{} `help:"A view, a resource, an object or a graphical element. An element has no status, but for a shortcut, which has that of its target."`
 
 	Name       string `json:"name"`
@@ -39,8 +39,8 @@ type treeItem struct {
 	Broken     []string          `json:"broken,omitempty" help:"Of an element: the columns in which it names something that has been removed."`
 }
 
-// size is about how long the item is as text.
-func (i *treeItem) size() int {
+// size is roughly how long the item is as text.
+func (i *Item) size() int {
 	n := 256 + len(i.Name) + len(i.Resource) + len(i.ParentView) + len(i.Class) + len(i.Info) + len(i.Note) + len(i.Background)
 	for name, value := range i.Answers {
 		n += len(name) + len(value)
@@ -48,10 +48,10 @@ func (i *treeItem) size() int {
 	return n
 }
 
-// treeItem shows a node; the tree is locked for reading.
-func (s *Server) treeItem(within *meta.Within, n *meta.Node) treeItem {
-	n = within.Show(n)
-	i := treeItem{Name: n.Name, Kind: n.Kind.String(), Class: n.Class.Name, Package: n.Package}
+// item shows a node; the tree is locked for reading.
+func (p *Page) item(n *meta.Node) Item {
+	n = p.within.Show(n)
+	i := Item{Name: n.Name, Kind: n.Kind.String(), Class: n.Class.Name, Package: n.Package}
 	if n.Resource != nil {
 		i.Resource = n.Resource.Name
 	}
@@ -60,18 +60,18 @@ func (s *Server) treeItem(within *meta.Within, n *meta.Node) treeItem {
 	}
 	if n.Kind != belfry.KindElement {
 		i.state(n)
-		i.care(n)
-	} else if to := within.Target(n); to != nil {
+		i.operator(n)
+	} else if to := p.within.Target(n); to != nil {
 		i.state(to)
-		i.care(to)
+		i.operator(to)
 	}
-	i.Broken = within.Broken(n)
-	i.place(n, s.packageOf(n))
+	i.Broken = p.within.Broken(n)
+	i.place(n, p.packageOf(n))
 	return i
 }
 
-// state is what the item shows, and of a view or resource what stands in it.
-func (i *treeItem) state(n *meta.Node) {
+// state sets the status, and of a view or resource the counts of what is in it.
+func (i *Item) state(n *meta.Node) {
 	i.Status, i.StatusName, i.Info = n.State.Status.String(), n.State.Status.Name(), n.Info()
 	i.Since, i.LastData = moment(n.State.Since), moment(n.State.LastData)
 	if n.Kind == belfry.KindObject {
@@ -83,8 +83,8 @@ func (i *treeItem) state(n *meta.Node) {
 	}
 }
 
-// care says how an item is managed, whether its error is known, and what people have noted about it.
-func (i *treeItem) care(n *meta.Node) {
+// operator sets what operators have set: acknowledgment, management and note.
+func (i *Item) operator(n *meta.Node) {
 	acknowledged, unmanaged := n.State.Acknowledged(), n.State.Unmanaged()
 	i.Acknowledged, i.IsUnmanaged = &acknowledged, &unmanaged
 	if n.State.Operator != nil {
@@ -92,24 +92,23 @@ func (i *treeItem) care(n *meta.Node) {
 	}
 }
 
-// packageOf is the package whose questions an item has answered; nil for an object and for MAIN, or when the
-// package is gone.
-func (s *Server) packageOf(n *meta.Node) *catalog.PackageType {
+// packageOf is the package of an item; nil for an object, for MAIN, and when the package is gone.
+func (p *Page) packageOf(n *meta.Node) *catalog.PackageType {
 	switch n.Kind {
 	case belfry.KindObject:
 		return nil
 	case belfry.KindView:
-		if n.Parent == nil { // MAIN stands nowhere, and nobody has made it
+		if n.Parent == nil { // MAIN has no package
 			return nil
 		}
-		return s.Tree.Catalog().Package("view")
+		return p.tree.Catalog().Package("view")
 	}
-	return s.Tree.Catalog().Package(n.Package)
+	return p.tree.Catalog().Package(n.Package)
 }
 
-// place shows where an item stands and how it is drawn. Of what a resource was told nothing else is shown: that is for
-// its collector, and may be secret.
-func (i *treeItem) place(n *meta.Node, pt *catalog.PackageType) {
+// place sets where an item is and how it is drawn. Other columns of a resource are for its collector, may be secret, and are not
+// shown.
+func (i *Item) place(n *meta.Node, pt *catalog.PackageType) {
 	if pt == nil {
 		return
 	}
@@ -124,7 +123,7 @@ func (i *treeItem) place(n *meta.Node, pt *catalog.PackageType) {
 		}
 		switch {
 		case q.Name == "name" || q.Name == "view" || q.Secret || meta.Sealed(value):
-		case i.placed(q.Name, value):
+		case i.placement(q.Name, value):
 		case n.Kind == belfry.KindElement && value != "":
 			if i.Answers == nil {
 				i.Answers = map[string]string{}
@@ -134,8 +133,8 @@ func (i *treeItem) place(n *meta.Node, pt *catalog.PackageType) {
 	}
 }
 
-// placed takes an answer that every kind of item may give.
-func (i *treeItem) placed(column, value string) bool {
+// placement sets a column that every kind of item may have, and reports whether it is one.
+func (i *Item) placement(column, value string) bool {
 	var number **int
 	switch column {
 	case "posx":
@@ -159,4 +158,12 @@ func (i *treeItem) placed(column, value string) bool {
 		*number = &n
 	}
 	return true
+}
+
+// moment shows a time; never is nothing.
+func moment(t belfry.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
 }

@@ -1,66 +1,20 @@
-package api
+package encode
 
 import (
-	"context"
 	"io"
-	"net/http"
 
 	"belfry"
-	"belfry/api/encode"
 	"belfry/catalog"
 	"belfry/query"
 )
 
-// explain answers with the plan of a query instead of its rows: for programs an object of what is worth a look-up, and
-// for people every part of it as a line. In CSV and NDJSON it is the lines alone.
-func (s *Server) explain(clock *stopwatch, w *answer, r *request, q *sqlQuery) error {
-	if q.format != encode.JSON {
-		lines, err := compute(r, func() ([]query.Line, error) { return s.lines(clock, r, q.plan) })
-		if err != nil {
-			return err
-		}
-		_, err = s.stream(clock, w, r, q, len(lines), &lineRows{lines: lines})
-		return err
-	}
-	text, err := compute(r, func() ([]byte, error) {
-		lines, err := s.lines(clock, r, q.plan)
-		if err != nil {
-			return nil, err
-		}
-		return encodeJSON(explanation{Missing: q.plan.Partial.Days(), Plan: explainedPlanOf(q.plan, lines)})
-	})
-	if err != nil {
-		return err
-	}
-	writeBody(w, http.StatusOK, text)
-	return nil
-}
-
-// lines are the parts of a plan, and how it would be answered.
-func (s *Server) lines(ctx context.Context, r *request, plan *query.Plan) ([]query.Line, error) {
-	lines := plan.Lines()
-	e, ok := s.Source(plan.Collection).(query.Explainer)
-	if !ok {
-		return lines, nil
-	}
-	more, err := e.Explain(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	// Which files an engine would read depends on the rows of all customers.
-	if r.level == belfry.LevelInstance && !r.scope().Limited() {
-		lines = append(lines, more...)
-	}
-	return lines, nil
-}
-
-// explanation is the answer with the plan of a query.
-type explanation struct {
+// Explanation is the answer with the plan of a query.
+type Explanation struct {
 	Missing []string      `json:"missing,omitempty" help:"Days that a partial answer would be without."`
 	Plan    explainedPlan `json:"plan"`
 }
 
-// explainedPlan is a plan as a program reads it.
+// explainedPlan is a plan for programs.
 type explainedPlan struct {
 	Collection string           `json:"collection"`
 	Historical bool             `json:"historical"`
@@ -85,7 +39,8 @@ type explainedLine struct {
 	Text string `json:"text"`
 }
 
-func explainedPlanOf(p *query.Plan, lines []query.Line) explainedPlan {
+// Explain describes a plan; lines are all of it for people.
+func Explain(p *query.Plan, lines []query.Line) Explanation {
 	e := explainedPlan{
 		Collection: p.Collection.Name, Historical: p.Collection.Historical, Latest: p.Latest, Limit: p.Limit, Offset: p.Offset,
 		Order: []explainedOrder{}, Notes: append([]string{}, p.Notes...),
@@ -106,7 +61,7 @@ func explainedPlanOf(p *query.Plan, lines []query.Line) explainedPlan {
 	for _, l := range lines {
 		e.Lines = append(e.Lines, explainedLine{l.Part, l.Text})
 	}
-	return e
+	return Explanation{Missing: p.Partial.Days(), Plan: e}
 }
 
 // lineRows are the lines of an explanation as rows.
@@ -114,6 +69,9 @@ type lineRows struct {
 	lines []query.Line
 	row   [2]belfry.Value
 }
+
+// LineRows returns the lines of an explanation as rows.
+func LineRows(lines []query.Line) query.Rows { return &lineRows{lines: lines} }
 
 func (r *lineRows) Columns() []query.Output {
 	return []query.Output{{Name: "part", Column: query.Column{Type: catalog.Text}}, {Name: "text", Column: query.Column{Type: catalog.Text}}}
