@@ -44,7 +44,7 @@ func (s *Server) act(w *answer, r *request) error {
 		return err
 	}
 	if err := s.Ready(); err != nil {
-		return err // before the body travels in vain
+		return err // before the body is sent
 	}
 	if !s.admitTo(r, &s.bulk, r.limits.BulkRequests) {
 		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)

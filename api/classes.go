@@ -115,8 +115,8 @@ func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) er
 	return out.Flush()
 }
 
-// named gives the name in the path of a request, of a class or a policy. One that looks like a key is one that went
-// astray: it must not get into an event or an error.
+// named returns the name in the path of a request, of a class or a policy. One that looks like a key was sent by mistake, and must
+// not get into an event or an error.
 func (r *request) named(what string) (string, error) {
 	switch name := r.PathValue("name"); {
 	case name == "":
@@ -179,7 +179,7 @@ func sentBack(def *catalog.Class) error {
 	return err
 }
 
-// sender is who sends, as the sequencer wants to know it.
+// sender is the author of a command.
 func (r *request) sender() engine.Sender {
 	return engine.Sender{Scope: r.scope(), Key: r.key, Name: r.who, IsKey: r.login == nil && !r.local}
 }
@@ -194,7 +194,7 @@ func readKind[T any](w *answer, r *request, what, example string, parse func(tex
 	if err != nil {
 		return def, tooLong(err, what)
 	}
-	if err := r.giveWay(len(text) / definitionItem); err != nil {
+	if err := r.awaitRoom(len(text) / definitionItem); err != nil {
 		return def, err
 	}
 	return compute(r, func() (T, error) {
@@ -212,8 +212,8 @@ func readKind[T any](w *answer, r *request, what, example string, parse func(tex
 // definitionItem is how many bytes of a definition count as an item that is created: the sequencer writes, keeps and applies them.
 const definitionItem = 64
 
-// giveWay waits until the customer may create so much.
-func (r *request) giveWay(items int) error {
+// awaitRoom waits until the customer may create so many items.
+func (r *request) awaitRoom(items int) error {
 	if items == 0 {
 		return nil
 	}
@@ -223,7 +223,7 @@ func (r *request) giveWay(items int) error {
 	return r.stillMay()
 }
 
-// asParameter gives an error of the catalog the code of a whole request.
+// asParameter gives an error of the catalog the code of a request.
 func asParameter(err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
 		return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
@@ -231,7 +231,7 @@ func asParameter(err error) error {
 	return err
 }
 
-// tooLong has a better remedy than to send a body in parts.
+// tooLong replaces the remedy for a body that cannot be sent in parts.
 func tooLong(err error, what string) error {
 	if belfry.CodeOf(err) == belfry.BodyTooLarge {
 		return belfry.Errorf(belfry.BodyTooLarge, "a %s may be %d bytes long; leave out what it can do without", what, maxClass)

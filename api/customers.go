@@ -121,7 +121,7 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 	return nil
 }
 
-// changeCustomer says what a customer may listen on.
+// changeCustomer changes where a customer may listen.
 func (s *Server) changeCustomer(w *answer, r *request) error {
 	var change customerChange
 	if err := s.fields(w, r, &change); err != nil {
@@ -146,7 +146,7 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 	return nil
 }
 
-// removeCustomer asks for the name twice: what is removed here cannot be had back.
+// removeCustomer needs the name twice: the removal cannot be undone.
 func (s *Server) removeCustomer(w *answer, r *request) error {
 	c, err := s.caller(w, r)
 	if err != nil {

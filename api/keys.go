@@ -46,7 +46,7 @@ var keyRoutes = []Route{
 	},
 }
 
-// caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
+// caller is the author of a change with its Idempotency-Key. The body, which the path does not use, is read for its digest.
 func (s *Server) caller(w *answer, r *request) (c accounts.Caller, err error) {
 	c = r.caller()
 	key := r.Header.Get("Idempotency-Key")
@@ -168,7 +168,7 @@ func (s *Server) listKeys(w *answer, r *request) error {
 	return nil
 }
 
-// createKey answers with the key, which nobody can read again. An answer under an Idempotency-Key would have to be kept.
+// createKey answers with the key, which is shown only once. An answer under an Idempotency-Key would have to be stored.
 func (s *Server) createKey(w *answer, r *request) error {
 	var k newKey
 	if err := s.fields(w, r, &k); err != nil {
@@ -206,7 +206,7 @@ func (s *Server) showKey(w *answer, name, secret string) {
 	writeJSON(w, http.StatusCreated, info)
 }
 
-// rotateKey answers with the new secret of a key, which nobody can read again.
+// rotateKey answers with the new secret of a key, which is shown only once.
 func (s *Server) rotateKey(w *answer, r *request) error {
 	to := accounts.Rotation{Name: r.PathValue("name"), Overlap: accounts.DefaultOverlap}
 	var body rotation
@@ -286,7 +286,7 @@ func (s *Server) revokeKey(w *answer, r *request) error {
 	return nil
 }
 
-// wholeRequest turns what would be wrong with a row into what is wrong with a request.
+// wholeRequest gives an error of a row the code of a request.
 func wholeRequest(err error) error {
 	switch belfry.CodeOf(err) {
 	case belfry.NameInUse, belfry.BadName, belfry.LimitReached, belfry.NotAllowed:

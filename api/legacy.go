@@ -104,7 +104,7 @@ func (s *Server) legacyLog(w *answer, r *request) error {
 	return s.legacyRow(w, r, &row)
 }
 
-// setParam puts a parameter that data and log have in common where it belongs.
+// setParam sets a field that data and log rows have in common.
 func setParam(row *belfry.Row, p param) {
 	switch p.name {
 	case "resname":
@@ -161,7 +161,7 @@ func (s *Server) legacyView(w *answer, r *request) error {
 	return nil
 }
 
-// indicator reads i1, i2, … A number that no indicator can have is for whoever knows the limit to refuse.
+// indicator reads i1, i2, … A number beyond the limit of indicators is refused elsewhere.
 func indicator(name string) (n int, ok bool) {
 	if len(name) < 2 || len(name) > 5 || name[0] != 'i' || name[1] < '1' || name[1] > '9' {
 		return 0, false

@@ -25,8 +25,8 @@ func (r *request) ownSession() error {
 	return nil
 }
 
-// changePassword gives people another password. The old one is asked for, and guessing it is as slow as logging in: who
-// finds a browser that is logged in must not be able to keep the account.
+// changePassword changes the user's own password. It needs the old one, and guessing that is as slow as logging in: whoever
+// finds a browser that is logged in must not be able to take over the account.
 func (s *Server) changePassword(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	return s.whoAmI(w, r)
 }
 
-// switchCustomer lets an administrator of the instance act in another customer.
+// switchCustomer lets an instance administrator act in another customer.
 func (s *Server) switchCustomer(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *Server) switchCustomer(w *answer, r *request) error {
 		return noSuch("customer", to.Customer, err)
 	}
 	if !s.recognise(r, r.login.Hash) {
-		return errNobody()
+		return errUnidentified()
 	}
 	writeJSON(w, http.StatusOK, s.person(r))
 	return nil

@@ -34,7 +34,7 @@ func (s *Server) inTurn(w *answer, r *request, serve handler) error {
 	return serve(s, w, r)
 }
 
-// reading is a request that is being answered in turn. It works while it has the customer's turn, and writes without it.
+// reading is a request that is served in turn. It works while it has the turn of its customer, and writes without it.
 type reading struct {
 	request *request
 	place   *limit.Place
@@ -66,8 +66,7 @@ func (t *reading) wait(f func()) error {
 	return t.begin()
 }
 
-// answerPiece is how much of a long answer is gathered before it is written. An answer that nobody reads keeps about that
-// much in memory.
+// answerPiece is how much of a long answer is buffered. An answer that the client does not read keeps about that much in memory.
 const answerPiece = 64 << 10
 
 // pieces writes a long answer in pieces of about answerPiece.

@@ -127,7 +127,7 @@ func (s *Server) send(w *answer, r *request) error {
 	return inFormat(o.Format, s.rows(w, r, o, s.Ready(), s.Intake.Send))
 }
 
-// inFormat gives a body that could not be read the code of its format.
+// inFormat sets the code of a body that could not be read by its format.
 func inFormat(f belfry.Format, err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok && f != belfry.CSV && e.Code == belfry.BadCSV {
 		return belfry.Errorf(belfry.BadJSON, "%s", e.Message)
@@ -192,7 +192,7 @@ func (s *Server) packageName(r *request) (string, error) {
 	return pt.Name, nil
 }
 
-// csvRows takes a body that can only be CSV.
+// csvRows applies a body that must be CSV.
 func (s *Server) csvRows(w *answer, r *request, o intake.Options, ready error, apply applyRows) error {
 	if _, err := mediaType(r.Request, "text/csv"); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s *Server) csvRows(w *answer, r *request, o intake.Options, ready error, a
 	return s.rows(w, r, o, ready, apply)
 }
 
-// turnAway gives the error of a request that is refused before its rows are read. That of a trial is told to nobody else.
+// turnAway counts a request that is refused before its rows are read, unless it is a dry run, and returns the error.
 func (s *Server) turnAway(r *request, trial bool, err error) error {
 	if !trial {
 		s.Intake.TurnedAway(r.customer, err)
@@ -211,7 +211,7 @@ func (s *Server) turnAway(r *request, trial bool, err error) error {
 // applyRows is a method of Intake that applies a body of rows and returns the answer.
 type applyRows func(ctx context.Context, who engine.Sender, body io.Reader, o intake.Options) (status int, text []byte, err error)
 
-// rows takes a body of rows, unless ready says why it cannot be taken now.
+// rows applies a body of rows, unless ready has the reason why the service cannot do that now.
 func (s *Server) rows(w *answer, r *request, o intake.Options, ready error, apply applyRows) error {
 	who := r.sender()
 	limit := r.limits.Body
@@ -230,7 +230,7 @@ func (s *Server) rows(w *answer, r *request, o intake.Options, ready error, appl
 		limit = min(limit, r.limits.BodyHeld)
 	}
 	if ready != nil {
-		return s.turnAway(r, o.DryRun, ready) // before the body travels in vain
+		return s.turnAway(r, o.DryRun, ready) // before the body is sent
 	}
 	if !s.admitTo(r, &s.bulk, r.limits.BulkRequests) {
 		return s.turnAway(r, o.DryRun, belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests))
@@ -278,10 +278,10 @@ func (s *Server) turnsFor(r *request, whole bool) *body.Turns {
 	return t
 }
 
-// writeReport answers with a report that has been rendered.
+// writeReport answers with a rendered report.
 func (s *Server) writeReport(w *answer, status int, text []byte) {
 	if status != http.StatusOK {
-		text = s.Tree.MaskKeys(text) // an error repeats what it complains of
+		text = s.Tree.MaskKeys(text) // errors repeat values of the client
 	}
 	w.Header()["Content-Type"] = typeJSON
 	w.Header()["Cache-Control"] = noStore

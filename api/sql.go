@@ -59,7 +59,7 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 	return s.sql(w, r, q)
 }
 
-// bodyParams reads the parameters in a body.
+// bodyParams reads parameters from a body.
 func bodyParams(typ string, text []byte) (params, error) {
 	if typ == "application/json" {
 		return jsonParams(text)
@@ -107,8 +107,8 @@ type sqlQuery struct {
 	plan    *query.Plan
 }
 
-// trimmed gives the parameters without blanks around their values, and without those that have none: they count as left out. Only after says
-// something without a value. The texts of queries stay as they are, since errors tell places in them.
+// trimmed removes blanks around values, and parameters without a value, which count as not given. Only after has a meaning without
+// a value. The texts of queries stay as they are, since errors give positions in them.
 func trimmed(list params) (out params) {
 	for _, p := range list {
 		value := strings.TrimSpace(p.value)
@@ -164,7 +164,7 @@ func (s *Server) sql(w *answer, r *request, q *sqlQuery) (err error) {
 	} else {
 		err = s.answer(clock, w, r, q)
 	}
-	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) && belfry.CodeOf(err) != belfry.StorageUnavailable { // whatever an engine calls it
+	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) && belfry.CodeOf(err) != belfry.StorageUnavailable { // whatever the error of the engine is
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
 	}
 	return err
@@ -187,7 +187,7 @@ func rowsFormat(params params) (encode.Format, error) {
 	return encode.SafeCSV, nil
 }
 
-// answer runs the plan and sends its rows. While the client takes them, the time of the query stands still.
+// answer runs the plan and sends its rows. The time limit is paused while the client reads them.
 func (s *Server) answer(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery) (err error) {
 	plan := q.plan
 	done, began := s.meter.queries.begin(plan.Collection.Name), s.Now()
@@ -216,8 +216,8 @@ func (s *Server) answer(clock *limit.Stopwatch, w *answer, r *request, q *sqlQue
 	return err
 }
 
-// What an answer that has no other place for it tells in header fields: how many rows it has at most, and which days a partial
-// answer is without; and in trailers, as it is known at the end: whether there are more rows, and where the next page begins.
+// Headers and trailers of CSV and NDJSON, which have no other place for these: the limit, the days that a partial answer is
+// without, and, known at the end, whether there are more rows, and the cursor of the next page.
 const (
 	limitHeader   = "X-Limit"
 	missingHeader = "X-Missing"
