@@ -15,7 +15,7 @@ import (
 var streamRoutes = []Route{{
 	Method: "GET", Path: "/api/stream", Level: belfry.LevelRead, Limited: true, serve: (*Server).live,
 	ID: "stream", Tag: "items", Help: "Tells changes of status and events as they happen, as server-sent events.",
-	Detail: "`event: status` and `event: event` carry JSON in `data`; `event: resync` says that messages are missing and the client should read what it shows anew. " +
+	Detail: "`event: status` and `event: event` carry JSON in `data`; `event: resync` says that messages are missing and the client should read again what it shows. " +
 		"Lines that begin with a colon only keep the connection.",
 	Params: []Param{
 		{Name: "types", Schema: "pattern=^ *(status|event) *(, *(status|event) *)*$", Help: "Which messages to send, as `status,event`; both unless given."},
