@@ -23,7 +23,7 @@ QUICK    := -short -vet=off -count=1 -ldflags=-w -timeout 30m
 
 # In make test the race detector watches the packages in which goroutines share memory, and their tests run once, with it; in
 # make soak it watches everything. Tests that make one goroutine compute for long find no race, so they run without it.
-RACED    := belfry/journal belfry/store belfry/meta belfry/meta/sqlite belfry/engine belfry/intake belfry/api \
+RACED    := belfry/journal belfry/store belfry/meta belfry/meta/sqlite belfry/engine belfry/intake belfry/api belfry/api/body belfry/api/limit belfry/api/live \
 	belfry/collect belfry/collect/mib belfry/collect/ping belfry/collect/script belfry/collect/snmp
 UNRACED   = $(filter-out $(LONGEST) $(RACED),$(PACKAGES))
 ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|MostlyWrong|TreeIndexes

@@ -27,6 +27,8 @@ var layers = []string{
 	"belfry/collect/filter belfry/collect/mib belfry/collect/ping belfry/collect/syslog",
 	"belfry/collect/script belfry/collect/snmp",
 	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/click belfry/store/storetest",
+	"belfry/api/encode belfry/api/input belfry/api/limit",
+	"belfry/api/body belfry/api/live belfry/api/tree",
 	"belfry/api belfry/config",
 	"belfry/listen belfry/folder",
 	"belfry/app",

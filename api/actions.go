@@ -1,12 +1,12 @@
 package api
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"belfry"
+	"belfry/api/body"
+	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/engine"
 	"belfry/status"
@@ -44,25 +44,24 @@ func (s *Server) act(w *answer, r *request) error {
 		return err
 	}
 	if err := s.Ready(); err != nil {
-		return err // before the body travels in vain
+		return err // before the body is sent
 	}
-	var took bool
-	if r.place, took = s.take(r, &s.bulk, r.limits.BulkRequests); !took {
+	if !s.admitTo(r, &s.bulk, r.limits.BulkRequests) {
 		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
 	}
-	defer r.place.leave()
+	defer r.place.Release()
 	text, err := readWhole(w, r, min(maxActionBody, r.limits.Body), actionWeight)
 	if err != nil {
 		return inFormat(belfry.JSON, err)
 	}
 	a, err := compute(r, func() (engine.Action, error) {
-		if err := r.reserve(int64(countNames(text)) * namedItem); err != nil {
+		if err := r.memory().Grow(int64(input.CountNames(text)) * namedItem); err != nil {
 			return engine.Action{}, err
 		}
 		if repeat.Key != "" {
-			repeat.Digest = digest(r.Method+" "+r.URL.Path+"?"+r.params.Encode(), text)
+			repeat.Digest = body.Digest(r.Method+" "+r.URL.Path+"?"+r.params.Encode(), text)
 		}
-		return readAction(text, s.Engine.Zone(r.customer))
+		return input.ReadAction(text, s.Engine.Zone(r.customer))
 	})
 	if err != nil {
 		return err
@@ -125,14 +124,5 @@ func actionKind(name string) (belfry.Kind, error) {
 	if near := catalog.Nearest(name, []string{"resources", "views", "objects"}); near != "" {
 		hint = "; nearest is " + near
 	}
-	return 0, belfry.Errorf(belfry.UnknownKind, "there is no kind of item %.64q; the kinds are resources, views and objects%s", mask(name), hint)
-}
-
-// digest is that of a held body, see hold.
-func digest(prefix string, body []byte) (d [sha256.Size]byte) {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%d %s", len(prefix), prefix)
-	sum.Write(body)
-	sum.Sum(d[:0])
-	return d
+	return 0, belfry.Errorf(belfry.UnknownKind, "there is no kind of item %.64q; the kinds are resources, views and objects%s", input.Mask(name), hint)
 }

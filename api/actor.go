@@ -5,7 +5,7 @@ import (
 	"belfry/engine"
 )
 
-// senderOf is who sends, with what of the customer they may touch.
+// senderOf returns the sender of the request, limited to a scope.
 func (r *request) senderOf(scope belfry.Scope) engine.Sender {
 	by := r.actor()
 	return engine.Sender{
@@ -14,7 +14,7 @@ func (r *request) senderOf(scope belfry.Scope) engine.Sender {
 	}
 }
 
-// actor is who asks, and from where.
+// actor returns the sender of the request as the audit trail names it.
 func (r *request) actor() *belfry.Actor {
 	by := &belfry.Actor{Name: r.who, Via: belfry.ViaKey, Request: r.id}
 	switch {

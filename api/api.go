@@ -1,14 +1,13 @@
-// Package api is the service as HTTP clients see it: the table of routes, keys and levels, the one shape of errors, and
-// the forms in which rows come in and answers go out.
+// Package api serves HTTP: the table of routes, keys, sessions and levels, errors, and the handlers.
 //
-// A request is refused in one order, whatever it asks for: unknown path, wrong method, no valid key or session, one below
-// the level, wrong media type, body too large, and only then what the body says. The dispatcher keeps that order, so a
-// handler starts with a key, or a session, that may do the thing:
+// Requests are refused in one order on all routes: unknown path, wrong method, no valid key or session, one below
+// the level, wrong media type, body too large, and then what is wrong in the body. The dispatcher keeps that order, so a
+// handler starts with a key or session that has the rights:
 //
 //	ServeHTTP ─ id, recover, log ─► mux ─ 404, 405 ─► admit ─ 401, 403, parameters ─► handler ─► error? ─► fail
 //
-// Handlers return errors; one function, fail, turns them into answers. Whatever is not a *belfry.Error is a fault of
-// ours: the client reads "internal error" and the request's id, the log has the rest.
+// Handlers return errors; one function, fail, turns them into answers. Any other error than a *belfry.Error is
+// internal: the client gets "internal error" and the request's id, the log has the error.
 //
 // A key is never written to a log line, an error text or an answer; nor is the secret of a session.
 package api
@@ -20,7 +19,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"path"
 	"runtime/debug"
 	"strings"
@@ -31,6 +29,11 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/body"
+	"belfry/api/encode"
+	"belfry/api/input"
+	"belfry/api/limit"
+	"belfry/api/live"
 	"belfry/catalog"
 	"belfry/collect"
 	"belfry/engine"
@@ -46,52 +49,52 @@ type Config struct {
 	Now func() time.Time
 	// Trusted is the time by which keys and sessions expire; nil: that of Now.
 	Trusted  func() time.Time
-	Tree     *meta.Tree // what exists
+	Tree     *meta.Tree
 	Engine   *engine.Sequencer
 	Intake   *intake.Intake
 	Accounts *accounts.Accounts
 	Provider *accounts.Provider  // nil: there is none
 	Collect  *collect.Supervisor // nil: there are no collectors
 	Images   *sqlite.Mover       // has the bytes of pictures
-	Hub      *Hub                // what happens
+	Hub      *live.Hub
 
-	// Source is where rows of a collection come from.
+	// Source returns the source of the rows of a collection.
 	Source func(*catalog.Collection) query.Source
 	// Ready says why data cannot be taken and queried now; nil when it can.
 	Ready func() error
 	// Health reports the condition of the service, with the sessions of a customer, or with customer 0 of all of them.
 	Health func(belfry.CustomerID) (Health, error)
-	// ConfirmFault ends a fault on behalf of an administrator who has taken note of it, and reports whether it was open.
+	// ConfirmFault ends a fault that an administrator has confirmed, and reports whether it was open.
 	ConfirmFault func(id, by string) (open bool, err error)
-	// Settings lists the settings that somebody of a level may see.
+	// Settings lists the settings that a level may see.
 	Settings func(belfry.CustomerID, belfry.Level) []Setting
-	// PutSettings changes some, all or none, and puts them in force; nil takes one back.
+	// PutSettings changes settings, all or none, and applies them; nil resets one.
 	PutSettings func(engine.Sender, belfry.Level, map[string]*string) error
 
 	UI       http.Handler // answers everything under /ui/
 	Metrics  http.Handler // nil: /metrics is served elsewhere
 	Register prometheus.Registerer
-	Hosts    []string // names of this machine under which /metrics may be asked
+	Hosts    []string // names of this machine for which /metrics is served
 	Version  Version
 	Limits   Limits
 	Spool    string // folder for bodies that must be held and are too long for memory
 }
 
-// Limits bound what a client may ask for. They may change while the server runs.
+// Limits bound requests. They may change while the server runs.
 type Limits struct {
 	Body         int64         // bytes of an unpacked body
 	BodyHeld     int64         // the same when the body is held until its end: atomic, Idempotency-Key
 	BulkRequests int           // bulk requests at the same time
 	Queries      int           // queries of one customer at the same time
 	QueryTime    time.Duration // how long one query may take
-	Wait         time.Duration // how long a request waits for its turn
-	Idle         time.Duration // how long a client may neither send nor take a byte
-	SessionAge   time.Duration // when a session ends however much it is used; 0: never
+	Wait         time.Duration // how long a request waits for a place
+	Idle         time.Duration // how long a client may neither send nor read a byte
+	SessionAge   time.Duration // maximum age of a session; 0: none
 	Streams      int           // streams of one customer at the same time
 	AllStreams   int           // streams of all customers together
 }
 
-// Version names the program.
+// Version is the version of the program.
 type Version struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -102,38 +105,38 @@ type Version struct {
 // Server answers HTTP requests.
 type Server struct {
 	Config
-	limits    atomic.Pointer[Limits]
-	mux       *http.ServeMux
-	bulk      limiter // shared
-	queries   limiter
-	reads     limiter // answers that grow with what a customer has
-	work      limiter // one of these at a time works for a customer
-	computing limiter // on processors, see compute and decoding
-	waits     waits   // for bodies and answers of queries
-	unread    waits   // for clients to read such answers
-	packers   packers
-	logins    loginPlaces
-	queues    loginQueues
-	tries     throttle
-	origins   http.CrossOriginProtection
-	meter     meter
-	slow      slow
-	ended     context.Context // ends when bodies are to end, see EndBodies
-	end       context.CancelFunc
+	limits      atomic.Pointer[Limits]
+	mux         *http.ServeMux
+	bulk        limit.Limiter // shared
+	queries     limit.Limiter
+	reads       limit.Limiter // answers that grow with what a customer has
+	work        limit.Limiter // one of these at a time works for a customer
+	computing   limit.Limiter // on processors, see compute and decoding
+	waits       limit.Waits   // for bodies and answers of queries
+	unread      limit.Waits   // for clients to read such answers
+	compressors encode.Compressors
+	logins      logins
+	origins     http.CrossOriginProtection
+	meter       meter
+	slow        slow
+	ended       context.Context // ends when bodies are to end, see EndBodies
+	end         context.CancelFunc
 }
 
-// New builds a server. It panics when two routes contradict each other, which a test would have shown.
+// New builds a server. It panics when two routes conflict.
 func New(c Config) *Server {
 	if c.Trusted == nil {
 		c.Trusted = c.Now
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
-	s.bulk.shared = true
-	s.work.queue, s.computing.queue = workQueue, workQueue
+	s.bulk.Shared = true
+	s.work.Queue, s.computing.Queue = limit.LongQueue, limit.LongQueue
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.SetLimits(c.Limits)
-	s.bulk.register(c.Register)
-	s.Hub.register(c.Register)
+	registerBulk(&s.bulk, c.Register)
+	if c.Register != nil {
+		s.Hub.Register(c.Register)
+	}
 	byPath := map[string]methods{}
 	for _, rt := range Routes {
 		if byPath[rt.Path] == nil {
@@ -152,10 +155,10 @@ func New(c Config) *Server {
 func (s *Server) SetLimits(l Limits) { s.limits.Store(&l) }
 
 func unknownPath(r *http.Request) error {
-	return belfry.Errorf(belfry.UnknownPath, "there is nothing at %q; the paths are listed in the reference, e.g. /api/send and /api/sql", mask(r.URL.Path))
+	return belfry.Errorf(belfry.UnknownPath, "there is nothing at %q; the paths are listed in the reference, e.g. /api/send and /api/sql", input.Mask(r.URL.Path))
 }
 
-// ServeHTTP gives the request its id and sees to it that every request gets exactly one answer and one log line.
+// ServeHTTP answers a request exactly once, with an id, and logs it.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now(), idle: s.limits.Load().Idle}
 	h := w.Header()
@@ -168,12 +171,12 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, errFault)
 		}
 		s.record(w, r)
-		w.hasten() // what is still to be written
+		w.extendDeadline() // for what is still buffered
 		if w.broken || fault == http.ErrAbortHandler {
-			panic(http.ErrAbortHandler) // the client must not take half an answer for a whole one
+			panic(http.ErrAbortHandler) // so that the client notices that the answer is incomplete
 		}
 	}()
-	w.welcome(r)
+	w.setDeadlines(r)
 	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
 		s.fail(w, r, unknownPath(r)) // the mux would redirect, in HTML
 		return
@@ -181,8 +184,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, s.withoutSlash(r))
 }
 
-// withoutSlash gives a request for a path that ends with a slash too many the one without it. A name at the end of a path may end with
-// a slash; then nothing is too many.
+// withoutSlash removes a trailing slash from the path of a request, unless a route has it or ends with a name, which may have it.
 func (s *Server) withoutSlash(r *http.Request) *http.Request {
 	if p := r.URL.Path; !strings.HasSuffix(p, "/") || p == "/" {
 		return r
@@ -205,7 +207,7 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// answer is a ResponseWriter that remembers what it was told.
+// answer is the ResponseWriter of a request. It records what was written.
 type answer struct {
 	http.ResponseWriter
 	id      string
@@ -213,11 +215,11 @@ type answer struct {
 	route   string // path of the route that took the request
 	status  int
 	bytes   int64
-	idle    time.Duration // how long the client may take nothing
-	hangUp  bool          // nothing more will come from the client
-	gone    bool          // nor does it take anything
-	broken  bool          // begun, and neither to be taken back nor finished
-	reading *reading      // of an answer that is given in turn; else nil
+	idle    time.Duration // how long the client may read nothing
+	body    *body.Reader  // of the request; nil: it was not opened
+	gone    bool          // the client has disconnected
+	broken  bool          // begun, and cannot be completed
+	reading *reading      // of a route that is served in turn; else nil
 }
 
 func (w *answer) WriteHeader(status int) {
@@ -232,20 +234,20 @@ func (w *answer) Write(b []byte) (int, error) {
 		w.status = http.StatusOK
 	}
 	if w.bytes+int64(len(b)) > unsent {
-		w.hasten()
+		w.extendDeadline()
 	}
-	n, err := w.pass(b)
+	n, err := w.write(b)
 	w.bytes += int64(n)
 	w.gone = w.gone || err != nil
 	return n, err
 }
 
-// pass writes a part of an answer. While a client lets a long one wait, others have its turn.
-func (w *answer) pass(b []byte) (n int, err error) {
+// write writes a part of an answer. While the client does not read a long one, other requests have its turn.
+func (w *answer) write(b []byte) (n int, err error) {
 	if w.reading == nil || w.bytes+int64(len(b)) <= unsent {
 		return w.ResponseWriter.Write(b)
 	}
-	if err := w.reading.place.valid(); err != nil {
+	if err := w.reading.request.stillMay(); err != nil {
 		w.broken = true
 		return 0, err
 	}
@@ -256,9 +258,9 @@ func (w *answer) pass(b []byte) (n int, err error) {
 	return n, err
 }
 
-// welcome sets the time limits of a new request: none for the answer, until there is one, and some time for a body, also
-// for one that nobody reads.
-func (w *answer) welcome(r *http.Request) {
+// setDeadlines sets the deadlines of a new request: none for the answer until it begins, and one for the body, even if no handler
+// reads it.
+func (w *answer) setDeadlines(r *http.Request) {
 	if r.ContentLength == 0 {
 		return // nothing is written before the answer, which sets its own
 	}
@@ -269,11 +271,11 @@ func (w *answer) welcome(r *http.Request) {
 	}
 }
 
-// unsent is how much of an answer the standard library keeps back at least until the handler ends.
+// unsent is how much of an answer the standard library buffers at least until the handler returns.
 const unsent = 2 << 10
 
-// hasten gives the client some time for the next part of an answer, not for the whole.
-func (w *answer) hasten() {
+// extendDeadline sets the deadline for the next part of an answer.
+func (w *answer) extendDeadline() {
 	if w.idle > 0 {
 		http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.idle)) // a recorder in a test has none
 	}
@@ -281,20 +283,3 @@ func (w *answer) hasten() {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// mask hides whatever may be a key in an address: the parameter apikey, and everything of a key's shape.
-func mask(address string) string {
-	before, raw, found := strings.Cut(address, "?")
-	if plain, err := url.PathUnescape(before); err != nil || plain != before && uuid.MatchString(plain) {
-		before = "/***"
-	}
-	before = uuid.ReplaceAllString(before, "***")
-	if !found {
-		return before
-	}
-	parts := strings.FieldsFunc(raw, func(c rune) bool { return c == '&' || c == ';' })
-	for i, p := range parts {
-		parts[i] = maskPair(p)
-	}
-	return before + "?" + strings.Join(parts, "&")
-}

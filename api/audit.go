@@ -78,14 +78,14 @@ func (s *Server) listAudit(w *answer, r *request) error {
 			list = append(list, param{name, r.params.Get(name)})
 		}
 	}
-	q, err := compute(r, func() (*asked, error) { return s.asked(r, list) })
+	q, err := compute(r, func() (*sqlQuery, error) { return s.plan(r, list) })
 	if err != nil {
 		return err
 	}
 	return s.sql(w, r, q)
 }
 
-// auditQuery is the query with the conditions that the parameters stand for.
+// auditQuery returns the query with the conditions of the parameters.
 func (s *Server) auditQuery(p params) string {
 	var conditions []string
 	for _, field := range []string{"user", "action", "kind"} {
@@ -106,7 +106,7 @@ func (s *Server) auditQuery(p params) string {
 	return text
 }
 
-// sqlText is a text in a query.
+// sqlText quotes a text for a query.
 func sqlText(v string) string { return "'" + strings.ReplaceAll(v, "'", "''") + "'" }
 
 // mayRead refuses a collection that only administrators of the whole customer may read.

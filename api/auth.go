@@ -7,47 +7,48 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/limit"
 	"belfry/intake"
 	"belfry/meta"
 )
 
-// request is a request that may be served: its key or session is valid and high enough, its parameters are known.
+// request is an admitted request: its key or session is valid and has the level, its parameters are known.
 type request struct {
 	*http.Request
 	id       string
 	customer belfry.CustomerID
-	home     belfry.CustomerID // that of the user; another one when an instance administrator acts in customer
+	home     belfry.CustomerID // that of the user; differs when an instance administrator acts in another customer
 	level    belfry.Level
-	who      string           // the name of the key, or of the user, for events
-	key      string           // hash of the key; of a session, a hash of its own; empty for routes that need neither
+	who      string           // name of the key or user
+	key      string           // hash of the key, or one of the user; empty for routes that need neither
 	hash     belfry.Hash      // of the key; zero with a session
 	login    *meta.Login      // of a session; nil with a key
-	local    bool             // it is the administrator on the machine itself, see Local
+	local    bool             // it came through Local
 	narrowed belfry.Narrowing // of the key
-	stranded bool             // it is a session that acts in a customer which was removed
+	stranded bool             // the session acts in a customer that was removed
 	params   params           // query parameters, without the key
 	limits   *Limits
-	place    *place // in a limiter; nil: it has none
+	place    *limit.Place // nil: it has none
 	server   *Server
-	held     *intake.HeldBody // what its body takes; nil: not counted
+	held     *intake.HeldBody // memory that its body takes; nil: none
 }
 
-// reserve counts memory that the body takes until the request ends.
-func (r *request) reserve(bytes int64) error {
+// memory counts the memory that the body takes until the request ends.
+func (r *request) memory() *intake.HeldBody {
 	if r.held == nil {
 		r.held = r.server.Intake.Hold(r.customer)
 	}
-	return r.held.Grow(bytes)
+	return r.held
 }
 
-// end gives back what was reserved.
+// end releases the memory that was counted.
 func (r *request) end() {
 	if r.held != nil {
 		r.held.Release()
 	}
 }
 
-// ctx ends when the client goes away.
+// ctx ends when the client disconnects.
 func (r *request) ctx() context.Context { return r.Request.Context() }
 
 func (m methods) path() string {
@@ -69,7 +70,7 @@ func (m methods) allowed() string {
 	return strings.Join(names, ", ")
 }
 
-// admit finds who asks and checks that against the route, then the names of the parameters.
+// admit identifies the client and checks its rights for the route, then the names of the parameters.
 func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 	params, proper := parseParams(r.URL.RawQuery)
 	req := &request{Request: r, params: params, limits: s.limits.Load(), server: s}
@@ -97,8 +98,7 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 	return req, req.params.check(rt.Params)
 }
 
-// identify finds the key or the session of a request. A key that is given counts, right or wrong; only without one is
-// the cookie looked at.
+// identify finds the key or session of a request. A cookie counts only without a key, even if the key is invalid.
 func (s *Server) identify(r *request, rt Route) error {
 	if isLocal(r.Request) {
 		return s.identifyLocal(r)
@@ -107,13 +107,13 @@ func (s *Server) identify(r *request, rt Route) error {
 		r.hash = belfry.HashOf(strings.TrimSpace(text))
 		k := s.validKey(r)
 		if k == nil {
-			return errNobody()
+			return errUnidentified()
 		}
 		r.key, r.customer, r.level, r.who, r.narrowed = k.Identity(), k.Customer, k.Level, k.Name, k.Narrowing
 		return nil
 	}
 	if hash, ok := cookie(r.Request); !ok || rt.KeyOnly() || !s.recognise(r, hash) {
-		return errNobody()
+		return errUnidentified()
 	}
 	if err := s.sameSite(r.Request); err != nil {
 		return err
@@ -124,8 +124,8 @@ func (s *Server) identify(r *request, rt Route) error {
 	return nil
 }
 
-// errNobody is all that is said to whoever is not known, whatever the reason.
-func errNobody() error {
+// errUnidentified is the error of every request without a valid key or session, whatever the reason.
+func errUnidentified() error {
 	return belfry.Errorf(belfry.InvalidKey, "this needs a valid API key, in the header x-api-key or, on GET, in the parameter apikey; or a session of the web interface")
 }
 
@@ -141,8 +141,8 @@ func (r *request) tooLow(rt Route) error {
 	return belfry.Errorf(belfry.InsufficientLevel, "%s %s needs a key of level %s, this one has level %s", rt.Method, rt.Path, rt.Level, r.level)
 }
 
-// secret is the key as the client sent it. In an address it is taken on GET alone: bodies go with headers. Only its hash
-// is compared, so the time that takes says nothing about the keys there are.
+// secret is the key as the client sent it. The parameter counts on GET only. Only the hash of a key is compared, so the time of
+// the comparison reveals nothing about valid keys.
 func secret(r *http.Request, rt Route, params params) string {
 	if k := r.Header.Get("X-Api-Key"); k != "" || rt.Method != http.MethodGet {
 		return k
@@ -150,7 +150,7 @@ func secret(r *http.Request, rt Route, params params) string {
 	return params.Get("apikey")
 }
 
-// flag reads a parameter that is true or false; given without a value it is true.
+// flag reads a parameter that is true or false; without a value it is true.
 func (r *request) flag(name string) (bool, error) { return r.params.flag(name) }
 
 func (p params) flag(name string) (bool, error) {

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -141,7 +140,7 @@ func TestActionLosesItsPlace(t *testing.T) {
 	for range r.limits.Load().BulkRequests {
 		finish = append(finish, r.stalled("/api/ackmanagenote/objects", "{", headers...))
 	}
-	for r.waits.count() < len(finish) { // each loses its place after a while
+	for r.waits.Count() < len(finish) { // each loses its place after a while
 		if res := r.do("POST", "/api/send", oneRow, "X-Api-Key: "+writeKey); res.StatusCode == 200 {
 			break
 		}
@@ -151,28 +150,5 @@ func TestActionLosesItsPlace(t *testing.T) {
 	}
 	for _, f := range finish {
 		f()
-	}
-}
-
-// deadlines notes until when the client may be silent.
-type deadlines struct {
-	http.ResponseWriter
-	all []time.Time
-}
-
-func (d *deadlines) SetReadDeadline(t time.Time) error {
-	d.all = append(d.all, t)
-	return nil
-}
-
-// TestBodyHasCome: a client may be silent for as long as it takes to unpack and apply what has come of its body.
-func TestBodyHasCome(t *testing.T) {
-	var conn deadlines
-	in := &bodyReader{body: strings.NewReader("ab"), ctl: http.NewResponseController(&conn), idle: time.Minute}
-	for _, want := range []error{nil, io.EOF} {
-		conn.all = nil
-		if _, err := in.Read(make([]byte, 2)); err != want || len(conn.all) != 2 || conn.all[0].IsZero() || !conn.all[1].IsZero() {
-			t.Errorf("%v, silent until %s", err, conn.all)
-		}
 	}
 }

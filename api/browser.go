@@ -11,7 +11,7 @@ import (
 // browserLength is how many characters of a browser's name are kept at most.
 const browserLength = 60
 
-// placeOf is where a login comes from, as people recognise it later.
+// placeOf describes the origin of a login, so that users recognise it later.
 func placeOf(r *request) belfry.Place {
 	return belfry.Place{Address: address(r.Request), Browser: browser(r.UserAgent()), Request: r.id}
 }
@@ -43,8 +43,8 @@ var systemSigns = []sign{
 	{"Linux", "Linux"},
 }
 
-// browser says in a few words what a User-Agent is about: Firefox 142 on Linux. A program is called by its first word. What
-// comes from outside is shown to people later, so only what can be printed is left of it, and not much.
+// browser summarises a User-Agent, as in Firefox 142 on Linux. Other programs are named by their first word. The text is shown to
+// users later, so only printable characters are kept, and few of them.
 func browser(agent string) string {
 	agent = printable(agent)
 	if !strings.HasPrefix(agent, "Mozilla/") {

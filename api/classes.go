@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/engine"
 )
@@ -115,14 +116,14 @@ func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) er
 	return out.Flush()
 }
 
-// named gives the name in the path of a request, of a class or a policy. One that looks like a key is one that went
-// astray: it must not get into an event or an error.
+// named returns the name in the path of a request, of a class or a policy. One that looks like a key was sent by mistake, and must
+// not get into an event or an error.
 func (r *request) named(what string) (string, error) {
 	switch name := r.PathValue("name"); {
 	case name == "":
 		return "", unknownPath(r.Request)
-	case uuid.MatchString(name):
-		return "", belfry.Errorf(belfry.UnknownItem, "there is no %s %q, and none can be named like a key", what, uuid.ReplaceAllString(clip(name), "***"))
+	case input.LooksLikeKey(name):
+		return "", belfry.Errorf(belfry.UnknownItem, "there is no %s %q, and none can be named like a key", what, input.HideKeys(input.Clip(name)))
 	default:
 		return name, nil
 	}
@@ -179,7 +180,7 @@ func sentBack(def *catalog.Class) error {
 	return err
 }
 
-// sender is who sends, as the sequencer wants to know it.
+// sender is the author of a command.
 func (r *request) sender() engine.Sender {
 	return r.senderOf(r.scope())
 }
@@ -194,12 +195,12 @@ func readKind[T any](w *answer, r *request, what, example string, parse func(tex
 	if err != nil {
 		return def, tooLong(err, what)
 	}
-	if err := r.giveWay(len(text) / definitionItem); err != nil {
+	if err := r.awaitRoom(len(text) / definitionItem); err != nil {
 		return def, err
 	}
 	return compute(r, func() (T, error) {
 		if json.Valid(text) { // the parser of YAML refuses halves of characters itself
-			if err := checkJSON(text); err != nil {
+			if err := input.CheckJSON(text); err != nil {
 				return def, err
 			}
 		} else if typ == "application/json" && r.Header.Get("Content-Type") != "" {
@@ -212,8 +213,8 @@ func readKind[T any](w *answer, r *request, what, example string, parse func(tex
 // definitionItem is how many bytes of a definition count as an item that is created: the sequencer writes, keeps and applies them.
 const definitionItem = 64
 
-// giveWay waits until the customer may create so much.
-func (r *request) giveWay(items int) error {
+// awaitRoom waits until the customer may create so many items.
+func (r *request) awaitRoom(items int) error {
 	if items == 0 {
 		return nil
 	}
@@ -223,7 +224,7 @@ func (r *request) giveWay(items int) error {
 	return r.stillMay()
 }
 
-// asParameter gives an error of the catalog the code of a whole request.
+// asParameter gives an error of the catalog the code of a request.
 func asParameter(err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
 		return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
@@ -231,7 +232,7 @@ func asParameter(err error) error {
 	return err
 }
 
-// tooLong has a better remedy than to send a body in parts.
+// tooLong replaces the remedy for a body that cannot be sent in parts.
 func tooLong(err error, what string) error {
 	if belfry.CodeOf(err) == belfry.BodyTooLarge {
 		return belfry.Errorf(belfry.BodyTooLarge, "a %s may be %d bytes long; leave out what it can do without", what, maxClass)

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"belfry"
+	"belfry/api/limit"
 	"belfry/catalog"
 	"belfry/engine"
 	"belfry/intake"
@@ -61,12 +62,7 @@ func newWorkshop(t *testing.T) *workshop {
 // computes checks how many requests of a customer compute. The turns that the test itself has do not count.
 func (w *workshop) computes(c belfry.CustomerID, want int) {
 	w.t.Helper()
-	w.computing.mu.Lock()
-	defer w.computing.mu.Unlock()
-	n := 0
-	if d := w.computing.tenants[c]; d != nil {
-		n = d.active
-	}
+	n, _ := w.computing.Of(c)
 	if c == 1 {
 		n -= w.taken
 	}
@@ -78,13 +74,8 @@ func (w *workshop) computes(c belfry.CustomerID, want int) {
 // computesOnce checks that one request computes, of whichever customer.
 func (w *workshop) computesOnce() {
 	w.t.Helper()
-	w.computing.mu.Lock()
-	defer w.computing.mu.Unlock()
-	n := -w.taken
-	for _, d := range w.computing.tenants {
-		n += d.active
-	}
-	if n != 1 {
+	n, _, _ := w.computing.Counts()
+	if n -= w.taken; n != 1 {
 		w.t.Errorf("%d requests compute while a password is hashed", n)
 	}
 }
@@ -207,7 +198,7 @@ func (w *workshop) begin(ctx context.Context, c belfry.CustomerID, k work) (answ
 
 // occupy takes all turns of customer 1.
 func (w *workshop) occupy() {
-	for w.computing.try(1, processorShare()) {
+	for w.computing.Try(1, limit.ProcessorShare()) {
 		w.taken++
 	}
 }
@@ -215,7 +206,7 @@ func (w *workshop) occupy() {
 // leave gives one of them back.
 func (w *workshop) leave() {
 	w.taken--
-	w.computing.leave(1)
+	w.computing.Leave(1)
 	synctest.Wait()
 }
 
@@ -225,7 +216,7 @@ func (w *workshop) over() {
 	for w.taken > 0 {
 		w.leave()
 	}
-	if n := len(w.computing.tenants); n != 0 {
+	if n, _, _ := w.computing.Counts(); n != 0 {
 		w.t.Errorf("%d customers still compute", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/input"
 )
 
 var (
@@ -100,7 +101,7 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 	if c.Password != "" && !c.Administrator {
 		return belfry.Errorf(belfry.BadParameter, "the password is that of the administrator; give one of password and administrator")
 	}
-	if mask(c.Name) != c.Name {
+	if input.Mask(c.Name) != c.Name {
 		return belfry.Errorf(belfry.BadParameter, "a customer must not be named like a key: the name is shown to others; choose another")
 	}
 	wish := accounts.CustomerWish{Name: c.Name, Password: c.Password, Administrator: c.Administrator}
@@ -119,7 +120,7 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 	return nil
 }
 
-// changeCustomer says what a customer may listen on.
+// changeCustomer changes where a customer may listen.
 func (s *Server) changeCustomer(w *answer, r *request) error {
 	var change customerChange
 	if err := s.fields(w, r, &change); err != nil {
@@ -144,7 +145,7 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 	return nil
 }
 
-// removeCustomer asks for the name twice: what is removed here cannot be had back.
+// removeCustomer needs the name twice: the removal cannot be undone.
 func (s *Server) removeCustomer(w *answer, r *request) error {
 	c, err := s.caller(w, r)
 	if err != nil {

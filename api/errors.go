@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/api/input"
 )
 
-// Codes says how the code of a whole request is answered. Codes of single rows are not in it: they stand inside a report.
+// Codes are the codes of whole requests. Those of single rows are in reports only.
 var Codes = []CodeInfo{
 	{belfry.BadCSV, http.StatusBadRequest, 0, "The body is not CSV, or what it is packed in is damaged."},
 	{belfry.BadJSON, http.StatusBadRequest, 0, "The body is not the JSON that the path takes."},
@@ -43,7 +44,7 @@ var Codes = []CodeInfo{
 	{belfry.Internal, http.StatusInternalServerError, 0, "A fault of the service. The body carries the request's id, under which the log has more."},
 }
 
-// CodeInfo is what clients can know about a code.
+// CodeInfo documents a code.
 type CodeInfo struct {
 	Code   belfry.Code
 	Status int
@@ -60,14 +61,14 @@ func codeInfo(c belfry.Code) (CodeInfo, bool) {
 	return CodeInfo{}, false
 }
 
-// statusGone is what the log shows for a request whose client went away; nobody reads the answer.
+// statusGone is the status in the log of a request whose client has disconnected.
 const statusGone = 499
 
-// lingering is how long a client may go on sending a body that has been refused. The answer waits for that, and must then
-// still have time to be taken.
-const lingering = 5 * time.Second
+// maxDrain is how long a client may continue to send a body that was refused. The answer waits for that, and must then still be
+// read in time.
+const maxDrain = 5 * time.Second
 
-// ofRows are headers of an answer with rows that may be set when an error takes its place.
+// ofRows are headers of an answer with rows, which an error must not have.
 var ofRows = []string{"Content-Encoding", "Content-Disposition", "Trailer", limitHeader, missingHeader}
 
 // fail answers with an error.
@@ -79,19 +80,19 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 		return
 	}
 	if ok {
-		_, ok = codeInfo(e.Code) // a row's code has no business here
+		_, ok = codeInfo(e.Code) // the code of a row is not one of requests
 	}
 	if !ok || e.Code == belfry.Internal {
 		if err != errFault {
-			s.Log.Error("request broke", "request", w.id, "url", mask(r.URL.RequestURI()), "err", err)
+			s.Log.Error("request broke", "request", w.id, "url", input.Mask(r.URL.RequestURI()), "err", err)
 		}
 		text := "internal error; the log of the service has more under the request's id"
-		if ok { // it has something to say all the same
+		if ok { // it has a message for the client
 			text = e.Message + ": " + text
 		}
 		e = belfry.Errorf(belfry.Internal, "%s", text)
 	}
-	if w.status != 0 { // too late to say anything
+	if w.status != 0 { // the answer has begun
 		w.broken = true
 		return
 	}
@@ -99,11 +100,11 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 		w.Header().Del(name)
 	}
 	if r.ContentLength != 0 && s.ended.Err() != nil {
-		w.part()
-	} else if w.hangUp {
+		w.closeGently()
+	} else if w.body != nil && w.body.HungUp() {
 		w.Header().Set("Connection", "close")
-	} else if r.ContentLength != 0 { // what comes of the body is read to keep the connection, but not for long
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(w.linger()))
+	} else if r.ContentLength != 0 { // the rest of the body is read for a while, to keep the connection
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(w.drainTime()))
 	}
 	if info, _ := codeInfo(e.Code); info.Retry > 0 {
 		s.meter.turnedAway.WithLabelValues(string(e.Code)).Inc()
@@ -111,16 +112,16 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Tree.MaskKeys([]byte(e.Message))), Retry: e.Retry})
 }
 
-func (w *answer) linger() time.Duration {
+func (w *answer) drainTime() time.Duration {
 	if w.idle == 0 {
-		return lingering
+		return maxDrain
 	}
-	return min(lingering, w.idle/2)
+	return min(maxDrain, w.idle/2)
 }
 
 func writeError(w *answer, e *belfry.Error) {
 	info, _ := codeInfo(e.Code)
-	if info.Retry > 0 && w.Header().Get("Retry-After") == "" { // unless somebody knows better
+	if info.Retry > 0 && w.Header().Get("Retry-After") == "" { // unless the handler has set it
 		w.Header().Set("Retry-After", strconv.Itoa(max(info.Retry, e.Retry)))
 	}
 	writeJSON(w, info.Status, errorOf(e, w.id))
@@ -134,7 +135,7 @@ func errorOf(e *belfry.Error, id string) errorAnswer {
 	return errorAnswer{b}
 }
 
-// errorAnswer is what every error is answered with.
+// errorAnswer is the body of every error.
 type errorAnswer struct {
 	Error errorBody `json:"error"`
 }
@@ -145,7 +146,7 @@ type errorBody struct {
 	Request string      `json:"request,omitempty" help:"Id of the request, as in the header; of a 500 alone."`
 }
 
-// writeJSON answers with one small body.
+// writeJSON answers with a small JSON body.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -153,10 +154,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	enc.Encode(v) // an error here means the client is gone
+	enc.Encode(v) // an error means that the client has disconnected
 }
 
-// encodeJSON gives what writeJSON writes.
+// encodeJSON encodes as writeJSON does.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Headers that every answer has, or nearly every one. They are only read.
+// Values of headers that nearly every answer has. They are only read.
 var (
 	nosniff    = []string{"nosniff"}
 	noReferrer = []string{"no-referrer"}
@@ -21,8 +21,8 @@ var (
 	onlyTLS = []string{"max-age=31536000"}
 )
 
-// protect sets the headers that tell a browser what it may do with an answer. The web interface, and answers that may be
-// kept, replace some of them.
+// protect sets the headers that restrict what a browser may do with an answer. The web interface, and answers that may be
+// cached, replace some of them.
 func protect(h http.Header, r *http.Request) {
 	h["X-Content-Type-Options"] = nosniff
 	h["Referrer-Policy"] = noReferrer // a key may stand in the address
@@ -34,9 +34,8 @@ func protect(h http.Header, r *http.Request) {
 	}
 }
 
-// OwnHost tells whether the Host of a request means this machine: an address, localhost, or one of the names. A page of
-// another site can let its own name point to an address of this machine (DNS rebinding) and then read what is answered here;
-// its name in Host gives it away.
+// OwnHost reports whether the Host of a request is this machine: an address, localhost, or one of the names. A page of another
+// site whose name resolves to an address of this machine (DNS rebinding) could read the answers; its name in Host reveals it.
 func OwnHost(r *http.Request, names ...string) bool {
 	host := hostOf(r)
 	if _, err := netip.ParseAddr(host); err == nil {

@@ -52,8 +52,8 @@ func (s *Server) version(w *answer, _ *request) error {
 	return nil
 }
 
-// metrics tells the service's own counters to callers on this machine. A proxy on this machine speaks for others, and
-// betrays itself by the headers it adds; a browser on this machine may speak for another site, which shows in Host.
+// metrics serves the counters to callers on this machine. A proxy on this machine forwards for others, and is recognised by the
+// headers it adds; a browser on this machine may request for another site, which shows in Host.
 func (s *Server) metrics(w *answer, r *request) error {
 	if s.Metrics == nil || !local(r.Request) || !OwnHost(r.Request, s.Hosts...) {
 		return unknownPath(r.Request)
@@ -73,8 +73,7 @@ func local(r *http.Request) bool {
 	return err == nil && ip != nil && ip.IsLoopback()
 }
 
-// Starting answers while the service has not read its own state yet: it lives, and is not ready, for the reason that is
-// given.
+// Starting serves while the service reads its own state: /healthz answers, all else fails with the reason why it is not ready.
 func Starting(ready func() error) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := &answer{ResponseWriter: rw, id: newID()}

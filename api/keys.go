@@ -8,6 +8,8 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/body"
+	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/engine"
 )
@@ -44,24 +46,24 @@ var keyRoutes = []Route{
 	},
 }
 
-// caller reads the body of a request, which is small and of no use to the path, for the sake of its digest.
+// caller is the author of a change with its Idempotency-Key. The body, which the path does not use, is read for its digest.
 func (s *Server) caller(w *answer, r *request) (c accounts.Caller, err error) {
 	c = r.caller()
 	key := r.Header.Get("Idempotency-Key")
 	if err := checkIdempotencyKey(key); err != nil || key == "" {
 		return c, err
 	}
-	body, err := openBody(w, r, smallBody)
+	in, err := openBody(w, r, smallBody, nil)
 	if err != nil {
 		return c, err
 	}
-	defer body.Close()
-	held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
+	defer in.Close()
+	held, err := body.Hold(in, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
 	if err != nil {
 		return c, err
 	}
 	defer held.Close()
-	c.Repeat = engine.Repeat{Key: key, Digest: held.digest}
+	c.Repeat = engine.Repeat{Key: key, Digest: held.Digest}
 	return c, nil
 }
 
@@ -83,7 +85,7 @@ func (r *request) pageSize(usual, most int) (limit int, err error) {
 	}
 	limit, err = strconv.Atoi(r.params.Get("limit"))
 	if err != nil || limit < 1 || limit > most {
-		return 0, belfry.Errorf(belfry.BadParameter, "limit must be a number from 1 to %d, got %.64q", most, mask(r.params.Get("limit")))
+		return 0, belfry.Errorf(belfry.BadParameter, "limit must be a number from 1 to %d, got %.64q", most, input.Mask(r.params.Get("limit")))
 	}
 	return limit, nil
 }
@@ -166,7 +168,7 @@ func (s *Server) listKeys(w *answer, r *request) error {
 	return nil
 }
 
-// createKey answers with the key, which nobody can read again. An answer under an Idempotency-Key would have to be kept.
+// createKey answers with the key, which is shown only once. An answer under an Idempotency-Key would have to be stored.
 func (s *Server) createKey(w *answer, r *request) error {
 	var k newKey
 	if err := s.fields(w, r, &k); err != nil {
@@ -177,13 +179,13 @@ func (s *Server) createKey(w *answer, r *request) error {
 	}
 	l, err := belfry.ParseLevel(k.Level)
 	if err != nil {
-		return belfry.Errorf(belfry.BadParameter, "level must be read, readwrite or readwritedelete, got %.64q", mask(k.Level))
+		return belfry.Errorf(belfry.BadParameter, "level must be read, readwrite or readwritedelete, got %.64q", input.Mask(k.Level))
 	}
 	until, err := s.expiry(k.Expires)
 	if err != nil {
 		return err
 	}
-	if mask(k.Name) != k.Name {
+	if input.Mask(k.Name) != k.Name {
 		return belfry.Errorf(belfry.BadParameter, "a key must not be named like a key: its name is shown to others; choose another")
 	}
 	secret, err := s.Accounts.CreateKey(r.caller(), accounts.KeyWish{Name: k.Name, Level: l, Expires: until, Narrowing: k.Narrowing})
@@ -204,7 +206,7 @@ func (s *Server) showKey(w *answer, name, secret string) {
 	writeJSON(w, http.StatusCreated, info)
 }
 
-// rotateKey answers with the new secret of a key, which nobody can read again.
+// rotateKey answers with the new secret of a key, which is shown only once.
 func (s *Server) rotateKey(w *answer, r *request) error {
 	to := accounts.Rotation{Name: r.PathValue("name"), Overlap: accounts.DefaultOverlap}
 	var body rotation
@@ -223,7 +225,7 @@ func (s *Server) rotateKey(w *answer, r *request) error {
 	default:
 		until, err := after(time.Time{}, overlap)
 		if err != nil {
-			return belfry.Errorf(belfry.BadParameter, "overlap must be a time, as 24h or 7d, or 0s to refuse the old secret at once, got %.64q", mask(overlap))
+			return belfry.Errorf(belfry.BadParameter, "overlap must be a time, as 24h or 7d, or 0s to refuse the old secret at once, got %.64q", input.Mask(overlap))
 		}
 		to.Overlap = until.Sub(time.Time{})
 	}
@@ -251,9 +253,9 @@ func (s *Server) expiry(text string) (belfry.Time, error) {
 	}
 	switch {
 	case err != nil:
-		return 0, belfry.Errorf(belfry.BadParameter, "expires must be a moment, as 2027-03-01T12:00:00Z, or a time from now, as 90d, got %.64q", mask(text))
+		return 0, belfry.Errorf(belfry.BadParameter, "expires must be a moment, as 2027-03-01T12:00:00Z, or a time from now, as 90d, got %.64q", input.Mask(text))
 	case !until.After(now):
-		return 0, belfry.Errorf(belfry.BadParameter, "expires is over already: %.64q", mask(text))
+		return 0, belfry.Errorf(belfry.BadParameter, "expires is over already: %.64q", input.Mask(text))
 	}
 	return belfry.At(until), nil
 }
@@ -275,7 +277,7 @@ func (s *Server) revokeKey(w *answer, r *request) error {
 	}
 	reply, err := s.once(r, c, revoked{name}, func(c accounts.Caller) error { return s.Accounts.RevokeKey(c, name) })
 	if belfry.CodeOf(err) == belfry.NotFound {
-		return belfry.Errorf(belfry.UnknownItem, "there is no key %.255q", mask(name))
+		return belfry.Errorf(belfry.UnknownItem, "there is no key %.255q", input.Mask(name))
 	}
 	if err != nil {
 		return err
@@ -284,7 +286,7 @@ func (s *Server) revokeKey(w *answer, r *request) error {
 	return nil
 }
 
-// wholeRequest turns what would be wrong with a row into what is wrong with a request.
+// wholeRequest gives an error of a row the code of a request.
 func wholeRequest(err error) error {
 	switch belfry.CodeOf(err) {
 	case belfry.NameInUse, belfry.BadName, belfry.LimitReached, belfry.NotAllowed:

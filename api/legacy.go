@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 // The legacy paths carry one row in the address.
@@ -85,7 +86,7 @@ func (s *Server) legacyData(w *answer, r *request) error {
 		case strings.EqualFold(p.value, "yes"):
 			row.NoResponse = true
 		case p.value != "" && !strings.EqualFold(p.value, "no"):
-			return belfry.Errorf(belfry.BadParameter, "n must be yes, which reports that the source does not respond, got %q", mask(p.value))
+			return belfry.Errorf(belfry.BadParameter, "n must be yes, which reports that the source does not respond, got %q", input.Mask(p.value))
 		}
 	}
 	return s.legacyRow(w, r, &row)
@@ -103,7 +104,7 @@ func (s *Server) legacyLog(w *answer, r *request) error {
 	return s.legacyRow(w, r, &row)
 }
 
-// setParam puts a parameter that data and log have in common where it belongs.
+// setParam sets a field that data and log rows have in common.
 func setParam(row *belfry.Row, p param) {
 	switch p.name {
 	case "resname":
@@ -160,7 +161,7 @@ func (s *Server) legacyView(w *answer, r *request) error {
 	return nil
 }
 
-// indicator reads i1, i2, … A number that no indicator can have is for whoever knows the limit to refuse.
+// indicator reads i1, i2, … A number beyond the limit of indicators is refused elsewhere.
 func indicator(name string) (n int, ok bool) {
 	if len(name) < 2 || len(name) > 5 || name[0] != 'i' || name[1] < '1' || name[1] > '9' {
 		return 0, false

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 // CustomerHeader names the customer in which the local administrator acts, in the encoding of a path; without it, that is
@@ -18,18 +19,18 @@ const localName = "shell"
 
 type localKey struct{}
 
-// Local serves the same routes, and takes every request as one of an instance administrator. It is for the socket that the
-// owner of the data folder alone can open: keys and cookies do not count there, and no browser can send anything to it.
+// Local serves the same routes with the rights of an instance administrator. It is for the socket that only the owner of the
+// data folder can open: keys and cookies do not count there, and browsers cannot reach it.
 func (s *Server) Local() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
 	})
 }
 
-// isLocal tells whether a request has come through Local.
+// isLocal reports whether a request came through Local.
 func isLocal(r *http.Request) bool { return r.Context().Value(localKey{}) != nil }
 
-// identifyLocal makes a request that of the local administrator.
+// identifyLocal identifies a request as the local administrator.
 func (s *Server) identifyLocal(r *request) error {
 	given := r.Header.Get(CustomerHeader)
 	name, err := url.PathUnescape(cmp.Or(given, belfry.DefaultCustomer))
@@ -41,7 +42,7 @@ func (s *Server) identifyLocal(r *request) error {
 		c, ok = all[0], true // the default customer was removed
 	}
 	if !ok {
-		return belfry.Errorf(belfry.UnknownItem, "there is no customer %.255q; see belfry customer list", mask(name))
+		return belfry.Errorf(belfry.UnknownItem, "there is no customer %.255q; see belfry customer list", input.Mask(name))
 	}
 	r.local, r.customer, r.home, r.level, r.who = true, c.ID, c.ID, belfry.LevelInstance, localName
 	r.key = belfry.HashOf("local " + localName).String() // that of no key and no user

@@ -4,37 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"belfry/api/input"
+	"belfry/api/limit"
 )
-
-var uuid = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
-
-func maskPair(pair string) string {
-	name, value, found := strings.Cut(pair, "=")
-	plain, err := url.QueryUnescape(name)
-	if err != nil || strings.EqualFold(strings.TrimSpace(plain), "apikey") {
-		return "apikey=***"
-	}
-	if plain == "code" { // of an OpenID Connect provider
-		return "code=***"
-	}
-	if plain != name && uuid.MatchString(plain) {
-		return "***"
-	}
-	if !found {
-		return uuid.ReplaceAllString(name, "***")
-	}
-	text, err := url.QueryUnescape(value)
-	if err != nil || (text != value && uuid.MatchString(text)) {
-		value = "***"
-	}
-	return uuid.ReplaceAllString(name+"="+value, "***")
-}
 
 // record writes the access log and counts the request. Routes are the only label that varies, and they are few.
 func (s *Server) record(w *answer, r *http.Request) {
@@ -48,7 +24,7 @@ func (s *Server) record(w *answer, r *http.Request) {
 	if !s.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	s.Log.Debug("request", "request", w.id, "method", mask(r.Method), "url", mask(r.URL.RequestURI()), "status", w.status,
+	s.Log.Debug("request", "request", w.id, "method", input.Mask(r.Method), "url", input.Mask(r.URL.RequestURI()), "status", w.status,
 		"bytes", w.bytes, "dur", dur, "peer", r.RemoteAddr)
 }
 
@@ -95,14 +71,14 @@ func newMeter(reg prometheus.Registerer) meter {
 	return m
 }
 
-// register shows how many bulk requests run and wait.
-func (l *limiter) register(reg prometheus.Registerer) {
+// registerBulk registers gauges of the bulk requests that run and wait.
+func registerBulk(l *limit.Limiter, reg prometheus.Registerer) {
 	if reg == nil {
 		return
 	}
 	of := func(which int) func() float64 {
 		return func() float64 {
-			active, waiting, refused := l.counts()
+			active, waiting, refused := l.Counts()
 			return float64([...]int{active, waiting, refused}[which])
 		}
 	}

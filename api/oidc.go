@@ -12,6 +12,7 @@ import (
 	"belfry/accounts"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 const (
@@ -140,16 +141,16 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 	}
 	setRound(w, r.Request, "", 0)
 	if said := r.params.Get("error"); said != "" {
-		return belfry.Errorf(belfry.InvalidLogin, "the provider refused the login: %.64q", mask(said))
+		return belfry.Errorf(belfry.InvalidLogin, "the provider refused the login: %.64q", input.Mask(said))
 	}
 	code := r.params.Get("code")
 	if code == "" {
 		return belfry.Errorf(belfry.BadParameter, "the parameter code is missing")
 	}
-	ticket, pause := s.tries.visit(s.Now(), peer(r.Request)) // it is not known yet who it is
+	ticket, pause := s.logins.tries.TryAddress(s.Now(), peer(r.Request)) // it is not known yet who it is
 	leave, err := s.awaitLogin(r, ticket, pause, false)
 	if err != nil {
-		s.tries.giveBack(s.Now(), ticket)
+		s.logins.tries.Return(s.Now(), ticket)
 		return err
 	}
 	defer leave()
@@ -158,7 +159,7 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 		s.meter.refused.Inc()
 		return err
 	}
-	s.tries.giveBack(s.Now(), ticket)
+	s.logins.tries.Return(s.Now(), ticket)
 	if err != nil {
 		return wholeRequest(err)
 	}

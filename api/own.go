@@ -2,8 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strconv"
-	"time"
 
 	"belfry"
 )
@@ -27,8 +25,8 @@ func (r *request) ownSession() error {
 	return nil
 }
 
-// changePassword gives people another password. The old one is asked for, and guessing it is as slow as logging in: who
-// finds a browser that is logged in must not be able to keep the account.
+// changePassword changes the user's own password. It needs the old one, and guessing that is as slow as logging in: whoever
+// finds a browser that is logged in must not be able to take over the account.
 func (s *Server) changePassword(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
@@ -37,7 +35,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	if err := s.fields(w, r, &change); err != nil {
 		return err
 	}
-	ticket, _, err := s.try(w, r, s.Tree.CustomerName(r.home), r.login.User.Name)
+	ticket, _, err := s.tryLogin(w, r, s.Tree.CustomerName(r.home), r.login.User.Name)
 	if err != nil {
 		return err
 	}
@@ -46,25 +44,14 @@ func (s *Server) changePassword(w *answer, r *request) error {
 		s.meter.refused.Inc()
 		return err
 	}
-	s.tries.giveBack(s.Now(), ticket)
+	s.logins.tries.Return(s.Now(), ticket)
 	if err != nil {
 		return wholeRequest(err)
 	}
 	return s.whoAmI(w, r)
 }
 
-// try pays for an attempt to say a password, which has to wait for the pause.
-func (s *Server) try(w *answer, r *request, customer, user string) (paid ticket, pause time.Duration, err error) {
-	paid, wait, pause := s.tries.take(s.Now(), customer, user, peer(r.Request))
-	if wait > 0 {
-		s.meter.refused.Inc()
-		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-		return paid, 0, belfry.Errorf(belfry.RateLimited, "too many logins have failed; try again in %s", wait.Round(time.Second)+time.Second)
-	}
-	return paid, pause, nil
-}
-
-// switchCustomer lets an administrator of the instance act in another customer.
+// switchCustomer lets an instance administrator act in another customer.
 func (s *Server) switchCustomer(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
@@ -77,7 +64,7 @@ func (s *Server) switchCustomer(w *answer, r *request) error {
 		return noSuch("customer", to.Customer, err)
 	}
 	if !s.recognise(r, r.login.Hash) {
-		return errNobody()
+		return errUnidentified()
 	}
 	writeJSON(w, http.StatusOK, s.person(r))
 	return nil

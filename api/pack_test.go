@@ -13,29 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"belfry"
+	"belfry/api/encode"
 )
-
-func TestEncoding(t *testing.T) {
-	f := func(accept, want string) {
-		t.Helper()
-		if got := encoding(accept); got != want {
-			t.Errorf("%q: %q, want %q", accept, got, want)
-		}
-	}
-	f("", "")
-	f("identity", "")
-	f("gzip", "gzip")
-	f("GZIP", "gzip")
-	f("x-gzip", "gzip")
-	f("deflate, gzip, br, zstd", "zstd")
-	f("gzip;q=1.0, zstd;q=0.5", "gzip")
-	f("gzip; q=0", "")
-	f("*", "zstd")
-	f("zstd;q=0, *", "gzip")
-	f("gzip;q=2", "")
-	f("gzip;q=NaN", "")
-	f("br", "")
-}
 
 // TestPackedAnswers: a long answer is packed as the client asked, a short one is not, and all say the same.
 func TestPackedAnswers(t *testing.T) {
@@ -67,7 +46,7 @@ func TestPackedAnswers(t *testing.T) {
 	}
 	f := func(rows int, accept, want string) {
 		t.Helper()
-		for wt := range formats {
+		for wt := range encode.Formats {
 			_, plain := ask(rows, "", wt)
 			for range 2 { // the second time with a packer that was used before
 				res, text := ask(rows, accept, wt)

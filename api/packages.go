@@ -2,11 +2,11 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"belfry"
+	"belfry/api/input"
 	"belfry/catalog"
 )
 
@@ -121,19 +121,11 @@ func unknownPackage(cat *catalog.Catalog, name string) error {
 		names = append(names, pt.Name)
 	}
 	if near := catalog.Nearest(name, names); near != "" {
-		return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; nearest is %q", mask(clip(name)), near)
+		return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; nearest is %q", input.Mask(input.Clip(name)), near)
 	}
 	const most = 20
 	if len(names) > most {
 		names = append(names[:most], "…")
 	}
-	return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", mask(clip(name)), strings.Join(names, ", "))
-}
-
-// clip keeps what a client wrote from filling an answer.
-func clip(s string) string {
-	if short := fmt.Sprintf("%.100s", s); short != s {
-		return short + "…"
-	}
-	return s
+	return belfry.Errorf(belfry.UnknownPackage, "there is no package %q; known are %s", input.Mask(input.Clip(name)), strings.Join(names, ", "))
 }

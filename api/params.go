@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/input"
 	"belfry/catalog"
 )
 
-// params are the parameters of a request, in their order. They are few, so a list is cheaper than a map: the legacy
-// paths bring one row in the parameters of a request, and many requests.
+// params are the parameters of a request, in their order. They are few, so a list is cheaper than a map, which counts on the
+// legacy paths: there each row is a request.
 type params []param
 
 type param struct{ name, value string }
 
-// parseParams takes a query string or a form apart; ok is false when it is not properly encoded.
+// parseParams parses a query string or a form; ok is false when it is not properly encoded.
 func parseParams(raw string) (list params, ok bool) {
 	if raw == "" {
 		return nil, true
@@ -32,7 +33,7 @@ func parseParams(raw string) (list params, ok bool) {
 		name, nameOK := unescape(name)
 		value, valueOK := unescape(value)
 		if !nameOK || !valueOK {
-			ok = false // those that are right may still hold the key
+			ok = false // the other parameters may hold the key
 			continue
 		}
 		list = append(list, param{name, value})
@@ -40,12 +41,12 @@ func parseParams(raw string) (list params, ok bool) {
 	return list, ok
 }
 
-// unescape undoes URL-encoding; most texts have none.
+// unescape decodes URL-encoding; most texts have none.
 func unescape(s string) (plain string, ok bool) {
 	if !strings.ContainsAny(s, "%+;") {
 		return s, true
 	}
-	if strings.Contains(s, ";") { // some take it for a separator, so it must not stand for itself
+	if strings.Contains(s, ";") { // some programs treat it as a separator, so it must be escaped
 		return "", false
 	}
 	plain, err := url.QueryUnescape(s)
@@ -62,17 +63,17 @@ func (p params) Get(name string) string {
 	return ""
 }
 
-// Has tells whether a parameter is given.
+// Has reports whether a parameter is given.
 func (p params) Has(name string) bool {
 	return slices.ContainsFunc(p, func(q param) bool { return q.name == name })
 }
 
-// without leaves a parameter out.
+// without removes a parameter.
 func (p params) without(name string) params {
 	return slices.DeleteFunc(p, func(q param) bool { return q.name == name })
 }
 
-// Encode writes the parameters so that the same ones, in any order, give the same text.
+// Encode writes the parameters sorted by name.
 func (p params) Encode() string {
 	values := url.Values{}
 	for _, q := range p {
@@ -81,7 +82,7 @@ func (p params) Encode() string {
 	return values.Encode()
 }
 
-// check refuses parameters that are not known and those that are given twice.
+// check refuses unknown parameters and those that are given twice.
 func (p params) check(known []Param) error {
 	if knows(known, anyParam) {
 		return nil
@@ -106,7 +107,7 @@ func knows(known []Param, name string) bool {
 
 func unknownParam(name string, known []Param) error {
 	if len(known) == 0 {
-		return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", mask(name))
+		return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; this path takes none", input.Mask(name))
 	}
 	names := make([]string, len(known))
 	for i := range known {
@@ -116,7 +117,7 @@ func unknownParam(name string, known []Param) error {
 	if near := catalog.Nearest(name, names); near != "" {
 		hint = ", did you mean " + near + "?"
 	}
-	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", mask(name), strings.Join(names, ", "), hint)
+	return belfry.Errorf(belfry.BadParameter, "unknown parameter %q; known are %s%s", input.Mask(name), strings.Join(names, ", "), hint)
 }
 
 var errEncoding = belfry.Errorf(belfry.BadParameter, "the query string is not properly URL-encoded; write %%25 for a percent sign and %%3B for a semicolon")

@@ -104,11 +104,11 @@ func (s *Server) listPictures(w *answer, r *request) error {
 	return nil
 }
 
-// harmless is the policy under which a picture is shown. An SVG that somebody opens by its address is a document of this
-// site; in the sandbox it has no site, runs no script and loads nothing.
+// harmless is the content security policy of pictures. An SVG that is opened by its address is a document of this site; in the
+// sandbox it has no origin, runs no script and loads nothing.
 const harmless = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 
-// picture answers with the bytes. A browser may keep them and has to ask whether they are still the same.
+// picture answers with the bytes. A browser may cache them and has to revalidate.
 func (s *Server) picture(w *answer, r *request) error {
 	name, err := r.named("picture")
 	if err != nil {

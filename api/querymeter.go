@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"belfry"
+	"belfry/api/limit"
 )
 
 // queryMeter counts queries. Its labels are names of collections and of outcomes, nothing that a customer gave.
@@ -41,10 +42,10 @@ func newQueryMeter(reg prometheus.Registerer) queryMeter {
 }
 
 // begin counts a query that starts; what it returns counts its end.
-func (m queryMeter) begin(collection string) func(rows int, gone bool, clock *stopwatch, err error) {
+func (m queryMeter) begin(collection string) func(rows int, gone bool, clock *limit.Stopwatch, err error) {
 	start := time.Now()
 	m.running.Inc()
-	return func(rows int, gone bool, clock *stopwatch, err error) {
+	return func(rows int, gone bool, clock *limit.Stopwatch, err error) {
 		m.running.Dec()
 		m.rows.Add(float64(rows))
 		m.seconds.WithLabelValues(collection).Observe(time.Since(start).Seconds())
@@ -52,7 +53,7 @@ func (m queryMeter) begin(collection string) func(rows int, gone bool, clock *st
 	}
 }
 
-func outcome(gone bool, clock *stopwatch, err error) string {
+func outcome(gone bool, clock *limit.Stopwatch, err error) string {
 	_, told := errors.AsType[*belfry.Error](err)
 	switch {
 	case err == nil:

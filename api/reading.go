@@ -2,30 +2,29 @@ package api
 
 import (
 	"bufio"
-	"context"
 	"net/http"
 	"runtime"
 	"time"
 
 	"belfry"
+	"belfry/api/limit"
 )
 
 // handler serves a route.
 type handler = func(*Server, *answer, *request) error
 
-// inTurn serves a GET whose answer grows with what a customer has. A customer has as many of them at the same time as
+// inTurn serves a GET whose answer grows with what a customer has. A customer may run as many of them at the same time as
 // queries (limits.queries), and one of them works while the others wait or write, so that a customer takes one processor.
-// A client that does not read its answer loses its place, see place; at most waitsPerPlace such answers for each place are
-// kept in memory, for all customers together.
+// A request whose client does not read loses its place; at most limit.WaitsPerPlace such answers for each place are kept in
+// memory, for all customers together.
 func (s *Server) inTurn(w *answer, r *request, serve handler) error {
-	p, took := s.take(r, &s.reads, r.limits.Queries)
-	if !took {
+	place, ok := s.reads.Acquire(r.ctx(), r.customer, r.limits.Queries, r.limits.Wait, r.limits.Idle, &s.unread)
+	if !ok {
 		return belfry.Errorf(belfry.RateLimited, "%d requests for lists, trees or exports run already and none ended in time; try again shortly", r.limits.Queries)
 	}
-	defer p.leave()
-	p.waits = &s.unread
-	p.abort = func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) }
-	t := &reading{place: p, work: &s.work, ctx: r.ctx(), customer: r.customer}
+	defer place.Release()
+	place.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
+	t := &reading{request: r, place: place, work: &s.work}
 	if err := t.begin(); err != nil {
 		return err
 	}
@@ -35,17 +34,16 @@ func (s *Server) inTurn(w *answer, r *request, serve handler) error {
 	return serve(s, w, r)
 }
 
-// reading is a request that is being answered in turn. It works while it has the customer's turn, and writes without it.
+// reading is a request that is served in turn. It works while it has the turn of its customer, and writes without it.
 type reading struct {
-	place    *place
-	work     *limiter
-	ctx      context.Context
-	customer belfry.CustomerID
-	working  bool
+	request *request
+	place   *limit.Place
+	work    *limit.Limiter
+	working bool
 }
 
 func (t *reading) begin() error {
-	if t.working = t.work.enter(t.ctx, t.customer, 1); !t.working {
+	if t.working = t.work.Enter(t.request.ctx(), t.request.customer, 1); !t.working {
 		return belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait for their turn; try again shortly")
 	}
 	return nil
@@ -54,22 +52,21 @@ func (t *reading) begin() error {
 func (t *reading) end() {
 	if t.working {
 		t.working = false
-		t.work.leave(t.customer)
+		t.work.Leave(t.request.customer)
 	}
 }
 
 // wait calls f, which writes to the client. The error says that the request cannot go on after it.
 func (t *reading) wait(f func()) error {
 	t.end()
-	if err := t.place.wait(f); err != nil {
+	if err := t.place.Wait(f); err != nil {
 		return err
 	}
 	runtime.Gosched() // other customers go first
 	return t.begin()
 }
 
-// answerPiece is how much of a long answer is gathered before it is written. An answer that nobody reads keeps about that
-// much in memory.
+// answerPiece is how much of a long answer is buffered. An answer that the client does not read keeps about that much in memory.
 const answerPiece = 64 << 10
 
 // pieces writes a long answer in pieces of about answerPiece.

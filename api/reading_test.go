@@ -10,19 +10,21 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"belfry/api/limit"
 )
 
 // TestReadsTakeTurns: a customer whose places for lists are taken is told to wait; another customer is not.
 func TestReadsTakeTurns(t *testing.T) {
 	for _, path := range []string{"/api/tree", "/api/provisioning/custom", "/api/classes", "/api/packages"} {
 		r := newRig(t)
-		r.reads.enter(t.Context(), 1, 1)
+		r.reads.Enter(t.Context(), 1, 1)
 		res := r.do("GET", path, "", "X-Api-Key: "+readKey)
 		if code := r.code(res); res.StatusCode != 429 || code != "rate_limited" || res.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %s", path, res.StatusCode, code)
 		}
-		r.reads.leave(1)
-		r.reads.enter(t.Context(), 2, 1)
+		r.reads.Leave(1)
+		r.reads.Enter(t.Context(), 2, 1)
 		if res := r.do("GET", path, "", "X-Api-Key: "+readKey); res.StatusCode == 429 {
 			t.Errorf("%s beside another customer: %d", path, res.StatusCode)
 		}
@@ -53,10 +55,10 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Minute)
-		if n := held.Load(); n > 4*(waitsPerPlace+1) {
+		if n := held.Load(); n > 4*(limit.WaitsPerPlace+1) {
 			t.Errorf("%d answers wait for their clients", n)
 		}
-		if most.Load() > 4*(waitsPerPlace+2) { // those that were told to end may not have done so yet
+		if most.Load() > 4*(limit.WaitsPerPlace+2) { // those that were told to end may not have done so yet
 			t.Errorf("%d answers at once", most.Load())
 		}
 		time.Sleep(2 * time.Hour)

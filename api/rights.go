@@ -9,9 +9,9 @@ import (
 	"belfry/meta"
 )
 
-// A request is admitted once, when its head has come, but its body and its answer may take minutes. So the rights are looked
-// up again after each read of a body and before each piece of a long answer: nothing that comes after a key was revoked or a
-// session ended is applied, and nothing more is told.
+// A request is admitted when its header has arrived, but its body and its answer may take minutes. So the rights are checked
+// again after each read of a body and before each piece of a long answer: nothing is applied or answered after a key was revoked
+// or a session has ended.
 
 // stillMay says why a request may not go on, if so: the key was revoked or has expired, the session has ended, the customer in
 // which it acts was removed, or it has fewer rights than when it was admitted.
@@ -20,9 +20,9 @@ func (r *request) stillMay() error {
 	return err
 }
 
-// rest runs f, which waits for something else than the client. The request has no place meanwhile, and may have lost its rights after it.
+// rest runs f, which does not wait for the client. The request has no place meanwhile, and its rights are checked afterwards.
 func (r *request) rest(f func(context.Context) error) error {
-	if err := r.place.rest(f); err != nil {
+	if err := r.place.Rest(f); err != nil {
 		return err
 	}
 	return r.stillMay()
@@ -31,7 +31,7 @@ func (r *request) rest(f func(context.Context) error) error {
 // rights is stillMay. It also gives the customer that a new request with the same key or session would be about.
 func (r *request) rights() (c belfry.CustomerID, err error) {
 	if r.login == nil && r.key == "" {
-		return 0, nil // nobody had to be known
+		return 0, nil // the route needs no rights
 	}
 	if r.local {
 		if r.server.Tree.CustomerName(r.customer) == "" {
@@ -42,7 +42,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	if r.login == nil {
 		k := r.server.validKey(r)
 		if k == nil {
-			return 0, errNobody()
+			return 0, errUnidentified()
 		}
 		if k.Level < r.level || !slices.Equal(k.Views, r.narrowed.Views) {
 			return 0, errChanged()
@@ -51,7 +51,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	}
 	l, ok := r.server.session(r.ctx(), r.login.Hash)
 	if !ok {
-		return 0, errNobody()
+		return 0, errUnidentified()
 	}
 	if !r.stranded && r.customer != l.Customer && r.server.Tree.CustomerName(r.customer) == "" {
 		return 0, errStranded(r.login.Session)

@@ -7,14 +7,14 @@ import (
 	"belfry"
 )
 
-// Route is one endpoint: how it is served, and all that is documented about it. The reference page, openapi.json and the types of
+// Route is an endpoint: how it is served, and its documentation. The reference page, openapi.json and the types of
 // the web interface are generated from it; make gen writes them.
 type Route struct {
 	Method   string
 	Path     string       // pattern of net/http, without a method
-	Level    belfry.Level // what a key or a session must be allowed; LevelNone: neither is needed
-	Limited  bool         // users who are limited to some views may use it: its handler keeps to their views
-	Sending  bool         // a key that may only send may use it
+	Level    belfry.Level // that a key or session needs; LevelNone: neither is needed
+	Limited  bool         // users who are limited to some views may use it: its handler respects the scope
+	Sending  bool         // a key with only: send may use it
 	Stranded bool         // it works in a session that acts in a customer which was removed
 	InTurn   bool         // a GET whose answer grows with what the customer has, see inTurn
 	serve    handler
@@ -60,7 +60,7 @@ type Answer struct {
 	Headers []Param
 }
 
-// answers describes an answer in JSON.
+// answers describes a JSON answer.
 func answers(status int, help string, of any) Answer {
 	return Answer{Status: status, Help: help, Body: inJSON(of)}
 }
@@ -75,31 +75,31 @@ func inYAML(of any) []Media {
 // flagSchema is that of a parameter that is set or not.
 const flagSchema = "enum=true|false|1|0|yes|no|"
 
-// idempotencyKey is the header with which a change is safe to repeat.
+// idempotencyKey is the header that makes a change safe to repeat.
 var idempotencyKey = Param{
 	Name: "Idempotency-Key", Schema: "maxLength=255",
 	Help: "Makes the request safe to repeat within 24 hours: a repeat gets the first answer and changes nothing. It belongs to the API key, or to the user of a session: under another API key of the same customer the same text is another request.",
 }
 
-// listParams are those of every list that is given in pages.
+// listParams are those of all lists that are answered in pages.
 var listParams = []Param{
 	{Name: "limit", Schema: "type=integer,minimum=1,maximum=1000,default=100", Help: "Entries of a page."},
 	{Name: "after", Help: "The name after which the page begins: the last one of the page before."},
 }
 
-// KeyOnly tells whether a session's cookie does not count: on a GET that needs a key with which one may write. Such a GET
-// changes something, and any page of any site can make a browser follow a link, cookie and all.
+// KeyOnly reports whether the cookie of a session is ignored: on a GET that writes. Any page of any site can make a browser
+// follow a link and send the cookie with it.
 func (rt Route) KeyOnly() bool {
 	return rt.Method == http.MethodGet && (rt.Level == belfry.LevelReadWrite || rt.Level == belfry.LevelReadWriteDelete)
 }
 
-// Scoped tells whether users who are limited to sub-trees may use the route. One that asks for nobody's name is open to everybody.
+// Scoped reports whether users who are limited to sub-trees may use the route. Routes without a level are open to all.
 func (rt Route) Scoped() bool { return rt.Level == belfry.LevelNone || rt.Limited }
 
 // Sends reports whether a key that may only send may use the route.
 func (rt Route) Sends() bool { return rt.Level == belfry.LevelNone || rt.Sending }
 
-// Codes are the codes that an error of the route can have, sorted.
+// Codes are the error codes of the route, sorted.
 func (rt Route) Codes() []belfry.Code {
 	codes := append([]belfry.Code{belfry.BadParameter, belfry.Internal}, rt.Errors...)
 	if rt.Level > belfry.LevelNone {

@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/api/input"
 )
 
-// Routes is everything the service answers. A new endpoint is its handler with its Route beside it, in the list of its subject; a new subject has its line here.
+// Routes are all endpoints. A new endpoint is a handler with its Route beside it, in the list of its subject; a new subject has its line here.
 var Routes = slices.Concat(
 	pageRoutes, provisioningRoutes, openapiRoutes, packageRoutes, classRoutes, sessionRoutes, userRoutes, customerRoutes, keyRoutes, policyRoutes,
 	healthRoutes, settingRoutes, pictureRoutes, auditRoutes, sendRoutes, explainRoutes, actionRoutes, receiverRoutes, legacyRoutes, queryRoutes, treeRoutes, streamRoutes,
 )
 
-// anyParams are whatever parameters there are.
+// anyParams accepts all parameters.
 var anyParams = []Param{{Name: anyParam}}
 
 const anyParam = "*"
@@ -21,17 +22,17 @@ const anyParam = "*"
 // methods are the routes of one path.
 type methods map[string]Route
 
-// dispatch refuses what can be refused without a look at the body, in the order all endpoints share.
+// dispatch refuses what can be refused without reading the body, in one order for all endpoints, and calls the handler.
 func (s *Server) dispatch(w *answer, r *http.Request, m methods) {
 	rt, ok := m[r.Method]
 	if !ok && r.Method == http.MethodHead {
 		rt, ok = m[http.MethodGet]
-		ok = ok && !rt.KeyOnly() // whoever asks for the head alone does not want to change something
+		ok = ok && !rt.KeyOnly() // a HEAD must not change anything
 	}
 	w.route = m.path()
 	if !ok {
 		w.Header().Set("Allow", m.allowed())
-		s.fail(w, r, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", mask(r.URL.Path), m.allowed(), mask(r.Method)))
+		s.fail(w, r, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", input.Mask(r.URL.Path), m.allowed(), input.Mask(r.Method)))
 		return
 	}
 	req, err := s.admit(r, rt)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/api/encode"
 )
 
 var (
@@ -34,7 +35,7 @@ var (
 	rowsAnswers = []Answer{{
 		Status: 200, Help: "The rows.",
 		Body: []Media{
-			{Type: "application/json", Of: AnyOf{queryAnswer{}, explanation{}}},
+			{Type: "application/json", Of: AnyOf{queryAnswer{}, encode.Explanation{}}},
 			{Type: "text/csv", Help: "A header of the selected fields, then a line for each row."},
 			{Type: "application/x-ndjson", Help: "A JSON object a line."},
 		},

@@ -99,10 +99,11 @@ func parseValue(t *testing.T, dec *json.Decoder) any {
 
 // schemaNames of types whose Go names say something else. Others are called like the type, without Info, Body or File.
 var schemaNames = map[string]string{
-	"api.actionText":       "Action",
 	"api.errorAnswer":      "Error",
 	"api.errorBody":        "ErrorDetail",
 	"catalog.writtenClass": "Class",
+	"tree.Body":            "Tree",
+	"tree.Item":            "TreeItem",
 	"status.Explanation":   "StatusExplanation",
 	"status.ListedWindow":  "Window",
 }

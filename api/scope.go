@@ -5,7 +5,7 @@ import (
 	"belfry/catalog"
 )
 
-// scope is what of the customer may be seen and touched.
+// scope is the part of the customer that the request may read and change.
 func (r *request) scope() belfry.Scope {
 	s := belfry.Scope{Customer: r.customer, Views: r.narrowed.Views}
 	if r.login != nil {
@@ -25,7 +25,7 @@ func sendsOnly(rt Route) error {
 	return belfry.Errorf(belfry.InsufficientLevel, "%s %s is closed to this key, which is restricted with only: send; it may use POST /api/send, GET /d, GET /l and GET /cv, and reads nothing", rt.Method, rt.Path)
 }
 
-// recount lets a class count the objects that a limited user sees.
+// recount counts the objects of a class that a limited user sees.
 func (s *Server) recount(r *request, l *catalog.Listed) {
 	if r.scope().Limited() {
 		l.Objects = s.Tree.ObjectsOfClass(r.scope(), l.Name)

@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/api/body"
+	"belfry/api/encode"
+	"belfry/api/limit"
 	"belfry/engine"
 	"belfry/intake"
 )
@@ -124,7 +127,7 @@ func (s *Server) send(w *answer, r *request) error {
 	return inFormat(o.Format, s.rows(w, r, o, s.Ready(), s.Intake.Send))
 }
 
-// inFormat gives a body that could not be read the code of its format.
+// inFormat sets the code of a body that could not be read by its format.
 func inFormat(f belfry.Format, err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok && f != belfry.CSV && e.Code == belfry.BadCSV {
 		return belfry.Errorf(belfry.BadJSON, "%s", e.Message)
@@ -172,7 +175,7 @@ func (s *Server) export(w *answer, r *request) error {
 	if err := s.Ready(); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", formats["csv"].mediaType)
+	w.Header().Set("Content-Type", encode.CSV.MediaType)
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method == http.MethodHead {
 		return nil
@@ -189,7 +192,7 @@ func (s *Server) packageName(r *request) (string, error) {
 	return pt.Name, nil
 }
 
-// csvRows takes a body that can only be CSV.
+// csvRows applies a body that must be CSV.
 func (s *Server) csvRows(w *answer, r *request, o intake.Options, ready error, apply applyRows) error {
 	if _, err := mediaType(r.Request, "text/csv"); err != nil {
 		return err
@@ -197,7 +200,7 @@ func (s *Server) csvRows(w *answer, r *request, o intake.Options, ready error, a
 	return s.rows(w, r, o, ready, apply)
 }
 
-// turnAway gives the error of a request that is refused before its rows are read. That of a trial is told to nobody else.
+// turnAway counts a request that is refused before its rows are read, unless it is a dry run, and returns the error.
 func (s *Server) turnAway(r *request, trial bool, err error) error {
 	if !trial {
 		s.Intake.TurnedAway(r.customer, err)
@@ -208,7 +211,7 @@ func (s *Server) turnAway(r *request, trial bool, err error) error {
 // applyRows is a method of Intake that applies a body of rows and returns the answer.
 type applyRows func(ctx context.Context, who engine.Sender, body io.Reader, o intake.Options) (status int, text []byte, err error)
 
-// rows takes a body of rows, unless ready says why it cannot be taken now.
+// rows applies a body of rows, unless ready has the reason why the service cannot do that now.
 func (s *Server) rows(w *answer, r *request, o intake.Options, ready error, apply applyRows) error {
 	who := r.sender()
 	limit := r.limits.Body
@@ -227,38 +230,37 @@ func (s *Server) rows(w *answer, r *request, o intake.Options, ready error, appl
 		limit = min(limit, r.limits.BodyHeld)
 	}
 	if ready != nil {
-		return s.turnAway(r, o.DryRun, ready) // before the body travels in vain
+		return s.turnAway(r, o.DryRun, ready) // before the body is sent
 	}
-	var took bool
-	if r.place, took = s.take(r, &s.bulk, r.limits.BulkRequests); !took {
+	if !s.admitTo(r, &s.bulk, r.limits.BulkRequests) {
 		return s.turnAway(r, o.DryRun, belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests))
 	}
-	defer r.place.leave()
-	defer s.whenEnded(r.place.end)()
+	defer r.place.Release()
+	defer s.whenEnded(func() { r.place.Stop(intake.ErrStopped) })()
 	turns := s.turnsFor(r, o.Atomic || o.DryRun)
-	defer func() { turns.pause() }()
-	body, err := openInTurns(w, r, limit, turns)
+	defer func() { turns.Pause() }()
+	in, err := openBody(w, r, limit, turns)
 	if err != nil {
-		return s.turnAway(r, o.DryRun, intake.Stopped(r.place.ctx, err))
+		return s.turnAway(r, o.DryRun, intake.Stopped(r.place.Context(), err))
 	}
-	defer body.Close()
-	in := io.Reader(body)
+	defer in.Close()
+	rows := io.Reader(in)
 	if o.Repeat.Key != "" {
-		held, err := hold(body, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
+		held, err := body.Hold(in, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
 		if err != nil {
-			return s.turnAway(r, o.DryRun, intake.Stopped(r.place.ctx, err))
+			return s.turnAway(r, o.DryRun, intake.Stopped(r.place.Context(), err))
 		}
 		defer held.Close()
-		turns.pause()
+		turns.Pause()
 		turns = s.turnsFor(r, true)
 		turns.Reader = held
-		in, o.Repeat.Digest = turns, held.digest
+		rows, o.Repeat.Digest = checkedReader{turns, r}, held.Digest
 	}
 	who.Wait = func(f func(context.Context) error) error {
-		turns.pause()
+		turns.Pause()
 		return r.rest(f)
 	}
-	status, text, err := apply(r.place.ctx, who, in, o)
+	status, text, err := apply(r.place.Context(), who, rows, o)
 	if err != nil {
 		return err
 	}
@@ -266,20 +268,20 @@ func (s *Server) rows(w *answer, r *request, o intake.Options, ready error, appl
 	return nil
 }
 
-// turnsFor gives the turns in which a body of rows is decoded. One that is applied in parts needs them while others are at work; one that is
-// applied as a whole always does, since nothing is gained by more.
-func (s *Server) turnsFor(r *request, whole bool) *decoding {
-	d := &decoding{turns: &s.computing, ctx: r.place.ctx, customer: r.customer, valid: r.stillMay, rows: true, last: !whole}
+// turnsFor returns the turns in which a body of rows is decoded. One that is applied in parts needs them while other customers are
+// active; one that is applied as a whole always does, since more of them would be no faster.
+func (s *Server) turnsFor(r *request, whole bool) *body.Turns {
+	t := &body.Turns{Limiter: &s.computing, Context: r.place.Context(), Customer: r.customer, Plain: true, Last: !whole}
 	if !whole {
-		d.free = func() bool { return !s.Engine.OthersActive(r.customer) }
+		t.Alone = s.Engine
 	}
-	return d
+	return t
 }
 
-// writeReport answers with a report that has been rendered.
+// writeReport answers with a rendered report.
 func (s *Server) writeReport(w *answer, status int, text []byte) {
 	if status != http.StatusOK {
-		text = s.Tree.MaskKeys(text) // an error repeats what it complains of
+		text = s.Tree.MaskKeys(text) // errors repeat values of the client
 	}
 	w.Header()["Content-Type"] = typeJSON
 	w.Header()["Cache-Control"] = noStore
@@ -287,14 +289,10 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 	w.Write(text)
 }
 
-// take waits a moment for a place. It is lost again while the client keeps us waiting.
-func (s *Server) take(r *request, l *limiter, places int) (*place, bool) {
-	p := &place{limiter: l, customer: r.customer, places: places, maxWait: r.limits.Idle, waits: &s.waits, abort: func() {}, valid: r.stillMay}
-	p.ctx, p.stop = context.WithCancelCause(r.ctx())
-	ctx, cancel := context.WithTimeout(r.ctx(), r.limits.Wait)
-	defer cancel()
-	p.held = l.enter(ctx, r.customer, places)
-	return p, p.held
+// admitTo waits a moment for a place in a limiter. It is lost again while the request waits for its client.
+func (s *Server) admitTo(r *request, l *limit.Limiter, places int) (ok bool) {
+	r.place, ok = l.Acquire(r.ctx(), r.customer, places, r.limits.Wait, r.limits.Idle, &s.waits)
+	return ok
 }
 
 func checkIdempotencyKey(k string) error {

@@ -37,7 +37,7 @@ func TestTurnedAway(t *testing.T) {
 	f("GET", "/cv?v=a", refused+"nothing could be written (storage_unavailable)")
 	r.ready = nil
 	for range r.limits.Load().BulkRequests {
-		r.bulk.enter(t.Context(), 1, r.limits.Load().BulkRequests)
+		r.bulk.Enter(t.Context(), 1, r.limits.Load().BulkRequests)
 	}
 	f("POST", "/api/send", refused+"the service had too much to do (overloaded)")
 }

@@ -25,8 +25,8 @@ func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
 	return belfry.HashOf(c.Value), true
 }
 
-// session finds a session that counts now: neither its time nor its age is over, and the provider through which its user has
-// come still vouches for them.
+// session finds a valid session: one that has neither expired nor reached the maximum age, and whose user the provider still
+// vouches for.
 func (s *Server) session(ctx context.Context, hash belfry.Hash) (l meta.Login, ok bool) {
 	now := belfry.At(s.Trusted())
 	if l, ok = s.Tree.Session(hash); !ok || l.Session.Over(now) {
@@ -42,7 +42,7 @@ func (s *Server) session(ctx context.Context, hash belfry.Hash) (l meta.Login, o
 	return l, true
 }
 
-// recognise makes a request that of a session, if there is one.
+// recognise sets the session of a request, if there is one.
 func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 	l, ok := s.session(r.ctx(), hash)
 	if !ok {
@@ -60,8 +60,8 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 	return true
 }
 
-// sameSite refuses what a browser sends for another site. The cookie comes along by itself, so it proves nothing about
-// who wants the change; a GET changes nothing.
+// sameSite refuses requests that a browser sends for another site. The browser adds the cookie by itself, so it does not prove
+// that the user wants the change; a GET changes nothing.
 func (s *Server) sameSite(r *http.Request) error {
 	if err := s.origins.Check(r); err != nil || otherScheme(r) {
 		return belfry.Errorf(belfry.CrossSite, "a browser sent this for another site, so the session does not count; open the web interface itself, or use an API key")
@@ -76,7 +76,7 @@ func otherScheme(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead && secure(r) && len(origin) >= 5 && strings.EqualFold(origin[:5], "http:")
 }
 
-// renew lets a session that is in use last. If that cannot be done now, the next request tries again.
+// renew extends a session that is in use. If that fails, the next request tries again.
 func (s *Server) renew(w *answer, r *request) {
 	now := belfry.At(s.Trusted())
 	if r.login == nil || !accounts.Renewable(r.login.Session, now, r.limits.SessionAge) {
@@ -92,7 +92,7 @@ func (s *Server) renew(w *answer, r *request) {
 	}
 }
 
-// setCookie hands over the secret of a session; with an empty one it takes it back.
+// setCookie sends the secret of a session; an empty one deletes the cookie.
 func setCookie(w http.ResponseWriter, r *http.Request, secret string, last time.Duration) {
 	c := &http.Cookie{
 		Name: cookieName, Value: secret, Path: "/", MaxAge: int(last.Seconds()),
@@ -106,7 +106,7 @@ func setCookie(w http.ResponseWriter, r *http.Request, secret string, last time.
 	http.SetCookie(w, c)
 }
 
-// logIn begins a session. A page of another site must not log its visitor in as somebody else, either.
+// logIn begins a session. A page of another site must not log its visitors in as another user, either.
 func (s *Server) logIn(w *answer, r *request) error {
 	if err := s.sameSite(r.Request); err != nil {
 		return err
@@ -118,14 +118,14 @@ func (s *Server) logIn(w *answer, r *request) error {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
 	}
-	ticket, pause, err := s.try(w, r, l.Customer, l.User)
+	ticket, pause, err := s.tryLogin(w, r, l.Customer, l.User)
 	if err != nil {
 		return err
 	}
-	known := s.tries.knows(s.Now(), ticket)
+	known := s.logins.tries.Knows(s.Now(), ticket)
 	leave, err := s.awaitLogin(r, ticket, pause, known)
 	if err != nil {
-		s.tries.giveBack(s.Now(), ticket)
+		s.logins.tries.Return(s.Now(), ticket)
 		return err
 	}
 	defer leave()
@@ -138,11 +138,11 @@ func (s *Server) logIn(w *answer, r *request) error {
 		s.meter.refused.Inc()
 		return err
 	}
-	s.tries.giveBack(s.Now(), ticket)
+	s.logins.tries.Return(s.Now(), ticket)
 	if err != nil {
 		return err
 	}
-	s.tries.welcome(s.Now(), ticket)
+	s.logins.tries.Succeeded(s.Now(), ticket)
 	if !s.recognise(r, belfry.HashOf(secret)) {
 		return belfry.Errorf(belfry.InvalidLogin, "the password is right, but the session was ended before this answer, for example by a change of the user; log in again")
 	}
@@ -182,7 +182,7 @@ func peerAddress(r *http.Request) netip.Addr {
 	return at.Addr().Unmap().WithZone("")
 }
 
-// person is what people learn about themselves.
+// person describes the session to its user.
 func (s *Server) person(r *request) sessionInfo {
 	person := sessionInfo{
 		User: r.login.User.Name, Role: r.login.User.RoleName(), Customer: s.Tree.CustomerName(r.customer),
@@ -217,7 +217,7 @@ func (s *Server) whoAmI(w *answer, r *request) error {
 	return nil
 }
 
-// logOut ends the session of the cookie, if there is one, and takes the cookie back.
+// logOut ends the session of the cookie, if there is one, and deletes the cookie.
 func (s *Server) logOut(w *answer, r *request) error {
 	if hash, ok := cookie(r.Request); ok {
 		if err := s.sameSite(r.Request); err != nil {

@@ -419,24 +419,3 @@ func TestAdmissionIsCheap(t *testing.T) {
 		t.Errorf("admitting a request allocates %v times", n)
 	}
 }
-
-func FuzzFields(f *testing.F) {
-	for _, s := range []string{`{"user":"a","password":"b"}`, `{"user":"a","password":null}`, `{"usr":1}`, `[`, `{"user":"\ud800"}`, "{}x", `{"user":"a","user":"b","password":""}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		var user, password, customer string
-		err := readFields(text, []field{{"user", &user, true}, {"password", &password, true}, {"customer", &customer, false}})
-		var plain map[string]any
-		whole := json.Unmarshal(text, &plain) == nil && plain != nil && checkJSON(text) == nil
-		if err == nil {
-			if !whole || plain["user"] != user || plain["password"] != password {
-				t.Errorf("%q gave user %q, password %q", text, user, password)
-			}
-			return
-		}
-		if code := belfry.CodeOf(err); code != belfry.BadJSON && code != belfry.BadParameter || whole && code == belfry.BadJSON {
-			t.Errorf("%q: %v", text, err)
-		}
-	})
-}

@@ -32,7 +32,7 @@ func sessionOf(l meta.Login, asking belfry.Hash) ownSession {
 	}
 }
 
-// listSessions tells people where they are logged in. Nobody has many sessions, so there is one page of them.
+// listSessions lists the sessions of the user. Users have few, so there are no pages.
 func (s *Server) listSessions(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Server) listSessions(w *answer, r *request) error {
 	return nil
 }
 
-// endSession ends a session of the user who asks. That of somebody else is as unknown as one that never was.
+// endSession ends a session of the user. One of another user is as unknown as one that does not exist.
 func (s *Server) endSession(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err

@@ -1,13 +1,11 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
-	"strings"
 
 	"belfry"
+	"belfry/api/input"
 )
 
 var settingRoutes = []Route{
@@ -41,7 +39,7 @@ type settingList struct {
 	Settings []Setting `json:"settings"`
 }
 
-// newSettings are settings by name, see readSettings.
+// newSettings are settings by name, see input.ReadSettings.
 type newSettings map[string]any
 
 // Schema describes them for openapi.json.
@@ -62,7 +60,7 @@ func (s *Server) putSettings(w *answer, r *request) error {
 	if err != nil {
 		return tooLong(err, "body of settings")
 	}
-	changes, err := compute(r, func() (map[string]*string, error) { return readSettings(text) })
+	changes, err := compute(r, func() (map[string]*string, error) { return input.ReadSettings(text) })
 	if err != nil {
 		return err
 	}
@@ -70,70 +68,4 @@ func (s *Server) putSettings(w *answer, r *request) error {
 		return err
 	}
 	return s.listSettings(w, r)
-}
-
-const settingsExample = `{"retention.syslog": "90d", "limits.row_rate": null}`
-
-// readSettings reads one flat JSON object. Values become the texts that a configuration file would have; null is nil.
-func readSettings(text []byte) (map[string]*string, error) {
-	if err := checkJSON(text); err != nil {
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, belfry.Errorf(belfry.BadJSON, "the body must be one JSON object of settings, as in %s", settingsExample)
-	}
-	changes := map[string]*string{}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, badSettings(dec, err)
-		}
-		field := name.(string) // nothing else stands before a colon
-		if _, twice := changes[field]; twice {
-			return nil, belfry.Errorf(belfry.BadParameter, "the setting %.80q is given twice; give it once", mask(field))
-		}
-		value, err := dec.Token()
-		if err != nil {
-			return nil, badSettings(dec, err)
-		}
-		if changes[field], err = settingText(field, value); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, badSettings(dec, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, belfry.Errorf(belfry.BadJSON, "something stands behind the JSON object, at byte %d; send the object alone", dec.InputOffset())
-	}
-	return changes, nil
-}
-
-func settingText(name string, value json.Token) (*string, error) {
-	var text string
-	switch v := value.(type) {
-	case nil:
-		return nil, nil
-	case string:
-		text = strings.TrimSpace(v)
-	case json.Number:
-		text = v.String()
-	case bool:
-		text = "false"
-		if v {
-			text = "true"
-		}
-	default:
-		return nil, belfry.Errorf(belfry.BadParameter, "the setting %.80q must be a text, a number, true, false, or null to take it back, as in %s", mask(name), settingsExample)
-	}
-	return &text, nil
-}
-
-func badSettings(dec *json.Decoder, err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return belfry.Errorf(belfry.BadJSON, "the JSON object does not end: its closing } is missing")
-	}
-	return belfry.Errorf(belfry.BadJSON, "the body is not JSON from byte %d on (%v); it must be one object, as in %s", dec.InputOffset(), err, settingsExample)
 }

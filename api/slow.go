@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/api/input"
 )
 
-// slow remembers the slowest queries of the last hour, of each customer by itself: one that asks much must not push out
-// what others want to see.
+// slow has the slowest queries of the last hour, for each customer separately, so that a busy one does not displace those of
+// others.
 type slow struct {
 	mu sync.Mutex
 	of map[belfry.CustomerID][]SlowQuery // the slowest first
@@ -23,7 +24,7 @@ const (
 	slowAtLeast = 5 * time.Millisecond // less is not slow
 )
 
-// SlowQuery is a query that took its time.
+// SlowQuery is a query that took long.
 type SlowQuery struct {
 	Customer string  `json:"customer,omitempty" help:"For an instance administrator."`
 	Query    string  `json:"q"`
@@ -82,7 +83,7 @@ func (l *slow) list(c belfry.CustomerID, now time.Time, name func(belfry.Custome
 	return all[:min(len(all), slowKept)]
 }
 
-// noteQuery remembers a query that took long. A key that somebody put into its text is not kept.
+// noteQuery records a query that took long, without keys in its text.
 func (s *Server) noteQuery(r *request, params params, began time.Time, rows int, err error) {
 	now := s.Now()
 	took := now.Sub(began)
@@ -97,7 +98,7 @@ func (s *Server) noteQuery(r *request, params params, began time.Time, rows int,
 
 func (s *Server) keyless(text string) string {
 	text = string(s.Tree.MaskKeys([]byte(text)))
-	text = uuid.ReplaceAllString(text, "***")
+	text = input.HideKeys(text)
 	if len(text) > slowText {
 		text = strings.ToValidUTF8(text[:slowText], "") + "…"
 	}

@@ -2,15 +2,20 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"belfry"
+	"belfry/api/encode"
+	"belfry/api/input"
+	"belfry/api/limit"
 	"belfry/query"
 )
 
@@ -21,7 +26,7 @@ const maxQuery = 1 << 20
 const queryWeight = 8
 
 func (s *Server) sqlGet(w *answer, r *request) error {
-	q, err := compute(r, func() (*asked, error) { return s.asked(r, r.params) })
+	q, err := compute(r, func() (*sqlQuery, error) { return s.plan(r, r.params) })
 	if err != nil {
 		return err
 	}
@@ -37,7 +42,7 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	q, err := compute(r, func() (*asked, error) {
+	q, err := compute(r, func() (*sqlQuery, error) {
 		params, err := bodyParams(typ, text)
 		if err != nil {
 			return nil, err
@@ -46,7 +51,7 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 		if err := params.check(sqlParams); err != nil {
 			return nil, err
 		}
-		return s.asked(r, params)
+		return s.plan(r, params)
 	})
 	if err != nil {
 		return err
@@ -54,7 +59,7 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 	return s.sql(w, r, q)
 }
 
-// bodyParams reads the parameters in a body.
+// bodyParams reads parameters from a body.
 func bodyParams(typ string, text []byte) (params, error) {
 	if typ == "application/json" {
 		return jsonParams(text)
@@ -68,7 +73,7 @@ func bodyParams(typ string, text []byte) (params, error) {
 
 // jsonParams reads {"q": "…", "rows": 10}.
 func jsonParams(text []byte) (list params, err error) {
-	if err := checkJSON(text); err != nil {
+	if err := input.CheckJSON(text); err != nil {
 		return nil, err
 	}
 	var fields map[string]json.RawMessage
@@ -86,24 +91,24 @@ func jsonParams(text []byte) (list params, err error) {
 			list = append(list, param{name, string(v)})
 		case 'n': // null
 		default:
-			return nil, belfry.Errorf(belfry.BadParameter, "%s must be a string or a number", mask(name))
+			return nil, belfry.Errorf(belfry.BadParameter, "%s must be a string or a number", input.Mask(name))
 		}
 	}
 	return list, nil
 }
 
-// asked is a query as somebody asks it.
-type asked struct {
+// sqlQuery is a query with the parameters beside it.
+type sqlQuery struct {
 	params  params
-	wt      string
+	format  encode.Format
 	explain bool
-	pages   bool
+	pages   bool // the answer is a page
 	now     belfry.Time
 	plan    *query.Plan
 }
 
-// trimmed gives the parameters without blanks around their values, and without those that have none: they count as left out. Only after says
-// something without a value. The texts of queries stay as they are, since errors tell places in them.
+// trimmed removes blanks around values, and parameters without a value, which count as not given. Only after has a meaning without
+// a value. The texts of queries stay as they are, since errors give positions in them.
 func trimmed(list params) (out params) {
 	for _, p := range list {
 		value := strings.TrimSpace(p.value)
@@ -118,31 +123,25 @@ func trimmed(list params) (out params) {
 	return out
 }
 
-// asked reads and plans a query.
-func (s *Server) asked(r *request, params params) (*asked, error) {
+// plan turns the text of a query and the parameters beside it into a plan.
+func (s *Server) plan(r *request, params params) (*sqlQuery, error) {
 	params = trimmed(params)
-	q := &asked{params: params, wt: strings.ToLower(params.Get("wt"))}
-	if q.wt == "" {
-		q.wt = "json"
-	}
-	if _, ok := formats[q.wt]; !ok {
-		return nil, belfry.Errorf(belfry.BadParameter, "wt must be json, csv or ndjson, got %q", params.Get("wt"))
-	}
+	q := &sqlQuery{params: params}
 	var err error
 	if q.explain, err = params.flag("explain"); err != nil {
 		return nil, err
 	}
-	if q.wt, err = safeForm(params, q.wt); err != nil {
+	if q.format, err = rowsFormat(params); err != nil {
 		return nil, err
 	}
 	partial, err := params.flag("partial")
 	if err != nil {
 		return nil, err
 	}
-	if err := s.plan(r, q); err != nil {
+	if err := s.compile(r, q); err != nil {
 		return nil, err
 	}
-	if q.pages && q.plan.Open() && q.wt != "json" && q.wt != "ndjson" {
+	if q.pages && q.plan.Open() && (q.format == encode.CSV || q.format == encode.SafeCSV) {
 		return nil, belfry.Errorf(belfry.BadParameter, "pages of CSV must have the same columns, and * of %s has as many as the rows of a page; name the fields, or ask for wt=ndjson", q.plan.Collection.Name)
 	}
 	if partial {
@@ -152,41 +151,44 @@ func (s *Server) asked(r *request, params params) (*asked, error) {
 }
 
 // sql answers a query.
-func (s *Server) sql(w *answer, r *request, q *asked) (err error) {
-	place, took := s.take(r, &s.queries, r.limits.Queries)
-	if !took {
+func (s *Server) sql(w *answer, r *request, q *sqlQuery) (err error) {
+	if !s.admitTo(r, &s.queries, r.limits.Queries) {
 		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
 	}
-	defer place.leave()
-	place.abort = func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) }
-	r.place = place
-	clock, cancel := newStopwatch(r.ctx(), r.limits.QueryTime)
+	defer r.place.Release()
+	r.place.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
+	clock, cancel := limit.NewStopwatch(r.ctx(), r.limits.QueryTime)
 	defer cancel()
 	if q.explain {
 		err = s.explain(clock, w, r, q)
 	} else {
 		err = s.answer(clock, w, r, q)
 	}
-	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) && belfry.CodeOf(err) != belfry.StorageUnavailable { // whatever an engine calls it
+	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) && belfry.CodeOf(err) != belfry.StorageUnavailable { // whatever the error of the engine is
 		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
 	}
 	return err
 }
 
-// safeForm reads the parameter safe, which makes safe CSV of CSV.
-func safeForm(params params, wt string) (string, error) {
+// rowsFormat reads the parameters wt and safe.
+func rowsFormat(params params) (encode.Format, error) {
+	wt := cmp.Or(strings.ToLower(params.Get("wt")), "json")
+	format, ok := encode.Formats[wt]
+	if !ok {
+		return format, belfry.Errorf(belfry.BadParameter, "wt must be json, csv or ndjson, got %q", params.Get("wt"))
+	}
 	safe, err := params.flag("safe")
 	switch {
 	case err != nil || !safe:
-		return wt, err
-	case wt != "csv":
-		return "", belfry.Errorf(belfry.BadParameter, "safe is for spreadsheets and goes with wt=csv, not with wt=%s", wt)
+		return format, err
+	case format != encode.CSV:
+		return format, belfry.Errorf(belfry.BadParameter, "safe is for spreadsheets and goes with wt=csv, not with wt=%s", wt)
 	}
-	return safeCSV, nil
+	return encode.SafeCSV, nil
 }
 
-// answer runs the plan and sends its rows. While the client takes them, the time of the query stands still.
-func (s *Server) answer(clock *stopwatch, w *answer, r *request, q *asked) (err error) {
+// answer runs the plan and sends its rows. The time limit is paused while the client reads them.
+func (s *Server) answer(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery) (err error) {
 	plan := q.plan
 	done, began := s.meter.queries.begin(plan.Collection.Name), s.Now()
 	count := 0
@@ -204,18 +206,18 @@ func (s *Server) answer(clock *stopwatch, w *answer, r *request, q *asked) (err 
 	}
 	defer rows.Close()
 	if marked {
-		rows = &markedRows{Rows: rows, plan: plan}
+		rows = &encode.Page{Rows: rows, Plan: plan, Now: q.now}
 	}
-	if form := formOf(q.wt); form.ending != "" {
+	if q.format.Extension != "" {
 		w.Header().Set(limitHeader, strconv.Itoa(plan.Limit))
-		w.Header().Set("Content-Disposition", `inline; filename="`+plan.Collection.Name+form.ending+`"`)
+		w.Header().Set("Content-Disposition", `inline; filename="`+plan.Collection.Name+q.format.Extension+`"`)
 	}
-	count, err = s.stream(clock, w, r, q.wt, plan.Limit, rows, plan.Partial, q.next(rows))
+	count, err = s.stream(clock, w, r, q, plan.Limit, rows)
 	return err
 }
 
-// What an answer that has no other place for it tells in header fields: how many rows it has at most, and which days a partial
-// answer is without; and in trailers, as it is known at the end: whether there are more rows, and where the next page begins.
+// Headers and trailers of CSV and NDJSON, which have no other place for these: the limit, the days that a partial answer is
+// without, and, known at the end, whether there are more rows, and the cursor of the next page.
 const (
 	limitHeader   = "X-Limit"
 	missingHeader = "X-Missing"
@@ -223,13 +225,14 @@ const (
 	nextTrailer   = "X-Next"
 )
 
-// stream sends rows in the form of wt, packed if the client takes that.
-func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limit int, rows query.Rows, partial *query.Partial, next func() string) (count int, err error) {
+// stream sends rows in the format of the query, compressed if the client accepts that.
+func (s *Server) stream(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery, limit int, rows query.Rows) (count int, err error) {
+	partial := q.plan.Partial
 	h := w.Header()
-	h.Set("Content-Type", formOf(wt).mediaType)
+	h.Set("Content-Type", q.format.MediaType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept-Encoding")
-	if wt != "json" {
+	if q.format != encode.JSON {
 		partial.Seal()
 		if days := partial.Days(); len(days) > 0 {
 			h.Set(missingHeader, strings.Join(days, ", "))
@@ -238,42 +241,42 @@ func (s *Server) stream(clock *stopwatch, w *answer, r *request, wt string, limi
 	if r.Method == http.MethodHead {
 		return 0, nil
 	}
-	if wt != "json" {
+	if q.format != encode.JSON {
 		h.Set("Trailer", moreTrailer)
-		if next != nil {
+		if q.pages && !q.explain {
 			h.Add("Trailer", nextTrailer)
 		}
 	}
-	out := s.packers.open(outside{w, clock, r.place}, w, r.Header.Get("Accept-Encoding"))
-	defer out.release()
-	tail, err := write(out, wt, limit, rows, partial, next)
+	out := s.compressors.Open(outside{w, clock, r}, h, r.Header.Get("Accept-Encoding"))
+	defer out.Release()
+	tail, err := q.format.Write(out, limit, rows, partial)
 	if err != nil {
-		return tail.count, err
+		return tail.Count, err
 	}
-	if wt != "json" {
-		h.Set(moreTrailer, strconv.FormatBool(tail.more))
-		if tail.next != "" {
-			h.Set(nextTrailer, tail.next)
+	if q.format != encode.JSON {
+		h.Set(moreTrailer, strconv.FormatBool(tail.More))
+		if tail.Next != "" {
+			h.Set(nextTrailer, tail.Next)
 		}
 	}
-	return tail.count, out.Close()
+	return tail.Count, out.Close()
 }
 
-// plan turns the text of a query and the parameters beside it into a plan.
-func (s *Server) plan(r *request, q *asked) error {
+// compile compiles the text of a query.
+func (s *Server) compile(r *request, q *sqlQuery) error {
 	params, scope := q.params, r.scope()
 	if !params.Has("q") {
 		return belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
 	o := query.Options{Customer: scope.Customer, Views: scope.Views, Now: s.Engine.Now(), Filter: params.Get("fq")}
-	page, err := readCursor(params)
+	page, err := encode.ParseCursor(params.Get("after"))
 	if err != nil {
 		return err
 	}
-	if page != nil && page.now != 0 {
-		o.Now = min(o.Now, page.now)
+	o.Pages = params.Has("after")
+	if page.Now != 0 {
+		o.Now = min(o.Now, page.Now)
 	}
-	o.Pages = page != nil
 	q.pages, q.now = o.Pages, o.Now
 	if o.Location, err = s.queryZone(scope.Customer, params); err != nil {
 		return err
@@ -296,10 +299,75 @@ func (s *Server) plan(r *request, q *asked) error {
 	if q.plan, err = query.Check(text, s.Tree.Catalog(), o); err != nil {
 		return err
 	}
-	if page != nil && page.mark != nil {
-		if q.plan, err = q.plan.Resume(page.mark); err != nil {
+	if page.Mark != nil {
+		if q.plan, err = q.plan.Resume(page.Mark); err != nil {
 			return err
 		}
 	}
 	return q.plan.Resolve(r.ctx(), s.Tree)
+}
+
+// outside writes to a client; the stopwatch of the query is paused meanwhile.
+type outside struct {
+	w       io.Writer
+	clock   *limit.Stopwatch
+	request *request // its place is lost while the client reads nothing
+}
+
+func (o outside) Write(b []byte) (n int, err error) {
+	o.clock.Pause()
+	defer o.clock.Resume()
+	if o.request == nil {
+		return o.w.Write(b)
+	}
+	if err := o.request.stillMay(); err != nil {
+		return 0, err
+	}
+	if lost := o.request.place.Wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {
+		err = lost
+	}
+	return n, err
+}
+
+// explain answers with the plan of a query instead of its rows: as an object for programs, with every part of it as a line for
+// people. In CSV and NDJSON only the lines are sent.
+func (s *Server) explain(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery) error {
+	if q.format != encode.JSON {
+		lines, err := compute(r, func() ([]query.Line, error) { return s.lines(clock, r, q.plan) })
+		if err != nil {
+			return err
+		}
+		_, err = s.stream(clock, w, r, q, len(lines), encode.LineRows(lines))
+		return err
+	}
+	text, err := compute(r, func() ([]byte, error) {
+		lines, err := s.lines(clock, r, q.plan)
+		if err != nil {
+			return nil, err
+		}
+		return encodeJSON(encode.Explain(q.plan, lines))
+	})
+	if err != nil {
+		return err
+	}
+	writeBody(w, http.StatusOK, text)
+	return nil
+}
+
+// lines are the parts of a plan, and how it would be answered.
+func (s *Server) lines(ctx context.Context, r *request, plan *query.Plan) ([]query.Line, error) {
+	lines := plan.Lines()
+	e, ok := s.Source(plan.Collection).(query.Explainer)
+	if !ok {
+		return lines, nil
+	}
+	more, err := e.Explain(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	// Which files an engine would read depends on the rows of all customers.
+	if r.level == belfry.LevelInstance && !r.scope().Limited() {
+		lines = append(lines, more...)
+	}
+	return lines, nil
 }

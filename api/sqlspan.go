@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/query"
 )
@@ -21,7 +22,7 @@ func (s *Server) queryZone(c belfry.CustomerID, params params) (*time.Location, 
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "" {
-		return nil, belfry.Errorf(belfry.BadParameter, "tz must be the name of a time zone, as Europe/Paris, UTC or Local, got %q", mask(clip(name)))
+		return nil, belfry.Errorf(belfry.BadParameter, "tz must be the name of a time zone, as Europe/Paris, UTC or Local, got %q", input.Mask(input.Clip(name)))
 	}
 	return z, nil
 }

@@ -2,43 +2,23 @@ package api
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"time"
-
-	"belfry/intake"
 )
 
-// EndBodies ends the bodies of rows that are under way, also those that wait for their clients: no more of them is read, and the clients learn
-// what became of the rows so far. It is called once, some time before the connections are closed.
+// EndBodies stops reading bodies of rows, also those whose clients send nothing, and answers with a report of the rows so far. It
+// is called once, some time before the connections are closed.
 func (s *Server) EndBodies() { s.end() }
 
 // whenEnded calls f when bodies are to end, unless stop is called before.
 func (s *Server) whenEnded(f func()) (stop func() bool) { return context.AfterFunc(s.ended, f) }
 
-// end ends the request of a place because the service stops.
-func (p *place) end() {
-	p.stop(intake.ErrStopped) // first: whoever begins to wait for the client after breakOff looks at it, see bodyReader.Read
-	p.breakOff()
-}
-
-// stopped says that the request must end because the service stops; nil: it may go on.
-func (p *place) stopped() error {
-	if p == nil {
-		return nil
-	}
-	if err := context.Cause(p.ctx); errors.Is(err, intake.ErrStopped) {
-		return err
-	}
-	return nil
-}
-
-// part sees to it that a client which still sends its body finds the answer. A connection that is closed with something unread in it is reset,
-// and then clients do not look for an answer. The standard library waits half a second between answer and close when a body was too large,
-// so this body is made one. HTTP/2 needs nothing of the kind.
-func (w *answer) part() {
+// closeGently lets a client that still sends its body read the answer. A connection that is closed with unread data is reset, and
+// clients then ignore the answer. The standard library waits half a second between answer and close when a body was too large, so
+// this marks the body as too large. HTTP/2 does not need it.
+func (w *answer) closeGently() {
 	http.NewResponseController(w).SetReadDeadline(time.Now()) // nothing more of the body is waited for
 	http.MaxBytesReader(w.ResponseWriter, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -179,31 +178,6 @@ func TestStopAnswersWhoSends(t *testing.T) {
 	text, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != 503 || !res.Close || !strings.Contains(string(text), "the first row of this body has been dealt with: 1 stored; ") {
 		t.Errorf("%s %s %v", res.Status, text, err)
-	}
-}
-
-// TestStopAfterTheBody: what ends after its request does not touch the connection.
-func TestStopAfterTheBody(t *testing.T) {
-	p := &place{limiter: &limiter{shared: true}, waits: &waits{}, abort: func() { t.Error("broken off") }, stop: func(error) {}}
-	p.leave()
-	p.end()
-}
-
-// TestStopWithoutPlace: a body that has lost its place to others does not wait for one to learn that the service stops.
-func TestStopWithoutPlace(t *testing.T) {
-	h := limiter{shared: true}
-	s := &Server{}
-	r := &request{Request: httptest.NewRequest("POST", "/api/send", nil), server: s, customer: 1, limits: &Limits{Wait: time.Second, Idle: time.Hour}}
-	r.place, _ = s.take(r, &h, 1)
-	err := r.place.wait(func() {
-		r.place.lose()
-		if !h.enter(t.Context(), 2, 1) || !h.enter(t.Context(), 3, 1) { // all there are
-			t.Error("no place")
-		}
-		r.place.end()
-	})
-	if r.place.stopped() == nil || err != r.place.stopped() {
-		t.Errorf("got %v", err)
 	}
 }
 

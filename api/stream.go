@@ -1,18 +1,21 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
 
 	"belfry"
+	"belfry/api/input"
+	"belfry/api/live"
 	"belfry/catalog"
 )
 
 var streamRoutes = []Route{{
 	Method: "GET", Path: "/api/stream", Level: belfry.LevelRead, Limited: true, serve: (*Server).live,
 	ID: "stream", Tag: "items", Help: "Tells changes of status and events as they happen, as server-sent events.",
-	Detail: "`event: status` and `event: event` carry JSON in `data`; `event: resync` says that messages are missing and the client should read what it shows anew. " +
+	Detail: "`event: status` and `event: event` carry JSON in `data`; `event: resync` says that messages are missing and the client should read again what it shows. " +
 		"Lines that begin with a colon only keep the connection.",
 	Params: []Param{
 		{Name: "types", Schema: "pattern=^ *(status|event) *(, *(status|event) *)*$", Help: "Which messages to send, as `status,event`; both unless given."},
@@ -25,9 +28,9 @@ var streamRoutes = []Route{{
 	Errors:  []belfry.Code{belfry.RateLimited, belfry.Overloaded, belfry.StorageUnavailable},
 }}
 
-// live tells a client what happens, as server-sent events, until one of them has enough. The client is told everything
-// from the moment on at which it has the header of the answer; before that, what it missed since the last message it
-// knows, or, when that is not to be had any more, that it should read everything again.
+// live sends a client changes of status and events as server-sent events, until the client or the service ends the stream. The
+// client gets everything from the moment at which it has the header of the answer; before that, what it missed since the
+// last message it knows or, when that is gone, a resync.
 func (s *Server) live(w *answer, r *request) error {
 	kinds, err := messageKinds(r.params)
 	if err != nil {
@@ -41,60 +44,70 @@ func (s *Server) live(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	timing := s.Hub.timing
-	if timing.alive, err = streamAlive(r.params, timing.alive); err != nil {
+	alive, err := streamAlive(r.params, s.Hub.Timing.Alive)
+	if err != nil {
 		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy must not gather what is to arrive at once
+	h.Set("X-Accel-Buffering", "no") // proxies must not buffer a stream
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	t := &sseConn{server: s, w: w, r: r, timing: timing, ctl: http.NewResponseController(w), idle: w.idle}
-	if t.listener, err = s.Hub.listen(r.scope(), r.limits, t.cut); err != nil {
+	listener, err := s.Hub.Listen(r.scope(), kinds, r.limits.Streams, r.limits.AllStreams)
+	if err != nil {
 		h.Del("X-Accel-Buffering")
 		return err
 	}
-	defer t.listener.leave()
-	t.listener.kinds = kinds
-	w.idle = 0 // the time limits are the stream's own
-	defer func() { w.idle = min(t.idle, lastWords) }()
-	t.alive, t.check = time.NewTimer(t.timing.alive), time.NewTicker(t.timing.check)
-	defer t.alive.Stop()
-	defer t.check.Stop()
+	defer listener.Close()
+	c := &sseConn{server: s, w: w, r: r, listener: listener, ctl: http.NewResponseController(w), idle: w.idle, silence: alive}
+	w.idle = 0 // the stream sets its own deadlines
+	defer func() { w.idle = min(c.idle, closeTime) }()
+	c.alive, c.check = time.NewTimer(alive), time.NewTicker(s.Hub.Timing.Check)
+	defer c.alive.Stop()
+	defer c.check.Stop()
 	if bounded {
 		over := time.NewTimer(length)
 		defer over.Stop()
-		t.over = over.C
+		c.over = over.C
 	}
-	t.run(t.listener.begin(last))
+	cut := make(chan struct{})
+	stop := context.AfterFunc(s.Hub.Context(), func() {
+		defer close(cut)
+		c.cut()
+	})
+	defer func() {
+		if !stop() {
+			<-cut // the connection may serve another request after this one
+		}
+	}()
+	c.run(listener.Resume(last))
 	return nil
 }
 
-// lastWords is how long the end of a stream may take: it must not hold up the end of the service.
-const lastWords = 500 * time.Millisecond
+// closeTime is how long the end of a stream may take: it must not delay the end of the service.
+const closeTime = 500 * time.Millisecond
 
-// messageKinds reads which messages the client wants.
-func messageKinds(p params) (kinds messageKind, err error) {
+// messageKinds reads the parameter types.
+func messageKinds(p params) (kinds live.Kind, err error) {
 	if !p.Has("types") {
-		return allMessages, nil
+		return live.Statuses | live.Events, nil
 	}
 	for name := range strings.SplitSeq(p.Get("types"), ",") {
 		switch strings.TrimSpace(name) {
 		case "status":
-			kinds |= statusMessage
+			kinds |= live.Statuses
 		case "event":
-			kinds |= eventMessage
+			kinds |= live.Events
 		default:
-			return 0, belfry.Errorf(belfry.BadParameter, "types must be status, event or status,event, got %.64q", mask(p.Get("types")))
+			return 0, belfry.Errorf(belfry.BadParameter, "types must be status, event or status,event, got %.64q", input.Mask(p.Get("types")))
 		}
 	}
 	return kinds, nil
 }
 
-// streamLength reads how long the client wants to listen.
+// streamLength reads the parameter for.
 func streamLength(p params) (length time.Duration, bounded bool, err error) {
 	text := strings.ToLower(p.Get("for"))
 	if !p.Has("for") || text == "0s" {
@@ -102,19 +115,19 @@ func streamLength(p params) (length time.Duration, bounded bool, err error) {
 	}
 	d, err := catalog.ParseDuration(text)
 	if err != nil {
-		return 0, false, belfry.Errorf(belfry.BadParameter, "for must be 0s or a whole number with s, m, h, d or w, as 30s, got %.64q", mask(p.Get("for")))
+		return 0, false, belfry.Errorf(belfry.BadParameter, "for must be 0s or a whole number with s, m, h, d or w, as 30s, got %.64q", input.Mask(p.Get("for")))
 	}
 	return d.Std(), true, nil
 }
 
-// streamAlive reads how long the stream may say nothing. A client that shows that its connection is gone needs to know soon.
+// streamAlive reads the parameter alive. A client that shows whether it is connected needs a short silence.
 func streamAlive(p params, usual time.Duration) (time.Duration, error) {
 	if !p.Has("alive") {
 		return usual, nil
 	}
 	d, err := catalog.ParseDuration(strings.ToLower(p.Get("alive")))
 	if err != nil || d.Std() < time.Second || d.Std() > time.Minute {
-		return 0, belfry.Errorf(belfry.BadParameter, "alive must be between 1s and 1m, as 5s, got %.64q", mask(p.Get("alive")))
+		return 0, belfry.Errorf(belfry.BadParameter, "alive must be between 1s and 1m, as 5s, got %.64q", input.Mask(p.Get("alive")))
 	}
 	return d.Std(), nil
 }
@@ -124,139 +137,124 @@ type sseConn struct {
 	server   *Server
 	w        *answer
 	r        *request
-	listener *listener
-	timing   hubTiming
+	listener *live.Listener
 	ctl      *http.ResponseController
-	idle     time.Duration // how long the client may take nothing
-	alive    *time.Timer   // it is time to say something
-	check    *time.Ticker  // it is time to look at the key
+	idle     time.Duration // how long a write may take
+	silence  time.Duration // longest silence
+	alive    *time.Timer   // the silence is over
+	check    *time.Ticker  // it is time to check the key
 	over     <-chan time.Time
-	ended    time.Time // when the client had listened for as long as it wanted
+	ended    time.Time // when the time that the client asked for was over
 }
 
-// run ends when the client goes away, or takes nothing, or may not listen any more, or has listened for as long as it
-// wanted, or when the service stops.
-func (t *sseConn) run(continued bool) {
-	goOn := t.greet(continued)
-	for goOn && !t.complete() {
-		p, ok := t.listener.read()
+// run sends messages until the client disconnects or reads nothing, loses its rights, has listened for as long as it wanted, or
+// the service stops.
+func (c *sseConn) run(resumed bool) {
+	ok := c.greet(resumed)
+	for ok && !c.complete() {
+		p, complete := c.listener.Read()
 		switch {
-		case !ok:
-			goOn = t.resync()
-		case p.wait != nil:
-			goOn = t.wait(p.wait)
-		case p.messages > 0: // else they are of a kind that this client does not want
-			goOn = t.tell(p)
+		case !complete:
+			ok = c.send(c.listener.Resync())
+		case p.Wait != nil:
+			ok = c.wait(p.Wait)
+		case len(p.Texts) > 0: // else the client wants messages of other kinds
+			// Unless there is more already, the next messages are gathered for a moment.
+			ok = c.send(p.Texts...) && (p.More || c.rest(c.server.Hub.Timing.Gather))
 		}
 	}
 }
 
-// tell sends a part. Unless there is more already, what comes next has a moment to gather.
-func (t *sseConn) tell(p part) bool {
-	said := t.say(p.texts...)
-	t.server.Hub.sent.Add(int64(p.messages)) // also when the stream ends with it: the client may have got them
-	return said && (p.more || t.rest(t.timing.pace))
-}
-
-// retry is after how many milliseconds a browser comes back that was cut off.
+// retry is after how many milliseconds a browser reconnects.
 const retry = "retry: 2000\n"
 
-// greet tells the client where it is, so that it can come back before the first message, too.
-func (t *sseConn) greet(continued bool) bool {
-	if !continued {
-		return t.say([]byte(retry)) && t.resync()
+// greet sends the client its position, so that it can resume even before the first message.
+func (c *sseConn) greet(resumed bool) bool {
+	if !resumed {
+		return c.send([]byte(retry)) && c.send(c.listener.Resync())
 	}
-	return t.say([]byte(retry + "id: " + t.listener.end() + "\n\n"))
+	return c.send([]byte(retry + "id: " + c.listener.Last() + "\n\n"))
 }
 
-// resync tells the client that it has missed something, and where it is now.
-func (t *sseConn) resync() bool {
-	t.server.Hub.resyncs.Add(1)
-	id := t.listener.end()
-	return t.say([]byte("id: " + id + "\nevent: resync\ndata: {\"id\":\"" + id + "\"}\n\n"))
-}
-
-// say sends something, if the client may still hear it.
-func (t *sseConn) say(parts ...[]byte) bool {
-	if !t.server.mayListen(t.r) {
+// send writes to the client, if it still has the rights.
+func (c *sseConn) send(texts ...[]byte) bool {
+	if !c.server.mayListen(c.r) {
 		return false
 	}
-	t.alive.Reset(t.timing.alive)
-	for _, p := range parts {
-		if !t.hasten() {
+	c.alive.Reset(c.silence)
+	for _, text := range texts {
+		if !c.extend() {
 			return false
 		}
-		if _, err := t.w.Write(p); err != nil {
+		if _, err := c.w.Write(text); err != nil {
 			return false
 		}
 	}
-	return t.hasten() && t.ctl.Flush() == nil
+	return c.extend() && c.ctl.Flush() == nil
 }
 
-// hasten gives the client some time for the next part. When streams are to end, cut takes that back; whichever comes
-// second sees the other.
-func (t *sseConn) hasten() bool {
-	if t.idle > 0 {
-		t.ctl.SetWriteDeadline(time.Now().Add(t.idle)) // a recorder in a test has none
+// extend sets the deadline of the next write. When streams are to end, cut shortens it; whichever comes second sees the
+// other.
+func (c *sseConn) extend() bool {
+	if c.idle > 0 {
+		c.ctl.SetWriteDeadline(time.Now().Add(c.idle)) // a recorder in a test has none
 	}
-	select {
-	case <-t.server.Hub.ended:
-		t.cut()
+	if c.server.Hub.Context().Err() != nil {
+		c.cut()
 		return false
-	default:
-		return true
 	}
+	return true
 }
 
-// cut lets a client go that takes nothing. One that does has time to get what it is being told.
-func (t *sseConn) cut() { t.ctl.SetWriteDeadline(time.Now().Add(lastWords)) }
+// cut ends a write that hangs, after the time that a client which reads needs for it.
+func (c *sseConn) cut() { c.ctl.SetWriteDeadline(time.Now().Add(closeTime)) }
 
-// wait waits for changes. Meanwhile it says now and then that it is there.
-func (t *sseConn) wait(wake <-chan struct{}) bool {
-	if !t.ended.IsZero() {
-		return t.rest(time.Millisecond)
+// wait waits for changes, and keeps the connection alive meanwhile.
+func (c *sseConn) wait(wake <-chan struct{}) bool {
+	if !c.ended.IsZero() {
+		return c.rest(time.Millisecond)
 	}
 	select {
 	case <-wake:
 		return true
-	case <-t.alive.C:
-		return t.say([]byte(": still here\n\n"))
-	case <-t.check.C:
-		return t.server.mayListen(t.r)
-	case <-t.over:
-		t.ended = time.Now()
+	case <-c.alive.C:
+		return c.send([]byte(": still here\n\n"))
+	case <-c.check.C:
+		return c.server.mayListen(c.r)
+	case <-c.over:
+		c.ended = time.Now()
 		return true
-	case <-t.r.ctx().Done():
+	case <-c.r.ctx().Done():
 		return false
-	case <-t.server.Hub.ended:
+	case <-c.server.Hub.Context().Done():
 		return false
 	}
 }
 
-// rest lets what comes next gather for a moment.
-func (t *sseConn) rest(d time.Duration) bool {
+// rest waits for a while, in which messages gather.
+func (c *sseConn) rest(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-t.over:
-		t.ended = time.Now()
+	case <-c.over:
+		c.ended = time.Now()
 		return true
-	case <-t.r.ctx().Done():
+	case <-c.r.ctx().Done():
 		return false
-	case <-t.server.Hub.ended:
+	case <-c.server.Hub.Context().Done():
 		return false
 	}
 }
 
-// complete tells whether a client that has listened for as long as it wanted has all that was committed until then. While
-// more comes all the time nobody can say, and it ends soon after.
-func (t *sseConn) complete() bool {
-	return !t.ended.IsZero() && (t.listener.settled() && t.listener.atEnd() || time.Since(t.ended) > lastWords)
+// complete reports whether a client that has listened for as long as it wanted has all that was committed until then. Under a
+// constant flow of changes it never catches up, and the stream ends soon after.
+func (c *sseConn) complete() bool {
+	return !c.ended.IsZero() && (c.listener.CaughtUp() || time.Since(c.ended) > closeTime)
 }
 
-// mayListen tells whether who asked may still have the answer, and whether the session still acts in the same customer.
+// mayListen reports whether the request still has its rights, and whether its session still acts in the same customer.
 func (s *Server) mayListen(r *request) bool {
 	c, err := r.rights()
 	return err == nil && c == r.customer

@@ -2,12 +2,13 @@ package api
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,26 +16,40 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"belfry"
+	"belfry/api/live"
 )
 
-// streams is a server with real sockets over a stage.
+// streams is a server with real sockets and a hub.
 type streams struct {
-	*stage
 	*rig
-	url string
+	url  string
+	item belfry.ID // of MAIN
 }
 
-func newStreams(t *testing.T, change func(*Hub)) *streams {
-	s := &streams{stage: newStage(t), rig: newRig(t)}
-	if change != nil {
-		change(s.Hub)
+func newStreams(t *testing.T, timing func(*live.Timing)) *streams {
+	s := &streams{rig: newRig(t)}
+	main, err := s.Tree.Place(belfry.Whole(1), "", "")
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.stage.run()
-	s.rig.Server.Hub = s.stage.Hub
+	s.item = main.ID
+	s.Hub = live.NewHub(s.Tree)
+	if timing != nil {
+		timing(&s.Hub.Timing)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Hub.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 	s.SetLimits(Limits{Streams: 300, AllStreams: 300, Idle: time.Minute})
-	server := httptest.NewServer(s.rig.Server)
+	server := httptest.NewServer(s.Server)
 	t.Cleanup(server.Close)
-	t.Cleanup(s.stage.Hub.Close) // before it
+	t.Cleanup(s.Hub.Close) // before it
 	s.url = server.URL
 	return s
 }
@@ -51,10 +66,10 @@ type ear struct {
 }
 
 func (s *streams) open(params string, headers ...string) *ear {
-	s.stage.t.Helper()
+	s.t.Helper()
 	req, err := http.NewRequest("GET", s.url+"/api/stream?"+params, nil)
 	if err != nil {
-		s.stage.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	req.Header.Set("X-Api-Key", readKey)
 	req.Header.Set("Accept-Encoding", "gzip")
@@ -64,15 +79,15 @@ func (s *streams) open(params string, headers ...string) *ear {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		s.stage.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	s.stage.t.Cleanup(func() { res.Body.Close() })
+	s.t.Cleanup(func() { res.Body.Close() })
 	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" || res.Header.Get("Content-Encoding") != "" {
-		s.stage.t.Fatalf("%d, %v", res.StatusCode, res.Header)
+		s.t.Fatalf("%d, %v", res.StatusCode, res.Header)
 	}
-	e := &ear{t: s.stage.t, body: res.Body, in: bufio.NewReader(res.Body)}
+	e := &ear{t: s.t, body: res.Body, in: bufio.NewReader(res.Body)}
 	if m, err := e.next(); err != nil || m.id == "" {
-		s.stage.t.Fatalf("it begins with %v, %v", m, err)
+		s.t.Fatalf("it begins with %v, %v", m, err)
 	}
 	return e
 }
@@ -112,12 +127,35 @@ func (e *ear) want(event string) message {
 }
 
 func (s *streams) change(to belfry.Status) {
-	s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, to, 0, "")}})
+	s.happen(to, "")
+}
+
+// happen commits a status of MAIN.
+func (s *streams) happen(to belfry.Status, info string) {
+	c := belfry.StateChange{Item: s.item, Differs: true}
+	c.Status, c.Info = to, info
+	s.Hub.Add(&belfry.Record{Customer: 1, States: []belfry.StateChange{c}})
+}
+
+// counter reads a counter of the hub.
+func counter(t *testing.T, reg *prometheus.Registry, name string) (v float64) {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			v = f.GetMetric()[0].GetGauge().GetValue() + f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	return v
 }
 
 // TestStreamResumes: who was cut off gets what it missed, by header or by parameter; who asks for too much is told.
 func TestStreamResumes(t *testing.T) {
-	s := newStreams(t, nil)
+	s, reg := newStreams(t, nil), prometheus.NewRegistry()
+	s.Hub.Register(reg)
 	e := s.open("")
 	begin := e.last
 	s.change(belfry.OK)
@@ -145,15 +183,15 @@ func TestStreamResumes(t *testing.T) {
 		e := s.open("lasteventid=" + unknown) // its first message is the resync
 		f(e)
 	}
-	if n := s.stage.Hub.resyncs.Load(); n != 2 {
-		t.Errorf("%d resyncs", n)
+	if n := counter(t, reg, "belfry_stream_resyncs_total"); n != 2 {
+		t.Errorf("%v resyncs", n)
 	}
 }
 
 // TestSlowClient: a client that does not read costs a bounded amount of memory and holds up nobody. When it reads again it
 // is told that it missed something, and then hears what is new.
 func TestSlowClient(t *testing.T) {
-	s := newStreams(t, func(h *Hub) { h.limits.feed, h.timing.pace = 64<<10, time.Millisecond })
+	s := newStreams(t, func(l *live.Timing) { l.Gather = time.Millisecond })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -167,25 +205,25 @@ func TestSlowClient(t *testing.T) {
 	}
 	e := &ear{t: t, body: res.Body, in: bufio.NewReader(res.Body)}
 	info := strings.Repeat("x", 10_000)
-	for i := range 2000 { // 40 MB, more than sockets hold
-		s.happen(s.alarm(1, 12, info, belfry.OK, belfry.Major)) // a status and an event
-		if i%50 == 0 {
-			for !s.settledNow() {
-				time.Sleep(time.Millisecond) // the hub has caught up, whatever the client does
+	quick, err := s.Hub.Listen(belfry.Whole(1), live.Statuses|live.Events, 300, 300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer quick.Close()
+	const changes = 4000 // 40 MB, more than a feed and sockets hold
+	for i := range changes {
+		s.happen(belfry.Major, info)
+		for i%50 == 0 || i == changes-1 { // the hub catches up, whatever the client does
+			if _, ok := quick.Read(); !ok {
+				t.Fatal("the hub is not read in time")
+			} else if quick.CaughtUp() {
+				break
 			}
+			runtime.Gosched()
 		}
 	}
-	for !s.settledNow() {
-		time.Sleep(time.Millisecond)
-	}
-	f := s.byOwner[1][0]
-	f.mu.Lock()
-	kept, newest := f.bytes, f.id(f.next-1)
-	f.mu.Unlock()
-	if kept > 64<<10 {
-		t.Errorf("%d bytes are kept", kept)
-	}
-	told, heard, before := 0, 0, []uint64{0, 0}
+	newest := quick.Last()
+	resyncs, received, before := 0, 0, ""
 	for e.last != newest {
 		m, err := e.next()
 		if err != nil {
@@ -193,40 +231,25 @@ func TestSlowClient(t *testing.T) {
 		}
 		switch m.event {
 		case "resync":
-			told++
-		case "status", "event":
-			heard++
+			resyncs++
+		case "status":
+			received++
+			if len(m.id) < len(before) || len(m.id) == len(before) && m.id <= before {
+				t.Fatalf("%s comes after %s", m.id, before)
+			}
 		}
-		if now := numbers(t, m.id); slices.Compare(now, before) > 0 {
-			before = now
-		} else if m.event != "resync" {
-			t.Fatalf("%s comes after %v", m.id, before)
-		}
+		before = m.id
 	}
-	if told == 0 || heard >= 4000 {
-		t.Errorf("%d messages were heard, and %d times it was told that some are missing", heard, told)
+	if resyncs == 0 || received >= changes {
+		t.Errorf("%d messages were received, and %d resyncs", received, resyncs)
 	}
 	s.change(belfry.Critical)
 	e.want("status")
 }
 
-// settledNow tells whether the hub has nothing left to write.
-func (s *stage) settledNow() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, all := range s.byOwner {
-		for _, f := range all {
-			if len(f.inbox) > 0 || f.busy {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // TestStreamEnds: revoked and expired keys end a stream, with nothing more said.
 func TestStreamEnds(t *testing.T) {
-	s := newStreams(t, func(h *Hub) { h.timing.check = time.Millisecond })
+	s := newStreams(t, func(l *live.Timing) { l.Check = time.Millisecond })
 	f := func(end func()) {
 		t.Helper()
 		e := s.open("types=status")
@@ -243,12 +266,12 @@ func TestStreamEnds(t *testing.T) {
 		}
 	})
 	f(func() { s.addKey(readKey, belfry.LevelRead, belfry.At(time.Now().Add(-time.Second))) })
-	f(s.stage.Hub.Close)
+	f(s.Hub.Close)
 }
 
 // TestStreamKeepsAlive: a stream with nothing to tell says so.
 func TestStreamKeepsAlive(t *testing.T) {
-	s := newStreams(t, func(h *Hub) { h.timing.alive = time.Millisecond })
+	s := newStreams(t, func(l *live.Timing) { l.Alive = time.Millisecond })
 	e := s.open("")
 	for range 3 {
 		e.want("comment")
@@ -257,7 +280,7 @@ func TestStreamKeepsAlive(t *testing.T) {
 
 // TestStreamAlive: a client can ask how often an idle stream says that it is there.
 func TestStreamAlive(t *testing.T) {
-	s := newStreams(t, func(h *Hub) { h.timing.alive = time.Hour })
+	s := newStreams(t, func(l *live.Timing) { l.Alive = time.Hour })
 	s.open("alive=1s").want("comment")
 }
 
@@ -281,25 +304,13 @@ func TestStreamFor(t *testing.T) {
 func TestManyClients(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	s := newStreams(t, nil)
-	s.stage.Hub.register(reg)
+	s.Hub.Register(reg)
 	const clients, changes = 100, 50
 	ears := make([]*ear, clients)
 	for i := range ears {
 		ears[i] = s.open("")
 	}
-	value := func(name string) (v float64) {
-		t.Helper()
-		families, err := reg.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range families {
-			if f.GetName() == name {
-				v = f.GetMetric()[0].GetGauge().GetValue() + f.GetMetric()[0].GetCounter().GetValue()
-			}
-		}
-		return v
-	}
+	value := func(name string) float64 { return counter(t, reg, name) }
 	if n := value("belfry_streams"); n != clients {
 		t.Errorf("%v streams are open", n)
 	}
@@ -317,7 +328,7 @@ func TestManyClients(t *testing.T) {
 			}
 		}
 	}
-	s.stage.Hub.Close()
+	s.Hub.Close()
 	for _, e := range ears {
 		if m, err := e.next(); err != io.EOF {
 			t.Errorf("got %v, %v", m, err)
@@ -326,7 +337,7 @@ func TestManyClients(t *testing.T) {
 	if n := value("belfry_stream_messages_total"); n != clients*changes {
 		t.Errorf("%v messages were sent", n)
 	}
-	if res := s.rig.do("GET", "/api/stream", "", "X-Api-Key: "+readKey); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+	if res := s.do("GET", "/api/stream", "", "X-Api-Key: "+readKey); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
 		t.Errorf("after the end: %d %v", res.StatusCode, res.Header)
 	}
 }
@@ -335,7 +346,7 @@ func TestStreamParameters(t *testing.T) {
 	s := newStreams(t, nil)
 	f := func(query string, want int) {
 		t.Helper()
-		if res := s.rig.do("GET", "/api/stream?"+query, "", "X-Api-Key: "+readKey); res.StatusCode != want {
+		if res := s.do("GET", "/api/stream?"+query, "", "X-Api-Key: "+readKey); res.StatusCode != want {
 			t.Errorf("%s: %d", query, res.StatusCode)
 		}
 	}
@@ -352,7 +363,7 @@ func TestStreamParameters(t *testing.T) {
 	f("alive=61s", 400)
 	f("alive=", 400)
 	f("view=MAIN", 400)
-	if res := s.rig.do("HEAD", "/api/stream", "", "X-Api-Key: "+readKey); res.StatusCode != 200 {
+	if res := s.do("HEAD", "/api/stream", "", "X-Api-Key: "+readKey); res.StatusCode != 200 {
 		t.Errorf("HEAD: %d", res.StatusCode)
 	}
 }

@@ -34,7 +34,7 @@ var healthRoutes = []Route{
 	},
 }
 
-// Health is how the service fares.
+// Health is the condition of the service.
 type Health struct {
 	Version     Version         `json:"version"`
 	Started     string          `json:"started" schema:"format=date-time"`
@@ -136,7 +136,7 @@ type HealthConnected struct {
 	Idle int `json:"idle"`
 }
 
-// system tells how the service fares: of all customers together, so it is for the administrator of the instance alone.
+// system answers with the condition of the service. It covers all customers, so it is for instance administrators only.
 func (s *Server) system(w *answer, r *request) error {
 	const whose = 0 // everybody's
 	h, err := s.Health(whose)
@@ -154,12 +154,12 @@ func (s *Server) system(w *answer, r *request) error {
 	return nil
 }
 
-// confirmClock takes an administrator's word that the clock is right.
+// confirmClock confirms that the clock is right.
 func (s *Server) confirmClock(w *answer, r *request) error {
 	return s.confirm(w, r, "clock")
 }
 
-// confirmFault takes an administrator's word that a fault is known.
+// confirmFault confirms a fault.
 func (s *Server) confirmFault(w *answer, r *request) error { return s.confirm(w, r, r.PathValue("id")) }
 
 // FaultHeader tells in the answer to a confirmation whether the fault was open.

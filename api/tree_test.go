@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,87 +11,61 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"belfry"
+	"belfry/api/tree"
 	"belfry/meta"
 )
 
-// TestPageOf holds pages to a list that is sorted whole.
-func TestPageOf(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		var all []*meta.Node
-		for i := range random.IntN(60) {
-			n := &meta.Node{Kind: treeOrder[random.IntN(len(treeOrder))], Name: fmt.Sprint("n/", random.IntN(40), "/", i), Package: []string{"label", "link"}[i%2]}
-			all = append(all, n)
-		}
-		want := slices.SortedFunc(slices.Values(all), byMark)
-		limit := 1 + random.IntN(20)
-		var got []*meta.Node
-		for after := ""; ; {
-			mark, err := parseMark(after)
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, more := pageOf(slices.Clone(all), mark, limit)
-			got = append(got, page...)
-			if more && len(page) != limit || len(page) > limit {
-				t.Fatalf("a page of %d has %d, more %t", limit, len(page), more)
-			}
-			if !more {
-				break
-			}
-			after = markOf(page[len(page)-1]).String()
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("pages of %d from %d entries give %d", limit, len(all), len(got))
-		}
-	}
+// treeRig is a server over a tree to which records are applied without a sequencer: customer 1 has MAIN, in it the resource web,
+// and in that the object cpu.
+type treeRig struct {
+	*rig
+	pos belfry.Position
 }
 
-func FuzzTreeMark(f *testing.F) {
-	f.Add("object/cpu")
-	f.Add("element/label/a/b")
-	f.Add("element/label")
-	f.Add("view/")
-	f.Fuzz(func(t *testing.T, text string) {
-		m, err := parseMark(text)
-		if err != nil || text == "" {
-			return
-		}
-		if m.String() != text {
-			t.Errorf("%q reads %q", text, m)
-		}
-		if again, err := parseMark(m.String()); err != nil || again != m {
-			t.Errorf("%q is %v, then %v, %v", text, m, again, err)
-		}
-	})
-}
-
-// newTreeStage is a server whose tree is that of a stage.
-func newTreeStage(t *testing.T) *streams {
-	s := &streams{stage: newStage(t), rig: newRig(t)}
+func newTreeRig(t *testing.T) *treeRig {
+	s := &treeRig{rig: newRig(t)}
 	key, err := json.Marshal(s.Tree.Key(belfry.HashOf(readKey)).Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.happen(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: readKey[34:], Body: key}}})
-	s.rig.Server.Tree = s.stage.tree
+	customer, err := json.Marshal(belfry.Customer{ID: 1, Name: "customer 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Tree = meta.NewTree(s.Tree.Catalog())
+	s.apply(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocCustomer, Name: "customer 1", Body: customer}}, Items: []belfry.Item{
+		{ID: 10, Customer: 1, Kind: belfry.KindView, Name: belfry.Main, Class: "generic"},
+		{ID: 11, Customer: 1, Kind: belfry.KindResource, Name: "web", Parent: 10, Resource: 11, Class: "custom", Package: "custom"},
+		{ID: 12, Customer: 1, Kind: belfry.KindObject, Name: "cpu", Parent: 11, Resource: 11, Class: "load"},
+	}})
+	s.apply(&belfry.Record{Docs: []belfry.Doc{{Kind: belfry.DocKey, Customer: 1, Name: readKey[34:], Body: key}}})
 	return s
+}
+
+// apply applies a record to the tree.
+func (s *treeRig) apply(r *belfry.Record) {
+	s.t.Helper()
+	s.pos++
+	r.SetPos(s.pos)
+	if err := s.Tree.Apply(r); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // TestTreeOfMany reads a view of many objects page by page while the view changes.
 func TestTreeOfMany(t *testing.T) {
 	const objects = 5000
-	s := newTreeStage(t)
+	s := newTreeRig(t)
 	var items []belfry.Item
 	for i := range objects {
 		items = append(items, belfry.Item{ID: belfry.ID(100 + i), Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprintf("o%05d", (i*7919)%objects), Parent: 11, Resource: 11, Class: "load"})
 	}
-	s.happen(&belfry.Record{Customer: 1, Items: items})
+	s.apply(&belfry.Record{Customer: 1, Items: items})
 	var names []string
 	after := ""
 	for pages := 0; ; pages++ {
 		var answer treeAnswer
-		res := s.rig.do("GET", "/api/tree?view=web&limit=700&after="+after, "", "X-Api-Key: "+readKey)
+		res := s.do("GET", "/api/tree?view=web&limit=700&after="+after, "", "X-Api-Key: "+readKey)
 		text, _ := io.ReadAll(res.Body)
 		if err := json.Unmarshal(text, &answer); err != nil || res.StatusCode != 200 {
 			t.Fatalf("%d %v: %.200s", res.StatusCode, err, text)
@@ -105,7 +78,7 @@ func TestTreeOfMany(t *testing.T) {
 		}
 		after = answer.Next
 		gone := belfry.Item{ID: belfry.ID(100 + pages), Customer: 1, Kind: belfry.KindObject, Name: items[pages].Name, Parent: 11, Resource: 11, Class: "load", Removed: 1}
-		s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{gone}})
+		s.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{gone}})
 	}
 	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) || len(names) < objects-10 {
 		t.Errorf("%d names, sorted %t", len(names), slices.IsSorted(names))
@@ -114,8 +87,8 @@ func TestTreeOfMany(t *testing.T) {
 
 // TestTreeSecrets: of what a resource was told, only its place is shown.
 func TestTreeSecrets(t *testing.T) {
-	s := newTreeStage(t)
-	s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{
+	s := newTreeRig(t)
+	s.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{
 		{
 			ID: 40, Customer: 1, Kind: belfry.KindResource, Name: "ping", Parent: 10, Resource: 40, Class: "network-ping", Package: "network-ping",
 			Details: &belfry.Details{Answers: map[string]string{"posx": "10", "posy": "20", "ip_address_fqdn": "hush", "community": "hush"}},
@@ -129,7 +102,7 @@ func TestTreeSecrets(t *testing.T) {
 			Details: &belfry.Details{Answers: map[string]string{"password": "hush"}},
 		},
 	}})
-	res := s.rig.do("GET", "/api/tree?after=resource/a", "", "X-Api-Key: "+readKey)
+	res := s.do("GET", "/api/tree?after=resource/a", "", "X-Api-Key: "+readKey)
 	text, _ := io.ReadAll(res.Body)
 	_, children, _ := strings.Cut(string(text), `"children":`)
 	const counts = `"counts":{"-":0,"0":0,"1":0,"2":0,"3":0,"?":0},"acknowledged":false,"isunmanaged":false,`
@@ -144,17 +117,17 @@ func TestTreeSecrets(t *testing.T) {
 
 // TestTreeElements: a shortcut has the status of its target, and elements say which of their ends are gone.
 func TestTreeElements(t *testing.T) {
-	s := newTreeStage(t)
+	s := newTreeRig(t)
 	element := func(id belfry.ID, pkg, name string, answers map[string]string) belfry.Item {
 		return belfry.Item{ID: id, Customer: 1, Kind: belfry.KindElement, Name: name, Parent: 10, Package: pkg, Details: &belfry.Details{Answers: answers}}
 	}
-	s.happen(&belfry.Record{Customer: 1, Items: []belfry.Item{
+	s.apply(&belfry.Record{Customer: 1, Items: []belfry.Item{
 		element(41, "link", "half", map[string]string{"from": "web", "to": "nowhere"}),
 		element(42, "link", "whole", map[string]string{"from": "web", "to": "web"}),
 		element(43, "shortcut", "lost", map[string]string{"target": "nowhere"}),
 		element(44, "shortcut", "to web", map[string]string{"target": "web"}),
 	}})
-	res := s.rig.do("GET", "/api/tree?after=resource/z", "", "X-Api-Key: "+readKey)
+	res := s.do("GET", "/api/tree?after=resource/z", "", "X-Api-Key: "+readKey)
 	var got treeAnswer
 	if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
 		t.Fatal(err)
@@ -173,11 +146,11 @@ shortcut to web "Unknown" [] 6
 	}
 }
 
-// treeAnswer is one view with a page of its content, as writeTree writes it.
+// treeAnswer is a tree.Body.
 type treeAnswer struct {
-	View     treeItem       `json:"view"`
+	View     tree.Item      `json:"view"`
 	Content  map[string]int `json:"content"`
-	Children []treeItem     `json:"children"`
+	Children []tree.Item    `json:"children"`
 	More     bool           `json:"more"`
 	Next     string         `json:"next"`
 }

@@ -5,6 +5,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/input"
 )
 
 var (
@@ -106,7 +107,7 @@ func (s *Server) createUser(w *answer, r *request) error {
 	if err := noRepeat(r); err != nil {
 		return err
 	}
-	if mask(u.Name) != u.Name {
+	if input.Mask(u.Name) != u.Name {
 		return belfry.Errorf(belfry.BadParameter, "a user must not be named like a key: the name is shown to others; choose another")
 	}
 	made, err := s.Accounts.CreateUser(r.caller(), accounts.UserWish(u), s.hashing(r))
@@ -160,15 +161,15 @@ func (s *Server) removeUser(w *answer, r *request) error {
 	return nil
 }
 
-// noSuch turns what is wrong with a thing into what is wrong with a request for it.
+// noSuch gives an error about a thing the code of a request for it.
 func noSuch(what, name string, err error) error {
 	if belfry.CodeOf(err) == belfry.NotFound {
-		return belfry.Errorf(belfry.UnknownItem, "there is no %s %.255q", what, mask(name))
+		return belfry.Errorf(belfry.UnknownItem, "there is no %s %.255q", what, input.Mask(name))
 	}
 	return wholeRequest(err)
 }
 
-// noRepeat refuses an Idempotency-Key where the answer may hold a secret: to repeat it, it would have to be kept.
+// noRepeat refuses an Idempotency-Key where the answer may hold a secret, which would have to be stored.
 func noRepeat(r *request) error {
 	if r.Header.Get("Idempotency-Key") == "" {
 		return nil
@@ -176,8 +177,8 @@ func noRepeat(r *request) error {
 	return belfry.Errorf(belfry.BadParameter, "this takes no Idempotency-Key: its answer may hold a password, and is therefore not kept; to try again, remove the name and create it again")
 }
 
-// hashing hashes passwords in the customer's turns to compute, and no more of them at a time than logins. Who has no turn holds no
-// place of the logins, so that a customer leaves places to others.
+// hashing hashes passwords in the customer's turns to compute, and no more of them at a time than logins. A request without a turn
+// has no login place either, so that a customer leaves places to others.
 func (s *Server) hashing(r *request) accounts.Hashing {
 	return func(f func()) error {
 		_, err := compute(r, func() (struct{}, error) {
@@ -187,12 +188,12 @@ func (s *Server) hashing(r *request) accounts.Hashing {
 	}
 }
 
-// caller is who asks, for a change that is not remembered.
+// caller is the author of a change without an Idempotency-Key.
 func (r *request) caller() accounts.Caller {
 	return accounts.Caller{Sender: r.senderOf(belfry.Whole(r.customer)), Level: r.level, Local: r.local}
 }
 
-// writeBody sends an answer that is ready.
+// writeBody answers with JSON that is encoded already.
 func writeBody(w *answer, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/status"
 )
@@ -33,7 +34,7 @@ var explainedKinds = map[string]belfry.Kind{
 	"views": belfry.KindView, "view": belfry.KindView,
 }
 
-// why answers why an item has its status.
+// why explains the status of an item.
 func (s *Server) why(w *answer, r *request) error {
 	kind, ok := explainedKinds[strings.ToLower(r.PathValue("kind"))]
 	if !ok {
@@ -56,13 +57,13 @@ func unknownExplained(kind string) error {
 	if near := catalog.Nearest(kind, []string{"objects", "resources", "views"}); near != "" {
 		hint = "; nearest is " + near
 	}
-	return belfry.Errorf(belfry.UnknownKind, "there is no kind %q; known are objects, resources and views%s", mask(clip(kind)), hint)
+	return belfry.Errorf(belfry.UnknownKind, "there is no kind %q; known are objects, resources and views%s", input.Mask(input.Clip(kind)), hint)
 }
 
-// withoutKeys hides what looks like a key in the message of an error: a name in a path may be one that went astray.
+// withoutKeys hides keys in the message of an error: one may have been sent as a name.
 func withoutKeys(err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
-		return belfry.Errorf(e.Code, "%s", uuid.ReplaceAllString(e.Message, "***"))
+		return belfry.Errorf(e.Code, "%s", input.HideKeys(e.Message))
 	}
 	return err
 }

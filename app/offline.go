@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/api"
+	"belfry/api/live"
 	"belfry/catalog"
 	"belfry/engine"
 	"belfry/folder"
@@ -65,7 +66,7 @@ func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 	}
 	return api.New(api.Config{
 		Log: f.Log.With("part", "api"), Now: time.Now, Tree: f.Tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}), Accounts: f.accounts,
-		Images: sqlite.NewMover(f.DB, sqlite.MoverOptions{}), Hub: api.NewHub(f.Tree), Ready: stopped, ConfirmFault: f.confirmFault,
+		Images: sqlite.NewMover(f.DB, sqlite.MoverOptions{}), Hub: live.NewHub(f.Tree), Ready: stopped, ConfirmFault: f.confirmFault,
 		Source:      func(*catalog.Collection) query.Source { return refusing{stopped()} },
 		Health:      func(belfry.CustomerID) (api.Health, error) { return api.Health{}, stopped() },
 		Settings:    func(belfry.CustomerID, belfry.Level) []api.Setting { return nil },

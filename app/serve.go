@@ -15,6 +15,7 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/api"
+	"belfry/api/live"
 	"belfry/catalog"
 	"belfry/collect"
 	"belfry/config"
@@ -45,7 +46,7 @@ type service struct {
 	meta        *sqlite.Mover
 	seq         *engine.Sequencer
 	intake      *intake.Intake
-	hub         *api.Hub
+	hub         *live.Hub
 	api         *api.Server
 	collect     *collect.Supervisor
 	env         *collect.Env // of the collectors
@@ -283,7 +284,7 @@ func (s *service) toStore(r *belfry.Record) {
 }
 
 func (s *service) startSequencer(context.Context) error {
-	s.hub = api.NewHub(s.Tree)
+	s.hub = live.NewHub(s.Tree)
 	env := &collect.Env{
 		Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams,
 		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.listeners.Taken,

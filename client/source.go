@@ -104,7 +104,7 @@ func (s *Source) unpack(r io.Reader) error {
 	return nil
 }
 
-// Close lets go of the file.
+// Close closes the file.
 func (s *Source) Close() error {
 	if s.file == nil {
 		return nil

@@ -280,7 +280,7 @@ func (e *inventory) find(name, res, none string) (id, code string) {
 	return "", "ambiguous_name"
 }
 
-// data lets a data row happen to its object, or n=yes.
+// data applies a data row, or n=yes, to its object.
 func (e *inventory) data(row map[string]string) (code string) {
 	id, code := e.find(row["object"], row["resname"], "unknown_object")
 	if code != "" {

@@ -51,7 +51,7 @@ func (b *bench) modes() map[belfry.Mode]int {
 	return count
 }
 
-// checkTurns sees to it that no record since the last call has changed more than a turn may, and that nothing is left to be done.
+// checkTurns requires that no record since the last call has changed more than a turn may, and that nothing is left to be done.
 func (b *bench) checkTurns(t testing.TB, what string, turns int) {
 	t.Helper()
 	for range 100_000 { // what windows and moves have left has its turns between these

@@ -63,7 +63,7 @@ func (x *thing) ackEnds(now belfry.Time) bool {
 	return x.ack == nil
 }
 
-// row lets values of a moment, or a report that there are none, happen to an object.
+// row applies values, or a report that there are none, to an object.
 func (m *model) row(x *thing, at belfry.Time, values map[int]string, silent bool) {
 	if x.mode >= belfry.UnmanagedDrop {
 		m.discarded++

@@ -124,7 +124,7 @@ func (c *churn) drain() {
 	if err := c.db.MarkRows(c.Context(), c.pos); err != nil {
 		c.Fatal(err)
 	}
-	if err := c.tree.Apply(&belfry.Record{Pos: c.pos, Customer: 1}); err != nil { // lets go of what is written
+	if err := c.tree.Apply(&belfry.Record{Pos: c.pos, Customer: 1}); err != nil { // forgets what is written
 		c.Fatal(err)
 	}
 }

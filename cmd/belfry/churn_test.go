@@ -80,7 +80,7 @@ func TestChurn(t *testing.T) {
 // settledHeap is the Go heap once the movers have written everything.
 func (p *service) settledHeap() (heap int64) {
 	p.t.Helper()
-	// A small round lets go of what the sequencer has of the last one.
+	// A small round releases the memory of the last one.
 	if status, answer := p.post("/api/send", strings.NewReader("type,resname,object,class,view,i1\ndata,web01,cpu,cpu,web01,1\n")); status != 200 {
 		p.t.Fatalf("%d %s", status, answer)
 	}

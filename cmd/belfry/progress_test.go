@@ -27,7 +27,7 @@ func TestBar(t *testing.T) {
 	f(900, 123456, 0, 2*time.Second, 0, "")
 }
 
-// TestConsole: the bar gives way to lines, and there is none without a terminal.
+// TestConsole: lines replace the bar, and there is none without a terminal.
 func TestConsole(t *testing.T) {
 	f := func(width int, want string) {
 		t.Helper()

@@ -27,7 +27,7 @@ func (m *Mover) noteImages(docs []belfry.Doc) {
 	}
 }
 
-// forgetImages lets go of bytes that can now be found in the database. Equal names mean equal bytes, so it does not
+// forgetImages releases bytes that can now be found in the database. Equal names mean equal bytes, so it does not
 // matter which of two writings it was.
 func (m *Mover) forgetImages(docs []belfry.Doc) {
 	for i := range docs {

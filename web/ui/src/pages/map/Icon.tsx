@@ -128,7 +128,7 @@ export const Icon = memo(function Icon(p: Props) {
   );
 });
 
-/** Name is the whole name, or one of which the middle gives way: names of one kind differ at their ends. */
+/** Name is the whole name, or one shortened in the middle: names of one kind differ at their ends. */
 function Name({ of, short }: { of: string; short: boolean }) {
   if (!short) return <>{of}</>; // a bare text would be shown as it is: see shown/jsx-runtime.ts
   const at = ending(of);

@@ -241,7 +241,7 @@ export class Feed {
     this.counts = counts;
   }
 
-  /** top sees to it that the first rows are here. */
+  /** top loads the first rows. */
   async top(n: number): Promise<void> {
     const last = Math.floor((Math.min(this.total ?? 0, n) - 1) / pageSize);
     if (last > 0) await this.load(0, last);

@@ -1,0 +1,261 @@
+package limit
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"belfry"
+)
+
+// Place is the place of a request in a limiter. A request loses it while it waits: for its client, because the body comes slowly or
+// the answer is not read, or until its customer may create more items. It does no work then, and others need the place. Before it
+// continues, it waits for a place again.
+type Place struct {
+	limiter  *Limiter
+	customer belfry.CustomerID
+	places   int
+	ctx      context.Context
+	cancel   context.CancelCauseFunc // of ctx
+	maxWait  time.Duration           // how long to wait for the place again
+	waits    *Waits
+	abort    func() // ends the wait for the client; it is called by breakOff
+	evicted  atomic.Bool
+	stopped  atomic.Pointer[error]
+
+	mu    sync.Mutex
+	timer *time.Timer
+	held  bool
+	away  bool // waiting
+	rests bool // not for its client; set while nothing waits
+
+	ending sync.Mutex // of abort
+	left   bool       // the request has ended
+}
+
+// Acquire waits until ctx, limited to wait, ends for a place; false when there is none. The request may wait for as long as maxWait
+// for the place again after it was lost. Release gives it back, and must be called in either case.
+func (l *Limiter) Acquire(ctx context.Context, c belfry.CustomerID, places int, wait, maxWait time.Duration, waits *Waits) (*Place, bool) {
+	p := &Place{limiter: l, customer: c, places: places, maxWait: maxWait, waits: waits, abort: func() {}}
+	p.ctx, p.cancel = context.WithCancelCause(ctx)
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	p.held = l.Enter(ctx, c, places)
+	return p, p.held
+}
+
+// Context ends with the request, when the place is taken away for good, and when the request is stopped.
+func (p *Place) Context() context.Context { return p.ctx }
+
+// errEvicted is for a request that had to make room for another one. It is the cause with which its context ends.
+var errEvicted = belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait, for a client that sends or takes nothing or until the customer may create more items, and this one has waited longest; send fewer at a time and without pauses, and ask for less")
+
+// placeKept is how long a request may wait before it loses its place.
+const placeKept = 100 * time.Millisecond
+
+// Rest calls f, which does not wait for the client. The client has done nothing wrong, so the request does not evict another one:
+// while too many wait it keeps its place. The error is that of f, or says that there was no place after it; a request that cannot
+// continue needs none.
+func (p *Place) Rest(f func(context.Context) error) (err error) {
+	p.rests = true
+	defer func() { p.rests = false }()
+	held := p.pause(func() { err = f(p.ctx) })
+	switch {
+	case held:
+		return err
+	case p.evicted.Load():
+		return p.resume()
+	case err != nil:
+		p.waits.end(p)
+		return err
+	}
+	if err = p.resume(); err != nil && p.ctx.Err() != nil && !p.evicted.Load() {
+		return context.Cause(p.ctx) // the client has gone, or the service stops
+	}
+	return err
+}
+
+// Wait calls f, which waits for the client. The error says that there was no place when f returned.
+func (p *Place) Wait(f func()) error {
+	if p.pause(f) {
+		return nil
+	}
+	return p.resume()
+}
+
+// pause calls f, which waits, and reports whether the place is still held.
+func (p *Place) pause(f func()) (held bool) {
+	p.mu.Lock()
+	p.away = true
+	if p.timer == nil {
+		p.timer = time.AfterFunc(placeKept, p.lose)
+	} else {
+		p.timer.Reset(placeKept)
+	}
+	p.mu.Unlock()
+	f()
+	p.timer.Stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.away = false
+	return p.held
+}
+
+// resume takes a place again after it was lost.
+func (p *Place) resume() error {
+	if p.evicted.Load() { // it must not wait for a place with what it holds
+		return errEvicted
+	}
+	p.waits.end(p)
+	ctx, cancel := context.WithTimeout(p.ctx, p.maxWait)
+	defer cancel()
+	if !p.limiter.Enter(ctx, p.customer, p.places) {
+		if err := p.Stopped(); err != nil {
+			return err
+		}
+		return belfry.Errorf(belfry.Overloaded, "the request lost its place while it waited, and there was none when it could go on; send it without pauses, or try again shortly")
+	}
+	p.mu.Lock()
+	p.held = true
+	p.mu.Unlock()
+	return nil
+}
+
+// lose gives up the place if the request still waits.
+func (p *Place) lose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !p.away || !p.held:
+	case p.waits.begin(p, WaitsPerPlace*p.places):
+		p.held = false
+		p.limiter.Leave(p.customer)
+	default:
+		p.timer.Reset(placeKept)
+	}
+}
+
+// Release ends the request.
+func (p *Place) Release() {
+	p.mu.Lock()
+	held := p.held
+	p.held = false
+	p.mu.Unlock()
+	if held {
+		p.limiter.Leave(p.customer)
+	}
+	p.waits.end(p)
+	p.cancel(nil)
+	p.ending.Lock()
+	defer p.ending.Unlock()
+	p.left = true
+}
+
+// breakOff ends the wait for the client. Once the request has ended it does nothing: the connection may serve another by then.
+func (p *Place) breakOff() {
+	p.ending.Lock()
+	defer p.ending.Unlock()
+	if !p.left {
+		p.abort()
+	}
+}
+
+// Stop ends the request, and its wait for the client.
+func (p *Place) Stop(cause error) {
+	p.stopped.CompareAndSwap(nil, &cause)
+	p.cancel(cause) // first: a request that begins to wait for the client after breakOff checks Stopped
+	p.breakOff()
+}
+
+// Stopped is the cause with which the request was stopped; nil when it was not.
+func (p *Place) Stopped() error {
+	if cause := p.stopped.Load(); cause != nil {
+		return *cause
+	}
+	return nil
+}
+
+// Evicted reports whether the request had to make room for another one.
+func (p *Place) Evicted() bool { return p.evicted.Load() }
+
+// OnBreak sets what ends the wait for the client.
+func (p *Place) OnBreak(how func()) {
+	p.ending.Lock()
+	defer p.ending.Unlock()
+	p.abort = how
+}
+
+// Waits are the requests that wait without a place. Each holds a part of a body or of an answer in
+// memory, so there is a limit; beyond it, the customer with most of them loses the one that has waited longest.
+type Waits struct {
+	mu   sync.Mutex
+	list []*Place // longest first
+}
+
+// WaitsPerPlace is how many requests may wait without a place, for each place.
+const WaitsPerPlace = 4
+
+// Count is how many wait.
+func (w *Waits) Count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.list)
+}
+
+// begin adds a wait, and reports whether it could.
+func (w *Waits) begin(p *Place, limit int) bool {
+	w.mu.Lock()
+	if p.rests && !w.roomy(p.customer, limit) {
+		w.mu.Unlock()
+		return false
+	}
+	w.list = append(w.list, p)
+	var victim *Place
+	if len(w.list) > limit && !p.rests {
+		victim = w.victim()
+		w.list = slices.DeleteFunc(w.list, func(o *Place) bool { return o == victim })
+	}
+	w.mu.Unlock()
+	if victim != nil {
+		victim.evicted.Store(true)
+		victim.breakOff()
+		victim.cancel(errEvicted)
+	}
+	return true
+}
+
+// roomy reports whether one more of a customer may wait without evicting another: a quarter more than the limit, for customers with
+// few. The mutex is held.
+func (w *Waits) roomy(c belfry.CustomerID, limit int) bool {
+	has := 0
+	for _, p := range w.list {
+		if p.customer == c {
+			has++
+		}
+	}
+	reserve, few := Reserved(limit)
+	return len(w.list) < limit || len(w.list) < limit+reserve && has < few
+}
+
+// victim is the longest wait of the customer with most of them. The mutex is held.
+func (w *Waits) victim() *Place {
+	by := map[belfry.CustomerID]int{}
+	for _, p := range w.list {
+		by[p.customer]++
+	}
+	victim := w.list[0]
+	for _, p := range w.list {
+		if by[p.customer] > by[victim.customer] {
+			victim = p
+		}
+	}
+	return victim
+}
+
+func (w *Waits) end(p *Place) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = slices.DeleteFunc(w.list, func(o *Place) bool { return o == p })
+}
