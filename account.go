@@ -107,6 +107,7 @@ func (s Session) Ahead(now Time) bool { return s.Created > now+mostAhead }
 type Place struct {
 	Address string `json:"address,omitempty"` // the other end of the connection
 	Browser string `json:"browser,omitempty"` // in a few words
+	Request string `json:"-"`                 // id of the request that began it
 }
 
 // SessionID names a session where it is shown. It is a hash over the hash of the secret: who reads it cannot come in with it,

@@ -8,7 +8,7 @@ import (
 
 // Row is one row as a legacy path brings it: cells of the columns of a send body, taken as they came.
 type Row struct {
-	By         string // who sends it: the name of a key or user, or what stands for a collector
+	By         *Actor // who sends it
 	Type       string // data or log
 	NoResponse bool   // the source reports that it got no answer, instead of data
 	Reason     string // why it did not respond, where that is known
@@ -75,6 +75,7 @@ const (
 	ObjectData = "objectdata"
 	ObjectLog  = "objectlog"
 	Events     = "events"
+	AuditTrail = "audit"
 	StatusDay  = "statusday" // not for queries: the status of every item once a day
 	// StatusChange is not for queries either: what changes between two of those and no alarm tells.
 	StatusChange = "statuschange"

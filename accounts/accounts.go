@@ -71,12 +71,13 @@ type Caller struct {
 	Local  bool // the administrator on the machine itself, who may give users any password
 }
 
-// acting returns the name of an administrator of the instance in events about customers.
-func (who Caller) acting() string {
-	if who.Local || strings.HasSuffix(who.Name, instanceMark) {
-		return who.Name
+// acting is how events about customers name an administrator of the instance.
+func (who Caller) acting() *belfry.Actor {
+	by := who.Actor()
+	if !who.Local && !strings.HasSuffix(who.Name, instanceMark) {
+		by.Name = ActingName(who.Name)
 	}
-	return ActingName(who.Name)
+	return by
 }
 
 // choosePassword checks the password that the caller gives a user, or generates one if it is empty.
@@ -97,14 +98,14 @@ type change struct {
 	*Accounts
 }
 
-// do runs a transaction in a round of its own.
-func (a *Accounts) do(c belfry.CustomerID, decide func(change) error) error {
-	return a.run(&engine.Command{Customer: c, Alone: true}, decide)
+// do runs a transaction in a round of its own. by nil: the service.
+func (a *Accounts) do(c belfry.CustomerID, by *belfry.Actor, decide func(change) error) error {
+	return a.run(&engine.Command{Customer: c, By: by, Alone: true}, decide)
 }
 
 // urgent is do for what must also work when the disk is nearly full, such as revoking a key.
-func (a *Accounts) urgent(c belfry.CustomerID, decide func(change) error) error {
-	return a.run(&engine.Command{Customer: c, Alone: true, Urgent: true}, decide)
+func (a *Accounts) urgent(c belfry.CustomerID, by *belfry.Actor, decide func(change) error) error {
+	return a.run(&engine.Command{Customer: c, By: by, Alone: true, Urgent: true}, decide)
 }
 
 func (a *Accounts) run(c *engine.Command, decide func(change) error) error {
@@ -114,7 +115,7 @@ func (a *Accounts) run(c *engine.Command, decide func(change) error) error {
 
 // once is urgent for a change with an Idempotency-Key: the reply is stored with the change.
 func (a *Accounts) once(who Caller, run func(change) error) error {
-	return a.urgent(who.Customer, func(t change) error {
+	return a.urgent(who.Customer, who.Actor(), func(t change) error {
 		if err := run(t); err != nil {
 			return err
 		}
@@ -125,18 +126,17 @@ func (a *Accounts) once(who Caller, run func(change) error) error {
 
 // Bootstrap creates the first customer and its administrator if there is no customer. password is hashed.
 func (a *Accounts) Bootstrap(password string) error {
-	return a.do(0, func(t change) error {
+	return a.do(0, &belfry.Actor{Name: "system", Via: belfry.ViaService}, func(t change) error {
 		if len(a.tree.Customers()) > 0 {
 			return nil
 		}
-		c, err := t.createCustomer(belfry.DefaultCustomer, "system")
+		c, err := t.createCustomer(belfry.DefaultCustomer)
 		if err != nil {
 			return err
 		}
-		t.Put(belfry.DocUser, c.ID, AdminUser, belfry.User{
-			Name: AdminUser, Password: password, Role: belfry.Administrator, Instance: true, Created: t.Now,
-		})
-		t.Configured("user admin created", "system")
+		u := belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator, Instance: true, Created: t.Now}
+		t.Put(belfry.DocUser, c.ID, AdminUser, u)
+		t.Changed(engine.Change{Kind: belfry.DocUser, Name: AdminUser, Action: engine.ActionCreated, Fields: userFields(nil, &u), Info: "user admin created"})
 		return nil
 	})
 }

@@ -39,11 +39,15 @@ func TestEvents(t *testing.T) {
 	},
 		`configuration ann: customer default may listen on 127.0.0.1:514, was no port`)
 	f(func() error {
-		return b.AddUser(c, belfry.User{Name: "bob", Password: "hash", Role: belfry.Operator}, "ann")
+		return b.AddUser(c, belfry.User{Name: "bob", Password: "hash", Role: belfry.Operator}, &belfry.Actor{Name: "ann"})
 	}, "user ann: user bob created as operator")
-	f(func() error { return b.UpdateUser(c, "bob", UserChange{Views: &[]string{"DMZ"}}, true, "ann") },
+	f(func() error {
+		return b.UpdateUser(c, "bob", UserChange{Views: &[]string{"DMZ"}}, true, &belfry.Actor{Name: "ann"})
+	},
 		"user ann: user bob limited to DMZ, before may see all views")
-	f(func() error { return b.UpdateUser(c, "bob", UserChange{Password: "other"}, true, "ann") }, "user ann: user bob has another password")
+	f(func() error {
+		return b.UpdateUser(c, "bob", UserChange{Password: "other"}, true, &belfry.Actor{Name: "ann"})
+	}, "user ann: user bob has another password")
 	f(func() error { return b.removeUser("bob") }, "user ann: user bob removed, was operator")
 	all := strings.Join(append(b.events(0, "configuration"), b.events(0, "login")...), "\n")
 	if strings.Contains(all, secret) || strings.Contains(all, "hash") {
@@ -54,7 +58,7 @@ func TestEvents(t *testing.T) {
 // TestCustomerCreatedIsToldTwice: a new customer is told of in its own events, and in those of the default customer.
 func TestCustomerCreatedIsToldTwice(t *testing.T) {
 	b := newBench(t)
-	c, err := b.AddCustomer("acme", "", "shell")
+	c, err := b.AddCustomer("acme", "", &belfry.Actor{Name: "shell"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +132,7 @@ func TestCheckViews(t *testing.T) {
 		t.Errorf("the administrator of the instance: %v", err)
 	}
 	// A view that is gone covers nothing, and is in nobody's way.
-	if err := b.AddUser(b.who.Customer, belfry.User{Name: "eve", Role: belfry.Viewer, Password: "x", Views: []string{"lone"}}, "test"); err != nil {
+	if err := b.AddUser(b.who.Customer, belfry.User{Name: "eve", Role: belfry.Viewer, Password: "x", Views: []string{"lone"}}, &belfry.Actor{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	if code, answer, err := b.intake.Remove(t.Context(), b.who.Sender, "custom", strings.NewReader("name\nlone\n"), intake.Options{}); code != 200 {
@@ -166,13 +170,13 @@ func TestAuthorLimits(t *testing.T) {
 		who.Name, who.Views = "lena", lena.Views
 		b.provision(t, who, "log-trap-receiver", "name,view,script\n"+name+",In,a = 1\n")
 	}
-	must(b.AddUser(c, lena, "test"))
+	must(b.AddUser(c, lena, &belfry.Actor{Name: "test"}))
 	write("first")
 	must(b.setViews(c, "lena", "In"))
 	check("first", "narrowed", "In")
 	must(b.removeUser("lena"))
 	check("first", "removed", "In")
-	must(b.AddUser(c, lena, "test"))
+	must(b.AddUser(c, lena, &belfry.Actor{Name: "test"}))
 	check("first", "another user of that name", "In")
 	write("second")
 	must(b.setViews(c, "lena"))

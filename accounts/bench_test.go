@@ -105,11 +105,11 @@ func (b *bench) provision(t *testing.T, who engine.Sender, packageType, body str
 
 // password, views and remove change a user.
 func (b *bench) setPassword(c belfry.CustomerID, name, hash string) error {
-	return b.UpdateUser(c, name, UserChange{Password: hash}, true, "test")
+	return b.UpdateUser(c, name, UserChange{Password: hash}, true, &belfry.Actor{Name: "test"})
 }
 
 func (b *bench) setViews(c belfry.CustomerID, name string, views ...string) error {
-	return b.UpdateUser(c, name, UserChange{Views: &views}, true, "test")
+	return b.UpdateUser(c, name, UserChange{Views: &views}, true, &belfry.Actor{Name: "test"})
 }
 
 func (b *bench) removeUser(name string) error {

@@ -34,20 +34,20 @@ func (a *Accounts) CreateCustomer(who Caller, wish CustomerWish, hashing Hashing
 
 // AddCustomer creates a customer with its root view and, if password is not empty, an administrator with that hashed password.
 // It writes an event in the new customer and one in the default customer, for administrators of the instance.
-func (a *Accounts) AddCustomer(name, password, by string) (c belfry.Customer, err error) {
+func (a *Accounts) AddCustomer(name, password string, by *belfry.Actor) (c belfry.Customer, err error) {
 	if bad := engine.CheckName("name", name); bad != nil {
 		return c, belfry.Errorf(belfry.BadParameter, "customer: %s", bad.Message)
 	}
-	err = a.do(0, func(t change) error {
-		if c, err = t.createCustomer(name, by); err != nil || password == "" {
+	err = a.do(0, by, func(t change) error {
+		if c, err = t.createCustomer(name); err != nil || password == "" {
 			return err
 		}
-		return t.createUser(c.ID, belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator}, by)
+		return t.createUser(c.ID, belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator})
 	})
 	return c, err
 }
 
-func (t change) createCustomer(name, by string) (c belfry.Customer, err error) {
+func (t change) createCustomer(name string) (c belfry.Customer, err error) {
 	tree := t.tree
 	for _, have := range tree.Customers() {
 		if have.Name == name {
@@ -61,10 +61,10 @@ func (t change) createCustomer(name, by string) (c belfry.Customer, err error) {
 	c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.Now}
 	t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 	t.BeginCustomer(c)
-	info := "customer " + name + " created"
-	t.Configured(info, by)
+	created := engine.Change{Kind: belfry.DocCustomer, Name: name, Action: engine.ActionCreated, Info: "customer " + name + " created"}
+	t.Changed(created)
 	if of, ok := tree.CustomerNamed(belfry.DefaultCustomer); ok {
-		t.EventOf(of.ID, "configuration", "configuration", info, by)
+		t.ChangedOf(of.ID, "configuration", "configuration", created)
 	}
 	return c, nil
 }
@@ -89,7 +89,7 @@ func (a *Accounts) RemoveCustomer(who Caller, name string) error {
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
 		t.removal(belfry.Removal{Customer: c.ID, Removed: t.Now})
-		t.Configured("customer "+name+" removed with all its data", who.Name)
+		t.Changed(engine.Change{Kind: belfry.DocCustomer, Name: name, Action: engine.ActionRemoved, Info: "customer " + name + " removed with all its data"})
 		return nil
 	})
 }
@@ -100,7 +100,7 @@ func (t change) removal(r belfry.Removal) {
 
 // Erased notes that the data of removed customers are deleted from the disk.
 func (a *Accounts) Erased(list []belfry.Removal) error {
-	return a.do(0, func(t change) error {
+	return a.do(0, nil, func(t change) error {
 		for _, r := range list {
 			r.Erased = t.Now
 			t.removal(r)
@@ -125,7 +125,7 @@ func (a *Accounts) ChangeGrants(who Caller, name string, to GrantChange) error {
 	if !ok {
 		return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 	}
-	return a.do(c.ID, func(t change) error {
+	return a.do(c.ID, who.acting(), func(t change) error {
 		c := t.Tenant.Customer
 		have := c.Listen
 		if to.Listen != nil {
@@ -151,9 +151,17 @@ func (a *Accounts) ChangeGrants(who Caller, name string, to GrantChange) error {
 		}
 		t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 		ports := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "no port") }
-		t.Configured("customer "+name+" may listen on "+ports(c.Listen)+", was "+ports(t.Tenant.Listen), who.acting())
+		t.Changed(engine.Change{
+			Kind: belfry.DocCustomer, Name: name, Action: engine.ActionChanged, Fields: engine.Differences(grants{t.Tenant.Listen}, grants{c.Listen}),
+			Info: "customer " + name + " may listen on " + ports(c.Listen) + ", was " + ports(t.Tenant.Listen),
+		})
 		return nil
 	})
+}
+
+// grants are the grants of a customer in the audit trail.
+type grants struct {
+	Listen []string `json:"listen,omitempty"`
 }
 
 // grants parses and normalizes grants, without duplicates.

@@ -28,7 +28,7 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 		return "", belfry.Errorf(belfry.BadParameter, "key: %s", bad.Message)
 	}
 	secret = newSecret()
-	err = a.do(c, func(t change) error {
+	err = a.do(c, who.Actor(), func(t change) error {
 		if _, have := a.tree.KeyNamed(c, name); have {
 			return belfry.Errorf(belfry.NameInUse, "there is a key %q already; revoke it or choose another name", name)
 		}
@@ -47,7 +47,7 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 			return err
 		}
 		t.Put(belfry.DocKey, c, name, key)
-		t.Configured(fmt.Sprintf("key %s created with level %s%s", name, key.Level, keyTerms(&key)), who.Name)
+		t.keyChanged(engine.ActionCreated, nil, &key, fmt.Sprintf("key %s created with level %s%s", name, key.Level, keyTerms(&key)))
 		return nil
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *Accounts) RevokeKey(who Caller, name string) error {
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocKey, Customer: c, Name: name})
 		t.forgetUses(&key, nil)
-		t.Configured(fmt.Sprintf("key %s revoked, had level %s", name, key.Level), who.Name)
+		t.keyChanged(actionRevoked, &key, nil, fmt.Sprintf("key %s revoked, had level %s", name, key.Level))
 		return nil
 	})
 }
@@ -88,7 +88,7 @@ const usesAtOnce = 10_000
 // KeysUsed stores the last use of keys that were used since its last call.
 func (a *Accounts) KeysUsed() error {
 	for part := range slices.Chunk(a.tree.KeysUsed(), usesAtOnce) {
-		err := a.do(0, func(t change) error {
+		err := a.do(0, nil, func(t change) error {
 			for _, u := range part {
 				if a.tree.Valid(u) { // else the key was revoked or rotated meanwhile
 					t.Document(belfry.Doc{

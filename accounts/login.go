@@ -46,7 +46,7 @@ func (a *Accounts) right(u *belfry.User, password string) bool {
 }
 
 // ChangePassword checks the old password like a login and sets the new one. The user's other sessions end.
-func (a *Accounts) ChangePassword(l meta.Login, old, password string, hashing Hashing) error {
+func (a *Accounts) ChangePassword(from belfry.Place, l meta.Login, old, password string, hashing Hashing) error {
 	if l.User.Subject != "" {
 		return belfry.Errorf(belfry.NotAllowed, "you log in through the OpenID Connect provider and have no password here")
 	}
@@ -55,7 +55,7 @@ func (a *Accounts) ChangePassword(l meta.Login, old, password string, hashing Ha
 		return err
 	}
 	if !right {
-		a.refuse(account{customer: l.Customer, name: l.User.Name}, l.Session.Address)
+		a.refuse(account{customer: l.Customer, name: l.User.Name}, from.Address)
 		return belfry.Errorf(belfry.InvalidLogin, "the old password is wrong")
 	}
 	if err := checkPassword(l.User.Name, password); err != nil {
@@ -65,7 +65,7 @@ func (a *Accounts) ChangePassword(l meta.Login, old, password string, hashing Ha
 	if err := hashing(func() { hash = a.cfg.Passwords.Hash(password) }); err != nil {
 		return err
 	}
-	err := a.setOwnPassword(l, hash)
+	err := a.setOwnPassword(from, l, hash)
 	if errors.Is(err, errNoUser) {
 		return errWrong()
 	}

@@ -86,8 +86,14 @@ func (a *Accounts) writeRefused(who account, times int, from string) {
 	if who.isKey {
 		info += ", last from " + from + ", which is not one of its addresses"
 	}
-	_ = a.engine.Submit(&engine.Command{Customer: who.customer, Decide: func(t *engine.Tx) error {
-		change{t, a}.login(info, who.name)
+	by := &belfry.Actor{Name: who.name, Via: belfry.ViaSession, Address: from}
+	kind := engine.KindSession
+	if who.isKey {
+		by.Via, kind = belfry.ViaKey, belfry.DocKey
+	}
+	_ = a.engine.Submit(&engine.Command{Customer: who.customer, By: by, Decide: func(t *engine.Tx) error {
+		change{t, a}.login(info)
+		t.Audit(engine.Change{Kind: kind, Name: who.name, Action: actionRefused, Info: info})
 		return nil
 	}}) // no event while nothing can be stored
 }

@@ -32,7 +32,7 @@ func (a *Accounts) RotateKey(who Caller, to Rotation) (secret string, err error)
 		return "", belfry.Errorf(belfry.BadParameter, "overlap must be a time from 0s to %dd, got %s", MaxOverlap/(24*time.Hour), to.Overlap)
 	}
 	secret = newSecret()
-	err = a.urgent(who.Customer, func(t change) error {
+	err = a.urgent(who.Customer, who.Actor(), func(t change) error {
 		key, have := a.tree.KeyNamed(who.Customer, to.Name)
 		if !have {
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", to.Name)
@@ -56,7 +56,7 @@ func (a *Accounts) RotateKey(who Caller, to Rotation) (secret string, err error)
 		}
 		t.Put(belfry.DocKey, key.Customer, key.Name, next)
 		t.forgetUses(&key, next.Old)
-		t.Configured(rotationText(&key, &next), who.Name)
+		t.keyChanged(actionRotated, &key, &next, rotationText(&key, &next))
 		return nil
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/engine"
 	"belfry/meta"
 )
 
@@ -11,8 +12,8 @@ import (
 
 // setOwnPassword sets the hashed password of the user of a session and ends the user's other sessions. If the user was changed
 // since the old password was checked, the error is errNoUser.
-func (a *Accounts) setOwnPassword(l meta.Login, password string) error {
-	return a.urgent(l.Customer, func(t change) error {
+func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password string) error {
+	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
 		now, ok := a.tree.Session(l.Hash)
 		if !ok || now.User.Mark() != l.User.Mark() {
 			return errNoUser
@@ -27,21 +28,22 @@ func (a *Accounts) setOwnPassword(l meta.Login, password string) error {
 		}
 		now.Session.Mark = u.Mark()
 		t.Put(belfry.DocSession, l.Customer, l.Hash.String(), now.Session)
-		t.login("password changed", u.Name)
+		t.Event("user", "login", "password changed", u.Name)
+		t.Audit(engine.Change{Kind: belfry.DocUser, Name: u.Name, Action: engine.ActionChanged, Fields: userFields(&now.User, &u), Info: "password changed"})
 		return nil
 	})
 }
 
 // LogOutEverywhere ends all sessions of the user of a session. It does nothing if that session has ended.
-func (a *Accounts) LogOutEverywhere(hash belfry.Hash) error {
+func (a *Accounts) LogOutEverywhere(hash belfry.Hash, from belfry.Place) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
 		return nil
 	}
-	return a.urgent(l.Customer, func(t change) error {
+	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
 		if _, ok := a.tree.Session(hash); ok {
 			t.endSessions(l.Customer, l.User.Name)
-			t.login("logged out everywhere", l.User.Name)
+			t.sessionChanged(l.User.Name, actionLoggedOut, "logged out everywhere")
 		}
 		return nil
 	})
@@ -49,12 +51,13 @@ func (a *Accounts) LogOutEverywhere(hash belfry.Hash) error {
 
 // SwitchCustomer switches the session of an administrator of the instance to another customer or back to its own. It writes an
 // event in the customer entered and in the one left.
-func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string) error {
+func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string, from belfry.Place) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
 		return errWrong()
 	}
-	return a.urgent(l.Customer, func(t change) error {
+	by := inSession(ActingName(l.User.Name), from)
+	return a.urgent(l.Customer, by, func(t change) error {
 		l, ok := a.tree.Session(hash)
 		if !ok || l.User.Level() != belfry.LevelInstance {
 			return errWrong()
@@ -63,17 +66,17 @@ func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string) error {
 		if !ok {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 		}
-		from := l.Session.Acting
+		had := l.Session.Acting
 		l.Session.Acting, l.Session.ActingIn = to.ID, to.Name
 		if to.ID == l.Customer {
 			l.Session.Acting, l.Session.ActingIn = 0, ""
 		}
-		if l.Session.Acting == from {
+		if l.Session.Acting == had {
 			return nil
 		}
 		t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)
-		t.EventOf(from, "user", "login", "instance administrator left", ActingName(l.User.Name))
-		t.EventOf(l.Session.Acting, "user", "login", "instance administrator entered", ActingName(l.User.Name))
+		t.ChangedOf(had, "user", "login", engine.Change{Kind: engine.KindSession, Name: by.Name, Action: actionLeft, Info: "instance administrator left"})
+		t.ChangedOf(l.Session.Acting, "user", "login", engine.Change{Kind: engine.KindSession, Name: by.Name, Action: actionEntered, Info: "instance administrator entered"})
 		return nil
 	})
 }
@@ -89,21 +92,24 @@ type person struct {
 // its role to that of the provider.
 func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Place) (secret string, err error) {
 	secret = newToken()
-	err = a.urgent(c, func(t change) error {
+	err = a.urgent(c, nil, func(t change) error {
 		u, known := a.tree.UserBySubject(c, p.Subject)
 		if !known {
 			u = belfry.User{Name: p.Name, Subject: p.Subject, Role: p.Role}
 			if err := checkUser(&u); err != nil {
 				return err
 			}
-			if err := t.createUser(c, u, u.Name); err != nil {
+			t.By = inSession(u.Name, from)
+			if err := t.createUser(c, u); err != nil {
 				return err
 			}
 			u.Created = t.Now
 		}
+		t.By = inSession(u.Name, from)
 		if u.Role != p.Role || u.Instance {
-			t.login("user "+u.Name+" is "+p.Role+", was "+u.RoleName(), u.Name)
+			was, info := u, "user "+u.Name+" is "+p.Role+", was "+u.RoleName()
 			u.Role, u.Instance = p.Role, false
+			t.userChanged(engine.ActionChanged, &was, &u, info)
 			t.endSessions(c, u.Name)
 		}
 		t.startSession(c, u, from, secret)

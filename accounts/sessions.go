@@ -34,9 +34,10 @@ func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry
 		t.startSession(c, now, from, secret)
 		return nil
 	}
-	err = a.urgent(c, begin)
+	by := inSession(u.Name, from)
+	err = a.urgent(c, by, begin)
 	if belfry.CodeOf(err) == belfry.StorageUnavailable {
-		err = a.urgent(c, func(t change) error {
+		err = a.urgent(c, by, func(t change) error {
 			if err := begin(t); err != nil {
 				return err
 			}
@@ -66,19 +67,19 @@ func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Pla
 		User: u.Name, Mark: u.Mark(), Created: now, Expires: SessionEnd(now, now, t.cfg.SessionAge()),
 		LastUse: now, Place: from,
 	})
-	t.login("logged in", u.Name)
+	t.sessionChanged(u.Name, actionLoggedIn, "logged in")
 }
 
 // LogOut ends a session. It does nothing if the session has ended.
-func (a *Accounts) LogOut(hash belfry.Hash) error {
+func (a *Accounts) LogOut(hash belfry.Hash, from belfry.Place) error {
 	l, ok := a.tree.Session(hash)
 	if !ok {
 		return nil
 	}
-	return a.urgent(l.Customer, func(t change) error {
+	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
 		if _, ok := a.tree.Session(hash); ok {
 			t.endSession(l.Customer, hash)
-			t.login("logged out", l.User.Name)
+			t.sessionChanged(l.User.Name, actionLoggedOut, "logged out")
 		}
 		return nil
 	})
@@ -90,7 +91,7 @@ func (a *Accounts) Renew(hash belfry.Hash) error {
 	if !ok {
 		return nil
 	}
-	return a.do(l.Customer, func(t change) error {
+	return a.do(l.Customer, nil, func(t change) error {
 		l, ok := a.tree.Session(hash)
 		now := t.expiry()
 		age := a.cfg.SessionAge()
@@ -125,10 +126,10 @@ func (a *Accounts) expel(hash belfry.Hash, why string) error {
 	if !ok {
 		return nil
 	}
-	return a.urgent(l.Customer, func(t change) error {
+	return a.urgent(l.Customer, nil, func(t change) error {
 		if _, ok := a.tree.Session(hash); ok {
 			t.endSession(l.Customer, hash)
-			t.login("session ended: "+why, l.User.Name)
+			t.sessionChanged(l.User.Name, actionEnded, "session ended: "+why)
 		}
 		return nil
 	})
@@ -136,7 +137,7 @@ func (a *Accounts) expel(hash belfry.Hash, why string) error {
 
 // login writes an event about a session or a user. Both have the same type, so that they are found together when an access is
 // investigated.
-func (t change) login(info, user string) { t.Event("user", "login", info, user) }
+func (t change) login(info string) { t.Event("user", "login", info, t.By.Called()) }
 
 // endedAtOnce is how many sessions end in one record.
 const endedAtOnce = 10_000
@@ -148,7 +149,7 @@ func (a *Accounts) ForgetSessions() error {
 		return had.Expires <= belfry.At(a.engine.Trusted()) || had.Ahead(belfry.At(a.cfg.Expiry()))
 	}
 	for part := range slices.Chunk(a.tree.Ended(over), endedAtOnce) {
-		err := a.do(0, func(t change) error {
+		err := a.do(0, nil, func(t change) error {
 			for _, l := range part {
 				if now, ok := a.tree.Session(l.Hash); !ok || over(now.Session) { // else renewed meanwhile
 					t.endSession(l.Customer, l.Hash)
@@ -188,7 +189,7 @@ func (a *Accounts) EndSession(who Caller, user, id string) error {
 			return belfry.Errorf(belfry.NotFound, "there is no such session")
 		}
 		t.endSession(c, have[i])
-		t.login("session ended", user)
+		t.sessionChanged(user, actionEnded, "session ended")
 		return nil
 	})
 }
@@ -196,7 +197,7 @@ func (a *Accounts) EndSession(who Caller, user, id string) error {
 // SessionsUsed stores the last use of sessions that were used since its last call.
 func (a *Accounts) SessionsUsed() error {
 	for part := range slices.Chunk(a.tree.SessionsUsed(), usesAtOnce) {
-		err := a.do(0, func(t change) error {
+		err := a.do(0, nil, func(t change) error {
 			for _, hash := range part {
 				if l, ok := a.tree.Session(hash); ok { // else it has ended
 					t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)

@@ -15,7 +15,7 @@ import (
 // user makes a user and gives it back as it is known.
 func (b *bench) user(t *testing.T, name, role string) *belfry.User {
 	t.Helper()
-	if err := b.AddUser(b.who.Customer, belfry.User{Name: name, Password: "hash of " + name, Role: role}, "test"); err != nil {
+	if err := b.AddUser(b.who.Customer, belfry.User{Name: name, Password: "hash of " + name, Role: role}, &belfry.Actor{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	u, ok := b.tree.User(b.who.Customer, name)
@@ -78,10 +78,10 @@ func TestSession(t *testing.T) {
 		t.Errorf("%d records for one renewal", len(b.records)-n)
 	}
 	at(two, 7*time.Hour-time.Second)
-	if err := b.LogOut(one); err != nil {
+	if err := b.LogOut(one, belfry.Place{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.LogOut(one); err != nil {
+	if err := b.LogOut(one, belfry.Place{}); err != nil {
 		t.Errorf("logged out twice: %v", err)
 	}
 	renew(one)
@@ -92,7 +92,7 @@ func TestSession(t *testing.T) {
 		t.Error("a session that was over was renewed")
 	}
 	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
-	if err := b.LogOut(two); err != nil { // works with an expired one, and with a full disk
+	if err := b.LogOut(two, belfry.Place{}); err != nil { // works with an expired one, and with a full disk
 		t.Fatal(err)
 	}
 	at(two, 0)
@@ -143,9 +143,9 @@ func TestSessionOfAnother(t *testing.T) {
 	f(belfry.NotAllowed, b.removeUser(AdminUser)) // nobody would be left
 	f(belfry.NotFound, b.removeUser("mallory"))
 	f(belfry.NotFound, b.setPassword(c, "mallory", "x"))
-	f(belfry.NameInUse, b.AddUser(c, belfry.User{Name: "eve", Role: belfry.Viewer}, "test"))
-	f(belfry.BadParameter, b.AddUser(c, belfry.User{Name: "bob", Role: "king"}, "test"))
-	f(belfry.BadParameter, b.AddUser(c, belfry.User{Name: " bob", Role: belfry.Viewer}, "test"))
+	f(belfry.NameInUse, b.AddUser(c, belfry.User{Name: "eve", Role: belfry.Viewer}, &belfry.Actor{Name: "test"}))
+	f(belfry.BadParameter, b.AddUser(c, belfry.User{Name: "bob", Role: "king"}, &belfry.Actor{Name: "test"}))
+	f(belfry.BadParameter, b.AddUser(c, belfry.User{Name: " bob", Role: belfry.Viewer}, &belfry.Actor{Name: "test"}))
 }
 
 func TestManySessions(t *testing.T) {
@@ -202,7 +202,7 @@ func TestLoginRefused(t *testing.T) {
 func TestKeysUsed(t *testing.T) {
 	b := newBench(t)
 	c := b.who.Customer
-	other, err := b.AddCustomer("acme", "", "test")
+	other, err := b.AddCustomer("acme", "", &belfry.Actor{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

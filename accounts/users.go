@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (a *Accounts) CreateUser(who Caller, wish UserWish, hashing Hashing) (made 
 	if err := hashing(func() { u.Password = a.cfg.Passwords.Hash(password) }); err != nil {
 		return "", err
 	}
-	return made, a.AddUser(who.Customer, u, who.Name)
+	return made, a.AddUser(who.Customer, u, who.Actor())
 }
 
 // errRole lists the roles that the caller may give.
@@ -73,15 +74,15 @@ func (a *Accounts) ChangeUser(who Caller, wish UserWish, hashing Hashing) error 
 			return err
 		}
 	}
-	return a.UpdateUser(who.Customer, wish.Name, to, who.Level == belfry.LevelInstance, who.Name)
+	return a.UpdateUser(who.Customer, wish.Name, to, who.Level == belfry.LevelInstance, who.Actor())
 }
 
 // AddUser creates a user with a hashed password.
-func (a *Accounts) AddUser(c belfry.CustomerID, u belfry.User, by string) error {
+func (a *Accounts) AddUser(c belfry.CustomerID, u belfry.User, by *belfry.Actor) error {
 	if err := checkUser(&u); err != nil {
 		return err
 	}
-	return a.do(c, func(t change) error { return t.createUser(c, u, by) })
+	return a.do(c, by, func(t change) error { return t.createUser(c, u) })
 }
 
 func checkUser(u *belfry.User) error {
@@ -97,7 +98,7 @@ func checkUser(u *belfry.User) error {
 	return nil
 }
 
-func (t change) createUser(c belfry.CustomerID, u belfry.User, by string) error {
+func (t change) createUser(c belfry.CustomerID, u belfry.User) error {
 	have := t.tree.Users(c)
 	for i := range have {
 		if have[i].Name == u.Name {
@@ -119,7 +120,7 @@ func (t change) createUser(c belfry.CustomerID, u belfry.User, by string) error 
 	if len(u.Views) > 0 {
 		what += ", " + limitText(u.Views)
 	}
-	t.login(what, by)
+	t.userChanged(engine.ActionCreated, nil, &u, what)
 	return nil
 }
 
@@ -132,8 +133,8 @@ type UserChange struct {
 
 // UpdateUser changes a user and ends its sessions if anything changes. Only an administrator of the instance may create or change
 // one.
-func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, instance bool, by string) error {
-	return a.urgent(c, func(t change) error {
+func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, instance bool, by *belfry.Actor) error {
+	return a.urgent(c, by, func(t change) error {
 		u, err := t.changeable(c, name, instance)
 		if err != nil {
 			return err
@@ -150,13 +151,13 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 		}
 		if to.Password != "" {
 			u.Password = to.Password
-			t.login("user "+name+" has another password", by)
+			t.login("user " + name + " has another password")
 		}
 		if u.Level() != was.Level() {
 			if err := t.spare(c, &was, u.Level()); err != nil {
 				return err
 			}
-			t.login("user "+name+" is "+u.RoleName()+", was "+was.RoleName(), by)
+			t.login("user " + name + " is " + u.RoleName() + ", was " + was.RoleName())
 		}
 		limited := to.Views != nil && !slices.Equal(*to.Views, u.Views)
 		if limited {
@@ -175,12 +176,13 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 				return err
 			}
 			t.LimitScripts(&u, false)
-			t.login("user "+name+" "+limitText(u.Views)+", before "+limitText(was.Views), by)
+			t.login("user " + name + " " + limitText(u.Views) + ", before " + limitText(was.Views))
 		}
 		if u.Mark() == was.Mark() {
 			return nil
 		}
 		t.Put(belfry.DocUser, c, name, u)
+		t.Audit(engine.Change{Kind: belfry.DocUser, Name: name, Action: engine.ActionChanged, Fields: userFields(&was, &u), Info: "user " + name + " changed"})
 		t.endSessions(c, name)
 		return nil
 	})
@@ -199,8 +201,8 @@ func (a *Accounts) RemoveUser(who Caller, name string) error {
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocUser, Customer: c, Name: name})
 		t.LimitScripts(&u, true)
+		t.userChanged(engine.ActionRemoved, &u, nil, "user "+name+" removed, was "+u.RoleName())
 		t.endSessions(c, name)
-		t.login("user "+name+" removed, was "+u.RoleName(), who.Name)
 		return nil
 	})
 }
@@ -275,7 +277,11 @@ func (t change) anotherOf(c belfry.CustomerID, u *belfry.User, wanted func(*belf
 }
 
 func (t change) endSessions(c belfry.CustomerID, user string) {
-	for _, hash := range t.tree.Logins(c, user) {
+	ended := t.tree.Logins(c, user)
+	for _, hash := range ended {
 		t.endSession(c, hash)
+	}
+	if len(ended) > 0 {
+		t.auditSession(user, actionEnded, fmt.Sprintf("sessions of %s ended: %d", user, len(ended)))
 	}
 }

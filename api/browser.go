@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"unicode"
 
@@ -13,8 +12,8 @@ import (
 const browserLength = 60
 
 // placeOf describes the origin of a login, so that users recognise it later.
-func placeOf(r *http.Request) belfry.Place {
-	return belfry.Place{Address: address(r), Browser: browser(r.UserAgent())}
+func placeOf(r *request) belfry.Place {
+	return belfry.Place{Address: address(r.Request), Browser: browser(r.UserAgent()), Request: r.id}
 }
 
 // sign stands in what browsers say of themselves, and means a name. Browsers claim to be others as well, so the first sign

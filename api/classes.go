@@ -182,7 +182,7 @@ func sentBack(def *catalog.Class) error {
 
 // sender is the author of a command.
 func (r *request) sender() engine.Sender {
-	return engine.Sender{Scope: r.scope(), Key: r.key, Name: r.who, IsKey: r.login == nil && !r.local}
+	return r.senderOf(r.scope())
 }
 
 // readKind reads the body of a class or policy, JSON or YAML, and parses it. The example shows how one is written.

@@ -40,10 +40,10 @@ func newWorkshop(t *testing.T) *workshop {
 	limits := w.Limits
 	limits.Body = 1 << 20
 	w.SetLimits(limits)
-	other, err := w.accounts.AddCustomer("other", "", "test")
+	other, err := w.accounts.AddCustomer("other", "", &belfry.Actor{Name: "test"})
 	w.must(err)
-	w.must(w.accounts.AddUser(other.ID, belfry.User{Name: "admin", Password: "pw", Instance: true, Role: belfry.Administrator}, "test"))
-	w.must(w.accounts.AddUser(other.ID, belfry.User{Name: "viewer", Password: "pw", Role: belfry.Viewer}, "test"))
+	w.must(w.accounts.AddUser(other.ID, belfry.User{Name: "admin", Password: "pw", Instance: true, Role: belfry.Administrator}, &belfry.Actor{Name: "test"}))
+	w.must(w.accounts.AddUser(other.ID, belfry.User{Name: "viewer", Password: "pw", Role: belfry.Viewer}, &belfry.Actor{Name: "test"}))
 	for _, c := range []belfry.CustomerID{1, other.ID} {
 		who := engine.Sender{Scope: belfry.Whole(c)}
 		_, _, err := w.intake.Provision(t.Context(), who, "custom", strings.NewReader("name\nweb\n"), intake.Options{})
@@ -280,7 +280,7 @@ func TestRightsWhileComputingWaits(t *testing.T) {
 	inWorkshop(t, func(t *testing.T, w *workshop, k work) {
 		w.occupy()
 		waits := w.begin(t.Context(), 1, k)
-		w.must(w.accounts.LogOut(hashIn(w.users[1])))
+		w.must(w.accounts.LogOut(hashIn(w.users[1]), belfry.Place{}))
 		w.leave()
 		if len(waits) != 1 {
 			t.Fatal("it goes on waiting")

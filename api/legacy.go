@@ -130,7 +130,7 @@ func (s *Server) legacyRow(w *answer, r *request, row *belfry.Row) error {
 	if err := s.Ready(); err != nil {
 		return s.turnAway(r, false, err)
 	}
-	row.By = r.who
+	row.By = r.actor()
 	status, text, err := s.Intake.SendOne(r.ctx(), r.scope(), row)
 	if err != nil {
 		return err

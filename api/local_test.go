@@ -85,7 +85,7 @@ func TestLocalEvents(t *testing.T) {
 // TestLocalHeader: on every other way in, the header of the local administrator has no effect at all.
 func TestLocalHeader(t *testing.T) {
 	h := newBulkHouse(t)
-	_, err := h.accounts.AddCustomer("acme", "", "test")
+	_, err := h.accounts.AddCustomer("acme", "", &belfry.Actor{Name: "test"})
 	h.must(err)
 	secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "k", Level: belfry.LevelReadWrite})
 	h.must(err)
@@ -115,7 +115,7 @@ func TestLocalHeader(t *testing.T) {
 // TestLocalRights: a request of the local administrator ends when its customer is removed.
 func TestLocalRights(t *testing.T) {
 	h := newBulkHouse(t)
-	_, err := h.accounts.AddCustomer("acme", "", "test")
+	_, err := h.accounts.AddCustomer("acme", "", &belfry.Actor{Name: "test"})
 	h.must(err)
 	body := &parts{strings.NewReader("name\n"), strings.NewReader("late\n"), func() {
 		err := h.accounts.RemoveCustomer(in(1), "acme")
@@ -133,7 +133,7 @@ func TestLocalRights(t *testing.T) {
 // TestGrantChanges: PUT /api/customers adds and removes grants, and names the grant that is not there.
 func TestGrantChanges(t *testing.T) {
 	h := newHouse(t)
-	_, err := h.accounts.AddCustomer("acme", "", "test")
+	_, err := h.accounts.AddCustomer("acme", "", &belfry.Actor{Name: "test"})
 	h.must(err)
 	who := h.enter("admin")
 	f := func(status int, body, want string) {

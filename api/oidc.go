@@ -154,7 +154,7 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 		return err
 	}
 	defer leave()
-	secret, err := s.Provider.LogIn(r.ctx(), placeOf(r.Request), round, code)
+	secret, err := s.Provider.LogIn(r.ctx(), placeOf(r), round, code)
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
 		s.meter.refused.Inc()
 		return err

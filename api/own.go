@@ -39,7 +39,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	err = s.Accounts.ChangePassword(*r.login, change.Password, change.New, s.hashing(r))
+	err = s.Accounts.ChangePassword(placeOf(r), *r.login, change.Password, change.New, s.hashing(r))
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
 		s.meter.refused.Inc()
 		return err
@@ -60,7 +60,7 @@ func (s *Server) switchCustomer(w *answer, r *request) error {
 	if err := s.fields(w, r, &to); err != nil {
 		return err
 	}
-	if err := s.Accounts.SwitchCustomer(r.login.Hash, to.Customer); err != nil {
+	if err := s.Accounts.SwitchCustomer(r.login.Hash, to.Customer, placeOf(r)); err != nil {
 		return noSuch("customer", to.Customer, err)
 	}
 	if !s.recognise(r, r.login.Hash) {

@@ -83,7 +83,9 @@ func TestBodyAfterRevocation(t *testing.T) {
 	}
 	operator := func(h *house) string { return h.enter("operator") }
 	change := func(to accounts.UserChange) func(*house, string) {
-		return func(h *house, _ string) { h.must(h.accounts.UpdateUser(1, "operator", to, true, "test")) }
+		return func(h *house, _ string) {
+			h.must(h.accounts.UpdateUser(1, "operator", to, true, &belfry.Actor{Name: "test"}))
+		}
 	}
 	ways := map[string]struct {
 		enter func(*house) string
@@ -94,7 +96,7 @@ func TestBodyAfterRevocation(t *testing.T) {
 		"user removed":    {operator, func(h *house, _ string) { h.must(h.removeUser("operator")) }},
 		"role lowered":    {operator, change(accounts.UserChange{Role: belfry.Viewer})},
 		"views narrowed":  {operator, change(accounts.UserChange{Views: &[]string{"old"}})},
-		"logged out":      {operator, func(h *house, header string) { h.must(h.accounts.LogOut(hashIn(header))) }},
+		"logged out":      {operator, func(h *house, header string) { h.must(h.accounts.LogOut(hashIn(header), belfry.Place{})) }},
 		"session expired": {operator, func(h *house, _ string) { h.advance(accounts.SessionTime) }},
 	}
 	for name, way := range ways {
@@ -155,7 +157,7 @@ func TestWholeBodiesAfterRevocation(t *testing.T) {
 			if rt.Path == "/api/customers/{name...}" && rt.Method == http.MethodDelete {
 				target += "?confirm=x"
 			}
-			status, code := h.during(rt.Method, target, "{", `"":""}`, func() { h.must(h.accounts.LogOut(hashIn(who))) }, who, repeat)
+			status, code := h.during(rt.Method, target, "{", `"":""}`, func() { h.must(h.accounts.LogOut(hashIn(who), belfry.Place{})) }, who, repeat)
 			switch {
 			case status == 0: // it does not read a body, so there is nothing to wait for
 			case status != 401 || code != "invalid_key":
@@ -176,7 +178,7 @@ func TestRightsWhileRowsWait(t *testing.T) {
 	who := h.enter("admin")
 	h.room = func() {
 		h.room = nil
-		h.must(h.accounts.LogOut(hashIn(who)))
+		h.must(h.accounts.LogOut(hashIn(who), belfry.Place{}))
 	}
 	h.want(401, "invalid_key", "POST", "/api/provisioning/custom", "name\nweb01\n", who)
 	if h.resource(1, "web01") {
@@ -312,11 +314,11 @@ func TestStrandedSession(t *testing.T) {
 		return h.admit(r, Route{Method: method, Path: path, Level: belfry.LevelRead, Stranded: Routes[i].Stranded})
 	}
 	make := func() {
-		_, err := h.accounts.AddCustomer("acme", "", "test")
+		_, err := h.accounts.AddCustomer("acme", "", &belfry.Actor{Name: "test"})
 		h.must(err)
 	}
 	make()
-	h.must(h.accounts.SwitchCustomer(hashIn(who), "acme"))
+	h.must(h.accounts.SwitchCustomer(hashIn(who), "acme", belfry.Place{}))
 	stream, err := admit("GET", "/api/stream")
 	h.must(err)
 	if !h.mayListen(stream) {
@@ -354,7 +356,7 @@ func TestStrandedSession(t *testing.T) {
 		t.Error(text)
 	}
 	for _, name := range []string{"acme", "default"} {
-		h.must(h.accounts.SwitchCustomer(hashIn(who), name))
+		h.must(h.accounts.SwitchCustomer(hashIn(who), name, belfry.Place{}))
 		r, err := admit("GET", "/api/tree")
 		if err != nil || h.tree.CustomerName(r.customer) != name {
 			t.Errorf("after choosing %s: %v", name, err)

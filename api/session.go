@@ -131,7 +131,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 	defer leave()
 	var secret string
 	err = s.checking(r, known, func() (err error) {
-		secret, err = s.Accounts.LogIn(placeOf(r.Request), l.Customer, l.User, l.Password)
+		secret, err = s.Accounts.LogIn(placeOf(r), l.Customer, l.User, l.Password)
 		return err
 	})
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
@@ -229,7 +229,7 @@ func (s *Server) logOut(w *answer, r *request) error {
 		} else if everywhere {
 			end = s.Accounts.LogOutEverywhere
 		}
-		if err := end(hash); err != nil {
+		if err := end(hash, placeOf(r)); err != nil {
 			return err
 		}
 		setCookie(w, r.Request, "", 0)

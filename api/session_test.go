@@ -107,7 +107,7 @@ func newHouse(t *testing.T) *house {
 	})
 	h.must(h.accounts.Bootstrap("pw"))
 	for _, role := range []string{belfry.Viewer, belfry.Operator, belfry.Administrator} {
-		h.must(h.accounts.AddUser(1, belfry.User{Name: role, Password: "pw", Role: role}, "test"))
+		h.must(h.accounts.AddUser(1, belfry.User{Name: role, Password: "pw", Role: role}, &belfry.Actor{Name: "test"}))
 	}
 	h.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

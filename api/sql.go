@@ -138,7 +138,7 @@ func (s *Server) plan(r *request, params params) (*sqlQuery, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.compile(r.ctx(), r.scope(), q); err != nil {
+	if err := s.compile(r, q); err != nil {
 		return nil, err
 	}
 	if q.pages && q.plan.Open() && (q.format == encode.CSV || q.format == encode.SafeCSV) {
@@ -263,8 +263,8 @@ func (s *Server) stream(clock *limit.Stopwatch, w *answer, r *request, q *sqlQue
 }
 
 // compile compiles the text of a query.
-func (s *Server) compile(ctx context.Context, scope belfry.Scope, q *sqlQuery) error {
-	params := q.params
+func (s *Server) compile(r *request, q *sqlQuery) error {
+	params, scope := q.params, r.scope()
 	if !params.Has("q") {
 		return belfry.Errorf(belfry.BadParameter, "the parameter q is missing; give it a query, as SELECT name, status FROM objectstatus")
 	}
@@ -293,6 +293,9 @@ func (s *Server) compile(ctx context.Context, scope belfry.Scope, q *sqlQuery) e
 	if err != nil {
 		return err
 	}
+	if err := r.mayRead(s.Tree.Catalog().Collection(text.From.Text)); err != nil {
+		return err
+	}
 	if q.plan, err = query.Check(text, s.Tree.Catalog(), o); err != nil {
 		return err
 	}
@@ -301,7 +304,7 @@ func (s *Server) compile(ctx context.Context, scope belfry.Scope, q *sqlQuery) e
 			return err
 		}
 	}
-	return q.plan.Resolve(ctx, s.Tree)
+	return q.plan.Resolve(r.ctx(), s.Tree)
 }
 
 // outside writes to a client; the stopwatch of the query is paused meanwhile.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"belfry"
+	"belfry/engine"
 )
 
 // wasOpen is the header in which a confirmation says whether there was anything to confirm.
@@ -168,6 +169,12 @@ func (s *Server) confirm(w *answer, r *request, fault string) error {
 	open, err := s.ConfirmFault(fault, r.who)
 	if err != nil {
 		return err
+	}
+	if open {
+		c := engine.Change{Kind: engine.KindFault, Name: fault, Action: engine.ActionConfirmed, Info: "fault " + fault + " confirmed"}
+		if err := s.Engine.Audited(r.sender(), c); err != nil {
+			s.Log.Warn("the confirmation of a fault is not in the audit trail", "fault", fault, "err", err)
+		}
 	}
 	w.Header().Set(FaultHeader, strconv.FormatBool(open))
 	w.WriteHeader(http.StatusNoContent)

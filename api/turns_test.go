@@ -20,7 +20,7 @@ func TestCustomerRemovedBeforeTurn(t *testing.T) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			h := newBulkHouse(t)
-			acme, err := h.accounts.AddCustomer("acme", "", "test")
+			acme, err := h.accounts.AddCustomer("acme", "", &belfry.Actor{Name: "test"})
 			h.must(err)
 			secret, err := h.accounts.CreateKey(in(acme.ID), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWrite})
 			h.must(err)

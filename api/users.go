@@ -6,7 +6,6 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/api/input"
-	"belfry/engine"
 )
 
 var (
@@ -191,7 +190,7 @@ func (s *Server) hashing(r *request) accounts.Hashing {
 
 // caller is the author of a change without an Idempotency-Key.
 func (r *request) caller() accounts.Caller {
-	return accounts.Caller{Sender: engine.Sender{Scope: belfry.Whole(r.customer), Key: r.key, Name: r.who}, Level: r.level, Local: r.local}
+	return accounts.Caller{Sender: r.senderOf(belfry.Whole(r.customer)), Level: r.level, Local: r.local}
 }
 
 // writeBody answers with JSON that is encoded already.

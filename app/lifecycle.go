@@ -67,7 +67,7 @@ func (s *service) tellStop(ctx context.Context) {
 // tellReload tells what a reload has changed: customers with an administrator of the instance all of it, others what concerns their data.
 // What was imported from files concerns all.
 func (s *service) tellReload(changed, imported, frozen []string) {
-	err := s.seq.InternalEach(func(c belfry.CustomerID) string {
+	err := s.seq.Reloaded(func(c belfry.CustomerID) string {
 		all := hasInstanceAdministrator(s.Tree, c)
 		some := func(list []string) (kept []string) {
 			for _, text := range list {
@@ -96,7 +96,7 @@ func (s *service) tellReload(changed, imported, frozen []string) {
 
 // tellReloadFailed tells that the configuration stays as it is. What is wrong may concern the instance alone.
 func (s *service) tellReloadFailed(wrong error) {
-	err := s.seq.InternalEach(func(c belfry.CustomerID) string {
+	err := s.seq.Reloaded(func(c belfry.CustomerID) string {
 		if hasInstanceAdministrator(s.Tree, c) {
 			return fmt.Sprintf("the configuration stays as it is, the new one is wrong: %s", message(wrong))
 		}

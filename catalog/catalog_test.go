@@ -99,6 +99,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	f("objectstatus", "current", "name kind resource view parentview object class package status statusname info since lastdata i1 i100 acknowledged isunmanaged unmanageifred collectunmanage collectorunmanage ack ackby acktime unmanagefrom unmanageto unmanagenote note ip host object_1 object_5")
+	f("audit", "historical", "user via address request action kind name resource view before after items info")
 	f("events", "historical", "source type status previous resource view object class info user")
 	f("objectdata", "historical", "resource view object class period i1 i100 i1_min i100_max i7_count ip host")
 	f("objectlog", "historical", "resource view object class log c1 ip host")
@@ -115,8 +116,8 @@ func TestComplete(t *testing.T) {
 	f("inventory", "current", "host ip os version arch cpus memory agent lastseen attributes")
 	f("replay", "historical", "session page user browser duration errors events resource")
 	f("keyvalue", "historical", "collection record key value")
-	if n := len(c.Collections()); n != 17 {
-		t.Errorf("%d collections, want 17", n)
+	if n := len(c.Collections()); n != 18 {
+		t.Errorf("%d collections, want 18", n)
 	}
 
 	p := func(name, columns string) {

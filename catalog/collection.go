@@ -22,6 +22,7 @@ type Collection struct {
 	Text       string    // the field of a search term without a field
 	Item       bool      // rows refer to an item, in the physical column "item"
 	Objects    bool      // … which is always an object
+	Restricted bool      // only administrators may read it
 	Help       string
 	Fields     []Field // id and timestamp first
 }
@@ -206,6 +207,7 @@ type collectionFile struct {
 	Key      []string    `json:"key"`
 	Computed bool        `json:"computed"`
 	Objects  bool        `json:"objects"`
+	Admins   bool        `json:"administrators"`
 	Text     string      `json:"text"`
 	Help     string      `json:"help"`
 	Fields   []fieldFile `json:"fields"`
@@ -236,7 +238,7 @@ func parseCollection(data []byte) (*Collection, error) {
 	if err := s.decode(&file); err != nil {
 		return nil, err
 	}
-	c := &Collection{Name: file.Name, Alias: file.Alias, Objects: file.Objects, Computed: file.Computed, Text: file.Text, Help: file.Help, Fields: commonFields()}
+	c := &Collection{Name: file.Name, Alias: file.Alias, Objects: file.Objects, Computed: file.Computed, Restricted: file.Admins, Text: file.Text, Help: file.Help, Fields: commonFields()}
 	if err := c.readKind(s, &file); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ func TestPromisedFields(t *testing.T) {
 	f("objectstatus", present, "text name kind resource view parentview object class package statusname ackby ip host object_1 object_5 string1 string100, "+
 		"status status, fulltext info ack unmanagenote note, time since lastdata acktime unmanagefrom unmanageto, value i1 i100 integer1 INTEGER100, "+
 		"bool acknowledged isunmanaged unmanageifred collectunmanage collectorunmanage")
+	f("audit", past, "text user via address request action kind name resource view before after items, fulltext info")
 	f("events", past, "text source type resource view object class user, status status previous, fulltext info")
 	f("objectdata", past, "text resource view object class period ip host string1, value i1 i2 i100 integer4, number i1_min i1_max i100_max, integer i1_count i100_count")
 	f("objectlog", past, "text resource view object class c1 c2 c100 ip host, fulltext log")
@@ -53,8 +54,8 @@ func TestPromisedFields(t *testing.T) {
 	f("inventory", present, "text host ip os version arch agent, integer cpus memory, time lastseen, fulltext attributes")
 	f("replay", past, "text session user browser resource, fulltext page events, number duration, integer errors")
 	f("keyvalue", past, "text collection record key, fulltext value")
-	if len(seen) != 17 || len(cat.Collections()) != 17 {
-		t.Errorf("%d collections are promised, %d looked at, %d there", 17, len(seen), len(cat.Collections()))
+	if len(seen) != 18 || len(cat.Collections()) != 18 {
+		t.Errorf("%d collections are promised, %d looked at, %d there", 18, len(seen), len(cat.Collections()))
 	}
 	for collection, text := range map[string]string{"objectlog": "log", "syslog": "message", "trap": "info", "events": "info"} {
 		if c := cat.Collection(collection); c.Text != text {

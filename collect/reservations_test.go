@@ -15,7 +15,7 @@ import (
 // another makes a second customer, which may listen on what is granted.
 func (h *fixture) another(name string, grants ...string) engine.Sender {
 	h.t.Helper()
-	c, err := h.accounts.AddCustomer(name, "", "test")
+	c, err := h.accounts.AddCustomer(name, "", &belfry.Actor{Name: "test"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestScriptScope(t *testing.T) {
 	addr := freePort(t, "udp")
 	script := `function message(m) { log("o", m.message, {resource: m.app, class: "lines", view: m.app}); return m }`
 	h.provision("log-syslog-receiver", "name,listen", "Recv,"+addr)
-	if err := h.accounts.AddUser(h.who.Customer, user, "test"); err != nil {
+	if err := h.accounts.AddUser(h.who.Customer, user, &belfry.Actor{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	limited := engine.Sender{Scope: belfry.Scope{Customer: h.who.Customer, Views: user.Views}, Name: "op"}
@@ -189,7 +189,7 @@ func TestScriptScope(t *testing.T) {
 	if n := h.env.Totals.Failed.Load(); n != 1 {
 		t.Errorf("%d failures", n)
 	}
-	if err := h.accounts.UpdateUser(h.who.Customer, "op", accounts.UserChange{Views: &[]string{"Recv"}}, true, "test"); err != nil {
+	if err := h.accounts.UpdateUser(h.who.Customer, "op", accounts.UserChange{Views: &[]string{"Recv"}}, true, &belfry.Actor{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	say("Mine")
@@ -221,11 +221,11 @@ func TestScriptScope(t *testing.T) {
 	}
 	still("removed")
 	user.Role = belfry.Viewer
-	if err := h.accounts.AddUser(h.who.Customer, user, "test"); err != nil {
+	if err := h.accounts.AddUser(h.who.Customer, user, &belfry.Actor{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	still("made again")
-	if err := h.accounts.UpdateUser(h.who.Customer, "op", accounts.UserChange{Views: new([]string)}, true, "test"); err != nil {
+	if err := h.accounts.UpdateUser(h.who.Customer, "op", accounts.UserChange{Views: new([]string)}, true, &belfry.Actor{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	still("the new one is not limited")

@@ -169,7 +169,7 @@ func TestTryInRemovedCustomer(t *testing.T) {
 	remove := func() {}
 	e := newFixtureWith(t, map[string]Kind{"log-syslog-receiver": k}, func(s Sink) Sink { return removing{s, func() { remove() }} })
 	admin := e.who
-	c, err := e.accounts.AddCustomer("other", "", "test")
+	c, err := e.accounts.AddCustomer("other", "", &belfry.Actor{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,14 +77,35 @@ func (p *acting) actOn(t *Tx, n *meta.Node, whole bool) (finished bool) {
 		}
 	}
 	if p.Note != nil {
+		before := t.operatorState(n)
 		if bad := t.reserveOperatorTexts(n, func(op *belfry.OperatorState) { op.Note = *p.Note }); bad != nil {
 			p.fail(n.Name, bad)
 			return true
 		}
 		done.Result = t.note(n, *p.Note, p.who.Name)
-		p.out.Items = append(p.out.Items, done)
+		p.did(t, n, done, before)
 	}
 	return true
+}
+
+// did adds an item to the answer and the action to the audit trail.
+func (p *acting) did(t *Tx, n *meta.Node, done ActedItem, before *belfry.OperatorState) {
+	p.out.Items = append(p.out.Items, done)
+	if p.DryRun {
+		return
+	}
+	c := Change{Kind: done.Kind, Name: n.Name, Action: done.Result, Fields: operatorFields(before, t.operatorState(n))}
+	c.Resource, c.View = t.whereIs(n)
+	c.Info = done.Kind + " " + n.Name + " " + strings.ReplaceAll(done.Result, "_", " ")
+	if done.Content > 0 {
+		c.Info += fmt.Sprintf(", with %d inside", done.Content)
+	}
+	t.Audit(c)
+}
+
+// operatorState returns the operator state of an item, as of this round; nil: none.
+func (t *Tx) operatorState(n *meta.Node) *belfry.OperatorState {
+	return t.s.drafts[t.s.draft(n)].state.Operator
 }
 
 // manage applies the order to an item. more: the items inside follow in Sequencer.reassessAll.
@@ -101,8 +122,9 @@ func (p *acting) manage(t *Tx, n *meta.Node, done ActedItem) (more bool) {
 		return false
 	}
 	done.Content = p.sizes[n]
+	before := t.operatorState(n)
 	done, rest := t.manage(n, *p.Manage, done)
-	p.out.Items = append(p.out.Items, done)
+	p.did(t, n, done, before)
 	if rest != "" {
 		p.rest = append(p.rest, rest)
 	}
@@ -134,7 +156,7 @@ func checkWindow(n *meta.Node, c *belfry.OperatorState, o *status.Order) *belfry
 // acknowledge acknowledges an item in error and the objects in error inside it, or removes acknowledgments.
 func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (finished bool) {
 	var bad *belfry.Error
-	content, size := 0, p.sizes[n]
+	content, size, before := 0, p.sizes[n], t.operatorState(n)
 	switch {
 	case whole && size > t.left:
 		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items that stand in others, or takes that back; "+
@@ -158,7 +180,7 @@ func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (f
 	if done.Result, done.Content = "unacknowledged", content; !p.Unack {
 		done.Result, done.To = "acknowledged", shownTime(p.Ack.Until)
 	}
-	p.out.Items = append(p.out.Items, done)
+	p.did(t, n, done, before)
 	return true
 }
 

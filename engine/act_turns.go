@@ -121,7 +121,7 @@ func (p *acting) turn(ctx context.Context, reply func(*Tx)) (more bool, err erro
 	if err := p.seq.cfg.Room(ctx, p.who.Customer, p.events(min(p.seq.turn, len(p.names)-p.next))); err != nil {
 		return false, err
 	}
-	err = p.seq.Do(&Command{Customer: p.who.Customer, Views: p.who.Views, Rows: 1, Alone: true, Decide: func(t *Tx) error {
+	err = p.seq.Do(&Command{Customer: p.who.Customer, By: p.who.Actor(), Views: p.who.Views, Rows: 1, Alone: true, Decide: func(t *Tx) error {
 		if err := p.settle(t.Now); err != nil {
 			return err
 		}

@@ -7,20 +7,8 @@ import (
 	"belfry/meta"
 )
 
-// Configured adds an event about a change of configuration.
-func (t *Tx) Configured(info, by string) {
-	t.Event("configuration", "configuration", info, by)
-}
-
 // Event adds an event without a status: a configuration change, a login, an internal matter.
 func (t *Tx) Event(source, kind, info, by string) { t.events.note(t.Now, source, kind, info, by) }
-
-// EventOf is Event in another customer; 0 is none.
-func (t *Tx) EventOf(c belfry.CustomerID, source, kind, info, by string) {
-	if e := t.seq.cfg.Tree.Tenant(c); e != nil {
-		t.eventInTenant(e, func(list *events) { list.note(t.Now, source, kind, info, by) })
-	}
-}
 
 // BeginCustomer creates the root view of a new customer and makes the record one of that customer.
 func (t *Tx) BeginCustomer(c belfry.Customer) {
@@ -37,27 +25,29 @@ func (t *Tx) ApplyUnstored(kind string) error {
 			docs = append(docs, d)
 		}
 	}
-	t.rec.Docs, t.events = nil, events{}
+	t.rec.Docs, t.events, t.audit = nil, events{}, auditTrail{}
 	return t.seq.cfg.Tree.Apply(&belfry.Record{Docs: docs})
 }
 
 // Internal writes an event about the service itself, for every customer: for all of them, or on an error for none. Its time
 // is at, or now if that is 0 or later.
 func (s *Sequencer) Internal(info string, at belfry.Time) error {
-	return s.internal(func(belfry.CustomerID) string { return info }, at)
-}
-
-// InternalEach is Internal with a text for each customer.
-func (s *Sequencer) InternalEach(info func(belfry.CustomerID) string) error {
-	return s.internal(info, 0)
-}
-
-func (s *Sequencer) internal(info func(belfry.CustomerID) string, at belfry.Time) error {
 	return s.Do(&Command{Alone: true, Urgent: true, Decide: func(t *Tx) error {
 		if at == 0 || at > t.Now {
 			at = t.Now
 		}
-		t.eachTenant(func(e *meta.Tenant, list *events) { list.note(at, "system", "internal", info(e.ID), "") })
+		t.eachTenant(func(_ *meta.Tenant, o *other) { o.events.note(at, "system", "internal", info, "") })
+		return nil
+	}})
+}
+
+// Reloaded writes an event and a row of the audit trail for every customer, with a text for each: the configuration was read again.
+func (s *Sequencer) Reloaded(info func(belfry.CustomerID) string) error {
+	by := &belfry.Actor{Via: belfry.ViaSignal}
+	return s.Do(&Command{Alone: true, Urgent: true, By: by, Decide: func(t *Tx) error {
+		t.eachTenant(func(e *meta.Tenant, o *other) {
+			o.changed(t, "system", "internal", Change{Kind: KindConfiguration, Action: "reloaded", Info: info(e.ID)})
+		})
 		return nil
 	}})
 }

@@ -21,10 +21,11 @@ const (
 // itemChange is a change of an item, or of a class that rows define.
 type itemChange struct {
 	node   *meta.Node
-	class  string // instead of a node
-	what   string // created, changed, removed
-	detail string // after the name; of a new item it is set when the event is written
-	by     string
+	class  string  // instead of a node
+	what   string  // created, changed, removed
+	detail string  // after the name; of a new item it is set when the event is written
+	fields []Field // that differ, of a changed item or a class
+	by     *belfry.Actor
 	inside bool // it was removed with the item around it
 }
 
@@ -35,11 +36,11 @@ func (t *Tx) changed(c itemChange) {
 }
 
 // created notes a new item.
-func (t *Tx) created(n *meta.Node) { t.changed(itemChange{node: n, what: "created"}) }
+func (t *Tx) created(n *meta.Node) { t.changed(itemChange{node: n, what: ActionCreated}) }
 
 // updated notes the change of an item, before it is applied. A nil view and an empty class mean no change.
 func (t *Tx) updated(n, to *meta.Node, class string, before, after *belfry.Details) {
-	c := itemChange{node: n, what: "changed"}
+	c := itemChange{node: n, what: ActionChanged}
 	var list []string
 	if to != nil {
 		list = append(list, fmt.Sprintf("view: %s -> %s", t.Parent(n).Name, to.Name))
@@ -50,8 +51,36 @@ func (t *Tx) updated(n, to *meta.Node, class string, before, after *belfry.Detai
 	if text := differences(t.packageOf(n), before, after); text != "" {
 		list = append(list, text)
 	}
+	c.fields = t.changedFields(n, to, class, before, after)
 	c.detail = ": " + strings.Join(list, ", ")
 	t.changed(c)
+}
+
+// changedFields lists the fields of an item that are about to change.
+func (t *Tx) changedFields(n, to *meta.Node, class string, before, after *belfry.Details) (fields []Field) {
+	if to != nil {
+		fields = append(fields, TextField("view", t.Parent(n).Name, to.Name, false))
+	}
+	if was := t.Current(n).Class; class != "" && class != was {
+		fields = append(fields, TextField("class", was, class, false))
+	}
+	eachDifference(t.packageOf(n), before, after, func(name, was, is string) {
+		fields = append(fields, TextField(name, was, is, false))
+	})
+	return fields
+}
+
+// fieldsOf lists the fields that a change of an item sets. An item that was removed with another has none.
+func (t *Tx) fieldsOf(c *itemChange) []Field {
+	switch {
+	case c.node == nil:
+	case c.what == ActionCreated:
+		return t.newFields(c.node, c.node.Class.Name, c.node.Package, c.node.Details)
+	case c.what == ActionRemoved && !c.inside:
+		it := t.Current(c.node)
+		return oldFields(t.newFields(c.node, it.Class, it.Package, it.Details))
+	}
+	return c.fields
 }
 
 // removed marks the changes from the given one on as the removal of one item with its content.
@@ -91,20 +120,22 @@ func (t *Tx) emitChanges() (before int) {
 			if c.inside {
 				return false
 			}
-			if c.what == "created" && c.node != nil {
+			if c.what == ActionCreated && c.node != nil {
 				c.detail = t.describeNew(c.node)
 			}
-			first.note(t.Now, "configuration", "configuration", c.name()+" "+c.what+c.detail, c.by)
+			first.note(t.Now, "configuration", "configuration", c.name()+" "+c.what+c.detail, c.by.Called())
+			t.auditItem(&c)
 			return true
 		})
 	}
+	t.auditItems(list)
 	inOrder := func(a, b itemChange) int { return a.compare(&b) }
 	if !slices.IsSortedFunc(list, inOrder) { // rows of several senders may have come in one turn
 		slices.SortStableFunc(list, inOrder)
 	}
 	for len(list) > 0 {
 		text, n := listText(list)
-		t.Configured(text, list[0].by)
+		t.Event("configuration", "configuration", text, list[0].by.Called())
 		list = list[n:]
 	}
 	t.changes = nil
@@ -181,7 +212,7 @@ func (c *itemChange) kind(count int) string {
 // compare orders changes for lists: grouped by sender, change and kind of item.
 func (c *itemChange) compare(o *itemChange) int {
 	x, y := c.node, o.node
-	if n := cmp.Or(cmp.Compare(c.by, o.by), cmp.Compare(c.what, o.what)); n != 0 || x == nil && y == nil {
+	if n := cmp.Or(cmp.Compare(c.by.Called(), o.by.Called()), cmp.Compare(c.what, o.what)); n != 0 || x == nil && y == nil {
 		return n
 	}
 	if x == nil || y == nil { // classes come last
@@ -204,7 +235,7 @@ func resourceID(n *meta.Node) belfry.ID {
 func listText(list []itemChange) (text string, n int) {
 	var b strings.Builder
 	b.Grow(listSize + listSize/4)
-	for n < len(list) && list[n].by == list[0].by && b.Len() < listSize {
+	for n < len(list) && list[n].by.Called() == list[0].by.Called() && b.Len() < listSize {
 		part := list[n:]
 		count, size := 0, b.Len()
 		for count < len(part) && size < listSize && part[0].compare(&part[count]) == 0 {
@@ -250,8 +281,9 @@ func (c *itemChange) write(b *strings.Builder, further bool) {
 
 // classChange is a class that rows have defined or extended by indicators.
 type classChange struct {
-	name, by string
-	was      *catalog.Class // nil: it is new
+	name string
+	by   *belfry.Actor
+	was  *catalog.Class // nil: it is new
 }
 
 // noteClass notes that rows are about to define a class, once in a turn.
@@ -269,9 +301,10 @@ func (t *Tx) noteClass(def *catalog.Class) {
 // noteClasses notes the changes of classes, at the end of a turn, because several rows may add indicators to one class.
 func (t *Tx) noteClasses() {
 	for _, d := range t.defined {
-		c := itemChange{class: d.name, what: "created", detail: ", inferred"}
+		c := itemChange{class: d.name, what: ActionCreated, detail: ", inferred", fields: []Field{{Name: "inferred", After: "true"}}}
 		if d.was != nil {
-			c.what, c.detail = "changed", ": "+addedIndicators(d.was, t.Find().Class(d.name).Def)
+			added := addedIndicators(d.was, t.Find().Class(d.name).Def)
+			c.what, c.detail, c.fields = ActionChanged, ": "+added+" added", []Field{{Name: "added", After: quoted(added)}}
 		}
 		t.By = d.by
 		t.changed(c)
@@ -287,5 +320,5 @@ func addedIndicators(was, is *catalog.Class) string {
 			added = append(added, belfry.IndicatorColumn(n))
 		}
 	}
-	return strings.Join(added, ", ") + " added"
+	return strings.Join(added, ", ")
 }

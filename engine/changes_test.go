@@ -74,7 +74,7 @@ func TestConfigurationEvents(t *testing.T) {
 		}
 	}, "ann: view Fans of web01 created, class rack: posx = 10, posy = 20")
 	f(func() {
-		b.one(t, belfry.Row{By: "agent", Type: "data", Resource: "web01", Object: "mem", Class: "load", View: "web01", Indicators: []belfry.Cell{{N: 1, Text: "1"}}})
+		b.one(t, belfry.Row{By: &belfry.Actor{Name: "agent"}, Type: "data", Resource: "web01", Object: "mem", Class: "load", View: "web01", Indicators: []belfry.Cell{{N: 1, Text: "1"}}})
 	}, "agent: object mem of web01 created, class load")
 	f(provision("object", "name,resname,view\nmem,web01,Disks\n"), "ann: object mem of web01 changed: view: web01 -> Disks")
 
@@ -134,7 +134,7 @@ func TestEventsOfOneTurn(t *testing.T) {
 	var rows []*belfry.Row
 	for i := range 30 {
 		rows = append(rows, &belfry.Row{
-			By: fmt.Sprint("agent", i%2), Type: "data", Resource: "web01", Object: fmt.Sprint("o", i), Class: "load", View: "web01", Indicators: []belfry.Cell{{N: 1, Text: "1"}},
+			By: &belfry.Actor{Name: fmt.Sprint("agent", i%2)}, Type: "data", Resource: "web01", Object: fmt.Sprint("o", i), Class: "load", View: "web01", Indicators: []belfry.Cell{{N: 1, Text: "1"}},
 		})
 	}
 	if err := b.Feed(t.Context(), b.Who.Scope, rows[:2], false); err != nil {

@@ -25,7 +25,7 @@ const maxClasses = 10_000
 // PutClass sets the customer's own definition of a class. It returns when all objects of the class have been evaluated by it.
 func (d Definitions) PutClass(who Sender, def *catalog.Class) (result string, l catalog.Listed, err error) {
 	var rest string
-	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, l, rest, err = t.putClass(who, def)
 		return err
 	}})
@@ -67,13 +67,13 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	if bad := t.roomForItems("", t.Tenant.MarksGrowth(def.Name, more), false); bad != nil {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "the thresholds of class %q are too many for its %d objects: %s", def.Name, l.Objects, bad.Message)
 	}
-	var was []byte
+	var was *catalog.Class
 	if c := t.Find().Class(def.Name); c != nil {
-		was = encodeJSON(c.Def)
+		was = c.Def
 	}
 	t.Define(l.Class)
 	rest = t.evaluateClass(def.Name)
-	t.Configured("class "+def.Name+" "+result+definitionChange(was, encodeJSON(l.Class)), who.Name)
+	t.definitionChanged(belfry.DocClass, def.Name, result, "", orNil(was), l.Class)
 	return result, l, rest, nil
 }
 
@@ -97,7 +97,7 @@ var errNoClass = errors.New("no such class")
 // DeleteClass removes the customer's own definition of a class.
 func (d Definitions) DeleteClass(who Sender, name string, r Repeat) error {
 	var rest string
-	err := d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err := d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		rest, err = t.deleteClass(who, name)
 		t.Reply(who, r, r.Done)
 		return err
@@ -146,7 +146,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 		t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
 		rest = t.evaluateClass(name)
 	}
-	t.Configured("class "+name+" removed"+definitionChange(encodeJSON(cell.Def), nil), who.Name)
+	t.definitionChanged(belfry.DocClass, name, ActionRemoved, "", cell.Def, nil)
 	return rest, nil
 }
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,7 +12,6 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/meta"
 )
 
 // valueSize is how many bytes of a value an event shows.
@@ -25,33 +23,14 @@ const Hidden = "***"
 // differences lists the changed details of an item as "host: a -> b", or, if before is nil, those of a new item as "host = b".
 // Secrets are hidden. pt is nil for an object.
 func differences(pt *catalog.PackageType, before, after *belfry.Details) string {
-	fresh := before == nil
-	before, after = cmp.Or(before, &belfry.Details{}), cmp.Or(after, &belfry.Details{})
 	var list []string
-	add := func(name, was, is string, secret bool) {
-		if was == is {
-			return
-		}
-		if secret {
-			was, is = hide(was), hide(is)
-		}
-		if fresh {
+	eachDifference(pt, before, after, func(name, was, is string) {
+		if before == nil {
 			list = append(list, name+" = "+shownValue(is))
 		} else {
 			list = append(list, name+": "+shownValue(was)+" -> "+shownValue(is))
 		}
-	}
-	add("ip", before.IP, after.IP, false)
-	add("host", before.Host, after.Host, false)
-	for i := range before.Constants {
-		add("object_"+strconv.Itoa(i+1), before.Constants[i], after.Constants[i], false)
-	}
-	if pt != nil {
-		for i := range pt.Questions {
-			q := &pt.Questions[i]
-			add(q.Name, cmp.Or(before.Answers[q.Name], q.Default), cmp.Or(after.Answers[q.Name], q.Default), q.Secret || meta.Sealed(before.Answers[q.Name]))
-		}
-	}
+	})
 	return clipTo(strings.Join(list, ", "), listSize/2)
 }
 
@@ -95,30 +74,37 @@ func definitionChange(before, after []byte) string {
 	paths := maps.Clone(was)
 	maps.Copy(paths, is)
 	var list []string
+	text := func(v any) string {
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprint(v)
+	}
+	shown := func(v any) string { return shownValue(text(v)) }
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		switch {
-		case was[path] == is[path] || path == "name" || strings.HasPrefix(path, "former."): // the types of indicators that are gone
+		case text(was[path]) == text(is[path]) || path == "name" || strings.HasPrefix(path, "former."): // the types of indicators that are gone
 		case before == nil:
-			list = append(list, path+" = "+shownValue(is[path]))
+			list = append(list, path+" = "+shown(is[path]))
 		case after == nil:
-			list = append(list, path+" = "+shownValue(was[path]))
+			list = append(list, path+" = "+shown(was[path]))
 		default:
-			list = append(list, path+": "+shownValue(was[path])+" -> "+shownValue(is[path]))
+			list = append(list, path+": "+shown(was[path])+" -> "+shown(is[path]))
 		}
 	}
-	text := clipTo(strings.Join(list, ", "), listSize/2)
+	all := clipTo(strings.Join(list, ", "), listSize/2)
 	switch {
-	case text == "":
+	case all == "":
 		return ""
 	case after == nil:
-		return ", was " + text
+		return ", was " + all
 	}
-	return ": " + text
+	return ": " + all
 }
 
 // flat returns the values of a JSON text by path, such as "i1.thresholds.1.when".
-func flat(text []byte) map[string]string {
-	values := map[string]string{}
+func flat(text []byte) map[string]any {
+	values := map[string]any{}
 	var v any
 	if json.Unmarshal(text, &v) != nil { // there is none
 		return values
@@ -137,7 +123,7 @@ func flat(text []byte) map[string]string {
 				walk(strings.TrimPrefix(path+"."+elementName(i, inner), "indicators."), inner)
 			}
 		default:
-			values[path] = fmt.Sprint(v)
+			values[path] = v
 		}
 	}
 	walk("", v)

@@ -24,7 +24,7 @@ func (i *Imported) fault(name string, err error) {
 
 // ImportClasses sets classes of the instance, all in one record. Classes that are not given stay.
 func (d Definitions) ImportClasses(defs []*catalog.Class) (out Imported, err error) {
-	err = d.seq.Do(&Command{Alone: true, Decide: func(t *Tx) error {
+	err = d.seq.Do(&Command{Alone: true, By: importer, Decide: func(t *Tx) error {
 		t.importClasses(defs, &out)
 		return nil
 	}})
@@ -62,6 +62,7 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 	cat := t.seq.cfg.Tree.Catalog()
 	var changed []*catalog.Class
 	var texts []string
+	var fields [][]Field
 	for _, def := range defs {
 		now := cat.Class(def.Name)
 		if now != nil {
@@ -78,16 +79,17 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 			text += definitionChange(encodeJSON(now), encodeJSON(def))
 		}
 		t.Put(belfry.DocClass, 0, def.Name, def)
+		fields = append(fields, Differences(orNil(now), def))
 		changed, texts = append(changed, def), append(texts, text)
 		out.Changed = append(out.Changed, def.Name)
 	}
-	t.eachTenant(func(e *meta.Tenant, list *events) {
+	t.eachTenant(func(e *meta.Tenant, o *other) {
 		for i, def := range changed {
 			info := texts[i]
 			if cell := e.Class(def.Name); cell != nil && cell.Own {
 				info += t.dropInferred(e, cell, def, out)
 			}
-			list.note(t.Now, "configuration", "configuration", info, "system")
+			o.changed(t, "configuration", "configuration", Change{Kind: belfry.DocClass, Name: def.Name, Action: ActionImported, Fields: fields[i], Info: info})
 		}
 	})
 }
@@ -109,7 +111,7 @@ func (t *Tx) dropInferred(e *meta.Tenant, cell *meta.Class, def *catalog.Class, 
 
 // ImportPackages sets package types of the instance, all in one record. Types that are not given stay.
 func (d Definitions) ImportPackages(types []*catalog.PackageType) (out Imported, err error) {
-	err = d.seq.Do(&Command{Alone: true, Decide: func(t *Tx) error {
+	err = d.seq.Do(&Command{Alone: true, By: importer, Decide: func(t *Tx) error {
 		t.importPackages(types, &out)
 		return nil
 	}})
@@ -118,7 +120,7 @@ func (d Definitions) ImportPackages(types []*catalog.PackageType) (out Imported,
 
 func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 	cat := t.seq.cfg.Tree.Catalog()
-	var texts []string
+	var changes []Change
 	for _, pt := range types {
 		if err := cat.CheckPackage(pt); err != nil {
 			out.fault(pt.Name, err)
@@ -132,29 +134,43 @@ func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 			text += definitionChange(encodeJSON(now), encodeJSON(pt))
 		}
 		t.Put(belfry.DocPackage, 0, pt.Name, pt)
-		out.Changed, texts = append(out.Changed, pt.Name), append(texts, text)
+		out.Changed = append(out.Changed, pt.Name)
+		changes = append(changes, Change{Kind: belfry.DocPackage, Name: pt.Name, Action: ActionImported, Fields: Differences(orNil(cat.Package(pt.Name)), pt), Info: text})
 	}
-	t.eachTenant(func(_ *meta.Tenant, list *events) {
-		for _, text := range texts {
-			list.note(t.Now, "configuration", "configuration", text, "system")
+	t.eachTenant(func(_ *meta.Tenant, o *other) {
+		for _, c := range changes {
+			o.changed(t, "configuration", "configuration", c)
 		}
 	})
 }
 
-// eachTenant adds events to every customer, in one record.
-func (t *Tx) eachTenant(f func(*meta.Tenant, *events)) {
+// eachTenant adds events and rows of the audit trail to every customer, in one record.
+func (t *Tx) eachTenant(f func(*meta.Tenant, *other)) {
 	for _, c := range t.seq.cfg.Tree.Customers() {
 		e := t.seq.cfg.Tree.Tenant(c.ID)
-		t.eventInTenant(e, func(list *events) { f(e, list) })
+		t.writeInTenant(e, func(o *other) { f(e, o) })
 	}
 }
 
-// eventInTenant adds events to another customer than that of the record.
-func (t *Tx) eventInTenant(e *meta.Tenant, f func(*events)) {
-	var list events
-	f(&list)
-	if b := list.batch(); b != nil {
-		b.Customer, b.FirstID = e.ID, t.s.rowIDs(e, b.Len())
-		t.rec.Batches = append(t.rec.Batches, b)
+// writeInTenant adds events and rows of the audit trail to another customer than that of the record.
+func (t *Tx) writeInTenant(e *meta.Tenant, f func(*other)) {
+	var o other
+	f(&o)
+	for _, b := range []*belfry.Batch{o.events.batch(), o.audit.batch(t.Now)} {
+		if b != nil {
+			b.Customer, b.FirstID = e.ID, t.s.rowIDs(e, b.Len())
+			t.rec.Batches = append(t.rec.Batches, b)
+		}
 	}
+}
+
+// importer is the service when it reads files.
+var importer = &belfry.Actor{Name: "system", Via: belfry.ViaService}
+
+// orNil is a definition, or nil if there is none.
+func orNil[K any](k *K) any {
+	if k == nil {
+		return nil
+	}
+	return k
 }

@@ -34,7 +34,7 @@ func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error)
 
 // PutPicture stores a picture that ReadPicture made of image; result is created, updated or unchanged.
 func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) (result string, p *belfry.Picture, err error) {
-	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, err = t.putPicture(who, next, image)
 		return err
 	}})
@@ -71,7 +71,7 @@ func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 	if was != nil {
 		text += pictureText(was) + " -> "
 	}
-	t.Configured(text+pictureText(next), who.Name)
+	t.Changed(Change{Kind: belfry.DocPicture, Name: next.Name, Action: actionOf(result), Fields: Differences(orNil(was), next), Info: text + pictureText(next)})
 	return result, nil
 }
 
@@ -91,14 +91,14 @@ var errNoPicture = errors.New("no such picture")
 
 // DeletePicture removes a picture. Views and elements that name it show none.
 func (d Definitions) DeletePicture(who Sender, name string, r Repeat) error {
-	err := d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+	err := d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
 		p := t.Tenant.Picture(name)
 		if p == nil {
 			return errNoPicture
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
 		t.dropImage(p)
-		t.Configured("picture "+name+" removed, was "+pictureText(p), who.Name)
+		t.Changed(Change{Kind: belfry.DocPicture, Name: name, Action: ActionRemoved, Fields: Differences(p, nil), Info: "picture " + name + " removed, was " + pictureText(p)})
 		t.Reply(who, r, r.Done)
 		return nil
 	}})

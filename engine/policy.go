@@ -21,7 +21,7 @@ const (
 // PutPolicy sets a policy and evaluates the items it covers.
 func (d Definitions) PutPolicy(who Sender, next *meta.Policy) (result string, err error) {
 	var rest []string
-	err = d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) (err error) {
+	err = d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
 		result, rest, err = t.putPolicy(who, next)
 		return err
 	}})
@@ -136,9 +136,9 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
 		}
 	}
-	var before []byte
+	var before any
 	if was != nil {
-		before = encodeJSON(was.Policy)
+		before = was.Policy
 	}
 	doc := next.Doc(t.Tenant.ID)
 	if err := t.reserveDoc(doc.Kind, doc.Name, doc.Body); err != nil {
@@ -151,7 +151,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	t.s.policies[n.ID] = append(slices.Clip(t.policiesOn(n)), next)
 	t.Document(doc)
 	rest = t.policyChanged(was, next)
-	t.Configured(fmt.Sprintf("policy %s %s, on %s %s%s", next.Name, result, next.Kind, next.Item, definitionChange(before, encodeJSON(next.Policy))), who.Name)
+	t.definitionChanged(belfry.DocPolicy, next.Name, result, fmt.Sprintf(", on %s %s", next.Kind, next.Item), before, next.Policy)
 	return result, rest, nil
 }
 
@@ -214,14 +214,14 @@ var errNoPolicy = errors.New("no such policy")
 // DeletePolicy removes a policy.
 func (d Definitions) DeletePolicy(who Sender, name string, r Repeat) error {
 	var rest []string
-	err := d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+	err := d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
 		p := t.Tenant.Policy(name)
 		if p == nil {
 			return errNoPolicy
 		}
 		t.dropPolicy(p)
 		rest = t.policyChanged(p, nil)
-		t.Configured("policy "+name+" removed"+definitionChange(encodeJSON(p.Policy), nil), who.Name)
+		t.definitionChanged(belfry.DocPolicy, name, ActionRemoved, "", p.Policy, nil)
 		t.Reply(who, r, r.Done)
 		return nil
 	}})
@@ -249,6 +249,10 @@ func (t *Tx) removePolicies(n *meta.Node) {
 	for _, p := range list {
 		names = append(names, p.Name)
 		t.dropPolicy(p)
+		t.Audit(Change{
+			Kind: belfry.DocPolicy, Name: p.Name, Action: ActionRemoved, Fields: Differences(p.Policy, nil),
+			Info: fmt.Sprintf("policy %s removed, with %s %s", p.Name, n.Kind, n.Name),
+		})
 	}
-	t.Configured(fmt.Sprintf("policy %s removed, with %s %s", strings.Join(names, ", "), n.Kind, n.Name), t.By)
+	t.Event("configuration", "configuration", fmt.Sprintf("policy %s removed, with %s %s", strings.Join(names, ", "), n.Kind, n.Name), t.By.Called())
 }

@@ -156,11 +156,12 @@ func (s *Sequencer) Trusted() time.Time { return s.cfg.Trusted() }
 // Command is a unit of work: it is decided as a whole and its effects are one record.
 type Command struct {
 	Customer belfry.CustomerID
-	Views    []string // to which it is limited; none: the whole customer
-	Rows     int      // its cost in a round, in rows that are ready
-	Alone    bool     // it gets a round of its own, so that its effects can be rolled back
-	Gathers  bool     // rows of other requests may join it until it is decided
-	Urgent   bool     // tried even when the disk is nearly full: a key must be revocable then, too
+	By       *belfry.Actor // who sent it; nil: the service
+	Views    []string      // to which it is limited; none: the whole customer
+	Rows     int           // its cost in a round, in rows that are ready
+	Alone    bool          // it gets a round of its own, so that its effects can be rolled back
+	Gathers  bool          // rows of other requests may join it until it is decided
+	Urgent   bool          // tried even when the disk is nearly full: a key must be revocable then, too
 	Decide   func(*Tx) error
 	Err      error
 	Done     chan struct{}
@@ -168,7 +169,7 @@ type Command struct {
 
 // Again returns a copy of the command for another turn.
 func (c *Command) Again() *Command {
-	return &Command{Customer: c.Customer, Views: c.Views, Rows: c.Rows, Alone: c.Alone, Decide: c.Decide}
+	return &Command{Customer: c.Customer, By: c.By, Views: c.Views, Rows: c.Rows, Alone: c.Alone, Decide: c.Decide}
 }
 
 // long reports whether a command needs a round of its own.
@@ -352,6 +353,7 @@ func (s *Sequencer) decide(commands []*Command) (changes []change, err error) {
 			c.Err = ErrGone
 			continue
 		}
+		t.By = c.By
 		t.limit(c.Views)
 		if c.Err = s.keep(t.Now); c.Err != nil {
 			continue

@@ -14,7 +14,7 @@ import (
 // PutSettings stores settings of a customer, or of the instance with customer 0; nil removes one. They have been checked. before
 // has the values in effect, for the event.
 func (d Definitions) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string, before map[string]string) error {
-	return d.seq.Do(&Command{Customer: who.Customer, Alone: true, Decide: func(t *Tx) error {
+	return d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
 		have := d.seq.cfg.Tree.Settings(c)
 		var changed []string
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -24,16 +24,23 @@ func (d Definitions) PutSettings(who Sender, c belfry.CustomerID, settings map[s
 			case next == nil && set:
 				t.Document(belfry.Doc{Kind: belfry.DocSetting, Customer: c, Name: name})
 				changed = append(changed, fmt.Sprintf("%s: %s -> default", name, shownValue(before[name])))
+				t.auditSetting(name, ActionRemoved, Field{"value", quoted(before[name]), ""})
 			case next != nil && (!set || was != *next):
 				t.Put(belfry.DocSetting, c, name, *next)
 				changed = append(changed, fmt.Sprintf("%s: %s -> %s", name, shownValue(before[name]), shownValue(*next)))
+				t.auditSetting(name, ActionChanged, TextField("value", before[name], *next, false))
 			}
 		}
 		if len(changed) > 0 {
-			t.Configured("settings changed: "+strings.Join(changed, ", "), who.Name)
+			t.Event("configuration", "configuration", "settings changed: "+strings.Join(changed, ", "), who.Name)
 		}
 		return nil
 	}})
+}
+
+// auditSetting adds a row about a setting to the audit trail.
+func (t *Tx) auditSetting(name, action string, value Field) {
+	t.Audit(Change{Kind: belfry.DocSetting, Name: name, Action: action, Fields: []Field{value}, Info: "setting " + name + " " + action})
 }
 
 // Zone returns the time zone for times that a customer gives without one.

@@ -24,7 +24,8 @@ type Tx struct {
 	history       history
 	rollups       *rollupQueue  // non-nil while roll-ups are deferred
 	left          int           // budget of items that may still be changed as a consequence in this record
-	By            string        // sender of the current row
+	By            *belfry.Actor // sender of the current row, or of the change
+	audit         auditTrail
 	changes       []itemChange  // of the configuration, to become events
 	defined       []classChange // of classes, by rows
 	maxEvents     int           // events after which rows wait for another turn; 0: none do
@@ -47,6 +48,9 @@ func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 func (t *Tx) record() *belfry.Record {
 	before := t.emitChanges()
 	if b := t.events.batch(); b != nil {
+		t.rec.Batches = append(t.rec.Batches, b)
+	}
+	if b := t.audit.batch(t.Now); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
 	t.encodeClasses()
@@ -276,7 +280,7 @@ func (t *Tx) removeAll(n *meta.Node, trial bool) {
 	it := t.Current(n)
 	it.Removed = t.Now
 	t.set(it)
-	t.changed(itemChange{node: n, what: "removed"})
+	t.changed(itemChange{node: n, what: ActionRemoved})
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
 	} else {

@@ -34,7 +34,7 @@ type chunk struct {
 	created func(int, belfry.Created) // called with what an open row has created; may be nil
 	// discarded is called with the numbers of discarded rows; may be nil.
 	discarded func(int)
-	by        []string // who sent each row, when not all are of one sender
+	by        []*belfry.Actor // who sent each row, when not all are of one sender
 }
 
 // separator is what separates the columns of a log line of a class.

@@ -157,6 +157,7 @@ func TestInputCollection(t *testing.T) {
 	f("traps", "")
 	f("replay", "")
 	f("events", belfry.ReadOnlyCollection)
+	f("audit", belfry.ReadOnlyCollection)
 	f("objectstatus", belfry.ReadOnlyCollection)
 	f("inventory", belfry.ReadOnlyCollection)
 	f("voips", belfry.UnknownCollection)

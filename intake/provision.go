@@ -125,7 +125,7 @@ func (b *packageBody) apply(t decision, c *chunk) {
 		catalog.ObjectPackage:   (*provisioning).objectRow,
 		catalog.ElementPackage:  (*provisioning).elementRow,
 	}[b.pt.Kind]
-	t.By = b.who.Name
+	t.By = b.who.Actor()
 	p := &provisioning{decision: t, b: b, report: &c.report}
 	t.Turn().Expect(c.open.left(), len(b.pt.Parts))
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {

@@ -70,7 +70,7 @@ func (b *removalBody) read(p portion) (*chunk, error) {
 
 // apply decides the rows of a chunk. When that removes much, rows are left for another turn.
 func (b *removalBody) apply(t decision, c *chunk) {
-	t.By = b.who.Name
+	t.By = b.who.Actor()
 	turn := newRemovals(t, b.o)
 	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		r := removal{

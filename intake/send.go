@@ -110,7 +110,7 @@ func (in *Intake) applyStream(ctx context.Context, who engine.Sender, b body, o 
 		}
 		last = next
 		last.command = &engine.Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: o.alone, Decide: func(t *engine.Tx) error {
-			t.By = who.Name
+			t.By = who.Actor()
 			t.Turn().Split()
 			b.apply(decision{t, in}, c)
 			return nil
@@ -299,7 +299,7 @@ func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o O
 		if alone {
 			t.Turn().LimitEvents(engine.WholeEvents)
 		}
-		t.By = who.Name
+		t.By = who.Actor()
 		if b.apply(decision{t, in}, c); c.more {
 			return tooMuch()
 		}

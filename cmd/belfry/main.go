@@ -52,6 +52,7 @@ type commands struct {
 	Key        keyCmd        `cmd:"" help:"Create, list and revoke API keys; works while the service runs and while it is stopped."`
 	User       userCmd       `cmd:"" help:"Create, list and remove users of the web interface, and give them passwords; works while the service runs and while it is stopped."`
 	Customer   customerCmd   `cmd:"" help:"Create and list customers; works while the service runs and while it is stopped."`
+	Audit      auditCmd      `cmd:"" help:"List the audit trail of a running service: who changed what, from where."`
 	Fault      faultCmd      `cmd:"" help:"Confirm a fault that stays until somebody has taken note of it; works while the service runs and while it is stopped."`
 	Clock      clockCmd      `cmd:"" help:"Confirm the clock after it was found far off; works while the service runs and while it is stopped."`
 	Verify     verifyCmd     `cmd:"" help:"Look for damaged and missing files in the folder of a stopped service, and say what to do."`

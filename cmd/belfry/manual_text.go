@@ -346,6 +346,16 @@ created: when each is open next, the rule by which it comes again, the zone of i
 			{"Those that are open, for another program:", "belfry windows --json | jq 'select(.open)'"},
 		},
 	},
+	"audit": {
+		description: `Lists the audit trail of a customer, the newest rows first: who changed what, from where, and what was before and after. The command
+names the folder of a service that runs on this machine, and needs no key. The flags are conditions, and all of them must
+hold. A table shows the most important fields; the other forms have all of them.`,
+		examples: []usageExample{
+			{"The last day:", "belfry audit --from NOW-1DAY"},
+			{"All that was ever removed, for a spreadsheet:", "belfry audit --action removed --rows 0 --format csv > removed.csv"},
+			{"What a user did with keys, for another program:", "belfry audit --user ada --kind key --format ndjson"},
+		},
+	},
 	"completion": {
 		description: `Prints a script that teaches a shell to complete commands, flags and values. With BELFRY_KEY or BELFRY_KEY_FILE set, names of
 packages are completed too, by asking the server.`,

@@ -39,12 +39,13 @@ func (f *Feed) row(resource string) (*belfry.Row, error) {
 
 // Rows converts all feeds of a message of a resource.
 func Rows(feeds []Feed, resource string) (rows []*belfry.Row, err error) {
+	by := &belfry.Actor{Name: "script of " + resource, Via: belfry.ViaReceiver}
 	for i := range feeds {
 		row, err := feeds[i].row(resource)
 		if err != nil {
 			return nil, fmt.Errorf("script: %w", err)
 		}
-		row.By = "script of " + resource
+		row.By = by
 		rows = append(rows, row)
 	}
 	return rows, nil

@@ -28,7 +28,7 @@ func CreateCustomer(s *engine.Sequencer, name, by string) (belfry.Customer, erro
 }
 
 func create(s *engine.Sequencer, name, by string, also func(*engine.Tx)) (c belfry.Customer, err error) {
-	err = s.Do(&engine.Command{Alone: true, Decide: func(t *engine.Tx) error {
+	err = s.Do(&engine.Command{Alone: true, By: &belfry.Actor{Name: by}, Decide: func(t *engine.Tx) error {
 		for _, have := range s.Tree().Customers() {
 			c.ID = max(c.ID, have.ID)
 		}
@@ -38,7 +38,7 @@ func create(s *engine.Sequencer, name, by string, also func(*engine.Tx)) (c belf
 		c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.Now}
 		t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 		t.BeginCustomer(c)
-		t.Configured("customer "+name+" created", by)
+		t.Changed(engine.Change{Kind: belfry.DocCustomer, Name: name, Action: engine.ActionCreated, Info: "customer " + name + " created"})
 		also(t)
 		return nil
 	}})

@@ -91,6 +91,40 @@ export interface Action {
   note?: string;
 }
 
+export interface AuditAnswer {
+  rows: AuditRow[];
+  count: number;
+  /** There are older rows. */
+  more: boolean;
+  /** What to give as after for the next page. */
+  next?: string;
+}
+
+export interface AuditRow {
+  id: string;
+  timestamp: string;
+  /** Name of the user or key; shell for commands on the machine itself. */
+  user?: string;
+  via: "key" | "session" | "socket" | "receiver" | "signal" | "service";
+  /** Address from which the request came. */
+  address?: string;
+  /** The request's id, as in X-Request-Id. */
+  request?: string;
+  action: string;
+  kind: string;
+  name?: string;
+  resource?: string;
+  view?: string;
+  /** The fields that differ, before the change: a JSON object as a text. */
+  before?: string;
+  /** The same fields after the change. */
+  after?: string;
+  /** Where one request changed many items: a JSON list, as a text, with name, resource, before and after of each. */
+  items?: string;
+  /** The change in words. */
+  info?: string;
+}
+
 /** A class as it is written. The name may be left out where the path gives it. */
 export interface Class {
   /** Made up from the rows that named it. Not read. */

@@ -1,0 +1,98 @@
+package accounts
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"belfry"
+	"belfry/engine"
+)
+
+// Actions on accounts in the audit trail, beside those of the engine.
+const (
+	actionRevoked   = "revoked"
+	actionRotated   = "rotated"
+	actionLoggedIn  = "logged_in"
+	actionLoggedOut = "logged_out"
+	actionRefused   = "refused"
+	actionEnded     = "ended"
+	actionEntered   = "entered"
+	actionLeft      = "left"
+)
+
+// keyChanged tells of a change of a key; nil is none.
+func (t change) keyChanged(action string, was, is *belfry.Key, info string) {
+	var before, after any
+	name := ""
+	if was != nil {
+		before, name = *was, was.Name
+	}
+	if is != nil {
+		after, name = *is, is.Name
+	}
+	fields := slices.DeleteFunc(readable(engine.Differences(before, after, "hash", "first")), func(f engine.Field) bool {
+		return f.Name == "customer" || f.Name == "lastuse"
+	})
+	t.Changed(engine.Change{Kind: belfry.DocKey, Name: name, Action: action, Fields: fields, Info: info})
+}
+
+// userFields are what differs between two states of a user; nil is none.
+func userFields(was, is *belfry.User) []engine.Field {
+	state := func(u *belfry.User) any {
+		if u == nil {
+			return nil
+		}
+		copied := *u
+		copied.LastLogin = 0
+		return copied
+	}
+	return readable(engine.Differences(state(was), state(is), "password"))
+}
+
+// readable writes times as people do.
+func readable(fields []engine.Field) []engine.Field {
+	text := func(v string) string {
+		if at, err := strconv.ParseInt(v, 10, 64); err == nil {
+			return strconv.Quote(belfry.Time(at).String())
+		}
+		return v
+	}
+	for i := range fields {
+		f := &fields[i]
+		switch f.Name[strings.LastIndexByte(f.Name, '.')+1:] {
+		case "created", "expires", "rotated", "until":
+			f.Before, f.After = text(f.Before), text(f.After)
+		}
+	}
+	return fields
+}
+
+// userChanged tells of a user that was made or has gone; nil is none. The event is of the type of logins: who looks for how somebody
+// got in wants to see both.
+func (t change) userChanged(action string, was, is *belfry.User, info string) {
+	name := ""
+	if was != nil {
+		name = was.Name
+	}
+	if is != nil {
+		name = is.Name
+	}
+	t.login(info)
+	t.Audit(engine.Change{Kind: belfry.DocUser, Name: name, Action: action, Fields: userFields(was, is), Info: info})
+}
+
+// sessionChanged tells of a session of a user in an event and in the audit trail.
+func (t change) sessionChanged(user, action, info string) {
+	t.Event("user", "login", info, user)
+	t.auditSession(user, action, info)
+}
+
+func (t change) auditSession(user, action, info string) {
+	t.Audit(engine.Change{Kind: engine.KindSession, Name: user, Action: action, Info: info})
+}
+
+// inSession is a user who logs in from a place.
+func inSession(user string, from belfry.Place) *belfry.Actor {
+	return &belfry.Actor{Name: user, Via: belfry.ViaSession, Address: from.Address, Request: from.Request}
+}

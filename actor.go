@@ -1,0 +1,27 @@
+package belfry
+
+// Actor is who changes something, and from where. It is told in the audit trail; nil is the service itself.
+type Actor struct {
+	Name    string // of the key or the user; of a receiver, what events call its script
+	Via     string // one of the constants below
+	Address string // the other end of the connection; empty when there is none
+	Request string // id of the request; empty when there is none
+}
+
+// The values of Actor.Via.
+const (
+	ViaKey      = "key"      // an API key
+	ViaSession  = "session"  // a session of the web interface
+	ViaSocket   = "socket"   // the administrator on the machine itself
+	ViaReceiver = "receiver" // the script of a receiver
+	ViaSignal   = "signal"   // somebody on the machine, who sent a signal to the process
+	ViaService  = "service"  // the service itself
+)
+
+// Called returns the name; empty for nil.
+func (a *Actor) Called() string {
+	if a == nil {
+		return ""
+	}
+	return a.Name
+}

@@ -1,0 +1,29 @@
+package api
+
+import (
+	"belfry"
+	"belfry/engine"
+)
+
+// senderOf returns the sender of the request, limited to a scope.
+func (r *request) senderOf(scope belfry.Scope) engine.Sender {
+	by := r.actor()
+	return engine.Sender{
+		Scope: scope, Key: r.key, Name: r.who, IsKey: r.login == nil && !r.local,
+		Via: by.Via, Address: by.Address, Request: by.Request,
+	}
+}
+
+// actor returns the sender of the request as the audit trail names it.
+func (r *request) actor() *belfry.Actor {
+	by := &belfry.Actor{Name: r.who, Via: belfry.ViaKey, Request: r.id}
+	switch {
+	case r.local:
+		by.Via = belfry.ViaSocket
+		return by
+	case r.login != nil:
+		by.Via = belfry.ViaSession
+	}
+	by.Address = address(r.Request)
+	return by
+}
