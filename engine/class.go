@@ -98,8 +98,9 @@ var errNoClass = errors.New("no such class")
 func (d Definitions) DeleteClass(who Sender, name string, r Repeat) error {
 	var rest string
 	err := d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) (err error) {
-		rest, err = t.deleteClass(who, name)
-		t.Reply(who, r, r.Done)
+		if rest, err = t.deleteClass(who, name); err == nil {
+			t.Reply(who, r, r.Done)
+		}
 		return err
 	}})
 	switch {

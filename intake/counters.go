@@ -21,11 +21,12 @@ const (
 	lostOverloaded                   // too much was waiting already
 	lostStorage                      // the journal could not be written
 	lostRate                         // the customer has sent more than it may
+	lostRefused                      // the request was refused when its rows were decided
 	lostReasons
 )
 
 // LostReasons names the entries of Counters.Lost.
-var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage", "row_rate"}
+var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage", "row_rate", "refused"}
 
 // lostReasonOf says why rows were refused that were right, as far as anybody had looked.
 func lostReasonOf(err error) lostReason {
@@ -40,13 +41,24 @@ func lostReasonOf(err error) lostReason {
 	return lostBroken // the client has gone, or has lost its rights
 }
 
+// decidedReason says why rows were not stored whose command failed.
+func decidedReason(err error) lostReason {
+	switch belfry.CodeOf(err) {
+	case belfry.Internal:
+		return lostStorage
+	case belfry.Overloaded, belfry.RateLimited, belfry.StorageUnavailable:
+		return lostReasonOf(err)
+	}
+	return lostRefused
+}
+
 // Counters returns the live counters.
 func (in *Intake) Counters() *Counters { return &in.counters }
 
 // count books a decided chunk.
 func (in *Intake) count(customer belfry.CustomerID, c *chunk, err error) {
 	if err != nil {
-		in.lost(customer, c.rows, lostStorage)
+		in.lost(customer, c.rows, decidedReason(err))
 		return
 	}
 	in.counters.book(c.rows, c.outcome())

@@ -42,7 +42,7 @@ func (in *Intake) Receive(ctx context.Context, c belfry.CustomerID, resource bel
 		return nil
 	}})
 	if err != nil {
-		in.lost(c, rows, lostStorage)
+		in.lost(c, rows, decidedReason(err))
 		return 0, err
 	}
 	in.counters.Received.Add(int64(rows))

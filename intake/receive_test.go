@@ -25,3 +25,13 @@ func TestReceiveLeavesRoom(t *testing.T) {
 		t.Errorf("a request: %d %v", code, r)
 	}
 }
+
+// TestReceiveAfterRemoval requires that messages of a removed resource are not counted as lost by the storage.
+func TestReceiveAfterRemoval(t *testing.T) {
+	b := newBench(t)
+	_, err := b.Receive(t.Context(), b.Who.Customer, 4711, &belfry.Batch{Collection: "syslog", Times: []belfry.Time{1}}, false)
+	n := b.Counters()
+	if belfry.CodeOf(err) != belfry.UnknownResource || n.Lost[lostRefused].Load() != 1 || n.Lost[lostStorage].Load() != 0 {
+		t.Errorf("%v; refused %d, storage %d", err, n.Lost[lostRefused].Load(), n.Lost[lostStorage].Load())
+	}
+}

@@ -31,6 +31,7 @@ const leastWait = time.Second
 var lostWords = [lostReasons]string{
 	lostBroken: "their body broke off", lostOverloaded: "too much was waiting already",
 	lostStorage: "they could not be written", lostRate: "the customer has sent more than it may",
+	lostRefused: "the request was refused",
 }
 
 // awayReasons are the codes of requests that are refused for now.

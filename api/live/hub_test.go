@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -46,19 +45,6 @@ func newStage(t testing.TB) *stage {
 		}})
 	}
 	return s
-}
-
-// run lets the hub write until the test ends.
-func (s *stage) run() {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	s.t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			s.t.Error(err)
-		}
-	})
 }
 
 // happen commits a record.
