@@ -1,6 +1,6 @@
 package belfry
 
-// Actor is who changes something, and from where. It is told in the audit trail; nil is the service itself.
+// Actor identifies the author of a change and where it came from, for the audit trail; nil: the service itself.
 type Actor struct {
 	Name    string // of the key or the user; of a receiver, what events call its script
 	Via     string // one of the constants below
@@ -14,7 +14,7 @@ const (
 	ViaSession  = "session"  // a session of the web interface
 	ViaSocket   = "socket"   // the administrator on the machine itself
 	ViaReceiver = "receiver" // the script of a receiver
-	ViaSignal   = "signal"   // somebody on the machine, who sent a signal to the process
+	ViaSignal   = "signal"   // a signal to the process
 	ViaService  = "service"  // the service itself
 )
 

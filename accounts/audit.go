@@ -21,7 +21,7 @@ const (
 	actionLeft      = "left"
 )
 
-// keyChanged tells of a change of a key; nil is none.
+// keyChanged writes an event and a row of the audit trail about a key; nil: it did not exist, or was revoked.
 func (t change) keyChanged(action string, was, is *belfry.Key, info string) {
 	var before, after any
 	name := ""
@@ -37,7 +37,7 @@ func (t change) keyChanged(action string, was, is *belfry.Key, info string) {
 	t.Changed(engine.Change{Kind: belfry.DocKey, Name: name, Action: action, Fields: fields, Info: info})
 }
 
-// userFields are what differs between two states of a user; nil is none.
+// userFields lists the differences between two states of a user; nil: it does not exist.
 func userFields(was, is *belfry.User) []engine.Field {
 	state := func(u *belfry.User) any {
 		if u == nil {
@@ -50,7 +50,7 @@ func userFields(was, is *belfry.User) []engine.Field {
 	return readable(engine.Differences(state(was), state(is), "password"))
 }
 
-// readable writes times as people do.
+// readable formats the times in fields.
 func readable(fields []engine.Field) []engine.Field {
 	text := func(v string) string {
 		if at, err := strconv.ParseInt(v, 10, 64); err == nil {
@@ -68,8 +68,8 @@ func readable(fields []engine.Field) []engine.Field {
 	return fields
 }
 
-// userChanged tells of a user that was made or has gone; nil is none. The event is of the type of logins: who looks for how somebody
-// got in wants to see both.
+// userChanged writes an event and a row of the audit trail about a user; nil: it did not exist, or was removed. The event has the type of
+// logins, so that both are found together when an access is investigated.
 func (t change) userChanged(action string, was, is *belfry.User, info string) {
 	name := ""
 	if was != nil {
@@ -82,7 +82,7 @@ func (t change) userChanged(action string, was, is *belfry.User, info string) {
 	t.Audit(engine.Change{Kind: belfry.DocUser, Name: name, Action: action, Fields: userFields(was, is), Info: info})
 }
 
-// sessionChanged tells of a session of a user in an event and in the audit trail.
+// sessionChanged writes an event and a row of the audit trail about a session of a user.
 func (t change) sessionChanged(user, action, info string) {
 	t.Event("user", "login", info, user)
 	t.auditSession(user, action, info)
@@ -92,7 +92,7 @@ func (t change) auditSession(user, action, info string) {
 	t.Audit(engine.Change{Kind: engine.KindSession, Name: user, Action: action, Info: info})
 }
 
-// inSession is a user who logs in from a place.
+// inSession returns the actor of a session.
 func inSession(user string, from belfry.Place) *belfry.Actor {
 	return &belfry.Actor{Name: user, Via: belfry.ViaSession, Address: from.Address, Request: from.Request}
 }

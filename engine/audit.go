@@ -24,7 +24,7 @@ const auditListSize = 8000
 // auditValueSize is how many bytes of a value the trail shows; a script may be longer.
 const auditValueSize = 4000
 
-// Change is a change of configuration, as its event and the audit trail tell it.
+// Change is a change of configuration, for its event and its row of the audit trail.
 type Change struct {
 	Kind, Name, Action string
 	Resource, View     string  // of an item
@@ -164,7 +164,7 @@ func (a *auditTrail) batch(at belfry.Time) *belfry.Batch {
 	return b
 }
 
-// Changed tells of a change of configuration in an event and in the audit trail.
+// Changed writes an event and a row of the audit trail about a change of configuration.
 func (t *Tx) Changed(c Change) {
 	t.Event("configuration", "configuration", c.Info, t.By.Called())
 	t.Audit(c)
@@ -181,7 +181,7 @@ func (s *Sequencer) Audited(who Sender, c Change) error {
 	}})
 }
 
-// definitionChanged tells of a change of a class or policy. Of is what the text says beside its name.
+// definitionChanged is Changed for a class or a policy. of follows its name and the result in the text.
 func (t *Tx) definitionChanged(kind, name, result, of string, before, after any) {
 	info := kind + " " + name + " " + result + of + definitionChange(encoded(before), encoded(after))
 	t.Changed(Change{Kind: kind, Name: name, Action: actionOf(result), Fields: Differences(before, after), Info: info})
@@ -194,7 +194,7 @@ func (t *Tx) ChangedOf(customer belfry.CustomerID, source, kind string, c Change
 	}
 }
 
-// other gathers what is told to another customer than that of the record.
+// other collects events and rows of the audit trail for another customer than that of the record.
 type other struct {
 	events events
 	audit  auditTrail
