@@ -1,8 +1,9 @@
 // Package belfry holds the nouns of the service: customers and their items (resources, views, objects), the rows
 // that arrive for them, the states and events that follow, and the errors a client may read.
 //
-// Everything that changes is a Record. One request makes one record; the record is appended to the journal, and from
-// there it goes to memory, to the row store and to the metadata database:
+// Every change is a Record. A request that changes something makes one, or several if it is large; the sequencer makes
+// others as time passes. A record is appended to the journal and then applied to memory, the row store and the metadata
+// database:
 //
 //	request ──► Record ──► journal (fsync) ──► memory ──► answer
 //	                              ├──► store  (Batches)

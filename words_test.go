@@ -61,7 +61,7 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// TestPlainText keeps the same words out of documents, comments and messages.
+// TestPlainText keeps private phrases out of documents, comments and messages.
 func TestPlainText(t *testing.T) {
 	private := regexp.MustCompile(`(?i)\b(anew|estates?|regimes?|sieves?|bequeath(s|ed)?|lets? go of|has its say|gives way|sees to it|happen to (an|the|its) (item|object)s?)\b`)
 	for _, ext := range []string{".md", ".go", ".ts", ".tsx", ".yaml"} {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,11 +71,13 @@ func TestPeer(t *testing.T) {
 // from their address before gets in, and one who has not is told to come again.
 func TestKnownLoginsGoFirst(t *testing.T) {
 	h := newHouse(t)
-	checking, release := make(chan struct{}, 100), make(chan struct{})
+	checking, hold := make(chan struct{}, 100), make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
+	defer release()
 	h.hashing = func(password string) {
 		if password == "wrong" {
 			checking <- struct{}{}
-			<-release
+			<-hold
 		}
 	}
 	post := func(ctx context.Context, peer, user, password string) int {
@@ -92,8 +95,10 @@ func TestKnownLoginsGoFirst(t *testing.T) {
 	for i := range limit.CommonLogins + limit.MaxLoginWaiters {
 		go func() { ended <- post(t.Context(), fmt.Sprint("198.51.100.", i), "operator", "wrong") }()
 	}
-	for full := false; !full; time.Sleep(time.Millisecond) {
-		full = h.logins.places.Waiting() == limit.MaxLoginWaiters && len(checking) == limit.CommonLogins
+	for end := time.Now().Add(time.Minute); h.logins.places.Waiting() != limit.MaxLoginWaiters || len(checking) != limit.CommonLogins; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d logins wait and %d are checked, want %d and %d", h.logins.places.Waiting(), len(checking), limit.MaxLoginWaiters, limit.CommonLogins)
+		}
 	}
 	if code := post(t.Context(), "192.0.2.7", "operator", "pw"); code != 200 {
 		t.Errorf("somebody who is known got %d", code)
@@ -101,7 +106,7 @@ func TestKnownLoginsGoFirst(t *testing.T) {
 	if code := post(t.Context(), "192.0.2.8", "operator", "pw"); code != 503 {
 		t.Errorf("somebody who is not known got %d", code)
 	}
-	close(release)
+	release()
 	for range limit.CommonLogins + limit.MaxLoginWaiters {
 		if code := <-ended; code != 401 && code != 429 {
 			t.Errorf("a stranger got %d", code)

@@ -1,9 +1,9 @@
 // Package app builds the service out of its parts: it starts them in order, keeps them running and stops them in
 // reverse. It is the only package that knows every other.
 //
-//	lock ─► listen ─► metadata, tree ─► journal, replay ─► store ─► movers ─► sequencer ─► ready
-//	                                                                                        │
-//	close ◄─ journal ◄─ movers drained ◄─ sequencer ◄─ HTTP ◄─ readyz says no ◄─────────────┘ SIGTERM
+//	lock ─► listen ─► metadata, tree, journal ─► row store ─► movers ─► replay ─► sequencer ─► HTTP ─► ready
+//	                                                                                                    │
+//	unlock ◄─ journal, metadata ◄─ row store ◄─ movers drained ◄─ sequencer ◄─ HTTP ◄─ readyz says no ◄─┘ SIGTERM
 //
 // Everything acknowledged is in the journal, so no step of stopping has to succeed: a part that takes too long is left
 // behind, and the next start carries on from the journal.
@@ -59,8 +59,8 @@ func (o *Options) useBudget(b *budget) {
 }
 
 const (
-	// moverShare is the part of the time for a stop after which a mover is left behind, so that there is time for what
-	// comes after it: on a machine without time for us, the one commit that it has begun may take longer than all the rest.
+	// moverShare divides the time for a stop: the movers get one part of it, so that the steps after them have time too. On a
+	// busy machine a single commit may take longer than that.
 	moverShare = 3
 	// drainMost is how many rows a stop moves.
 	drainMost = 50_000
@@ -68,8 +68,8 @@ const (
 	closeWithin = time.Second
 )
 
-// checkFolder keeps a misspelt folder from being made by a command that only looks. Any part of the data will do: what is
-// missing of the others is for whoever reads them to tell.
+// checkFolder refuses a file and, if Existing is set, a folder without data: a command that only reads must not create a
+// folder because its name is misspelt. Any part of the data is enough; the code that opens the other parts reports missing ones.
 func (o *Options) checkFolder() error {
 	if err := folder.CheckNoFile(o.Config.Data); err != nil || !o.Existing || o.folderUsed() {
 		return err

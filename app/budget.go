@@ -114,13 +114,13 @@ func (b *budget) size(c *config.Config) *config.Config {
 // InForce returns the configuration a service on this machine would use: sizes that are not set follow from its memory.
 func InForce(c *config.Config) *config.Config { return newBudget(findMemoryLimit("/")).size(c) }
 
-// usualWorker is what a process that runs scripts takes, unless the scripts are greedy.
+// usualWorker is the memory that a script worker usually needs.
 const usualWorker = 32 * mib
 
 // workers is how many processes may run scripts at the same time.
 func (b *budget) workers() int { return int(max(1, b.scripts/usualWorker)) }
 
-// limitHeap keeps the Go heap to its part, unless somebody has set runtime.memory_limit or GOMEMLIMIT.
+// limitHeap keeps the Go heap to its part, unless runtime.memory_limit or GOMEMLIMIT is set.
 func (b *budget) limitHeap(c *config.Config) {
 	if b.heap > 0 && c.Source("runtime.memory_limit") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(b.heap)

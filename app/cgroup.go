@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// memoryLimit is the memory that the process may use, and who says so; 0 when that cannot be found out.
+// memoryLimit is the memory that the process may use, and where the limit comes from; 0 if it is unknown.
 type memoryLimit struct {
 	bytes int64
 	from  string

@@ -13,7 +13,7 @@ import (
 	"belfry/folder"
 )
 
-// core is the data folder with its configuration: all that the commands need, and the ground on which the service stands.
+// core is the data folder with its configuration: all that the commands need. The service is built on it.
 type core struct {
 	Options
 	*folder.Folder

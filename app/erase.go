@@ -25,7 +25,7 @@ func (s *service) keepErased(ctx context.Context) error {
 	for {
 		tick.Reset(eraseEvery)
 		if err := s.erase(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("rows of a removed customer stay on the disk for now", "err", err)
+			s.Log.Warn("rows of a removed customer not deleted yet", "err", err)
 			tick.Reset(eraseRetry)
 		}
 		select {

@@ -37,7 +37,7 @@ func (s *service) watchParts(ctx context.Context) error {
 }
 
 func (s *service) checkParts(ctx context.Context) {
-	s.trouble.lock.record(s.Lock.Check()) // first, so that the loss is reported even if it is mended at once
+	s.trouble.lock.record(s.Lock.Check()) // first, so that the loss is reported even if it is repaired at once
 	s.trouble.lock.record(s.Lock.Renew())
 	s.trouble.folder.record(s.Journal.Check())
 	s.watchMeta(ctx)
@@ -75,14 +75,14 @@ func (s *service) newTroubles() {
 	}}
 }
 
-// journalFailed is told how an append to the journal ended. What watchParts looks at is for it to report.
+// journalFailed records the result of an append to the journal. It leaves out the errors that watchParts reports.
 func (s *service) journalFailed(err error) {
 	if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrLockLost) {
 		s.trouble.journal.record(err)
 	}
 }
 
-// endNoted is told why the note of the journal's end cannot be used or written, and of nil when it is written.
+// endNoted begins the fault that the file with the journal's end cannot be used or written; nil ends it.
 func (s *service) endNoted(err error) {
 	if err == nil {
 		s.faults.end(folder.FaultEnd)
@@ -93,7 +93,7 @@ func (s *service) endNoted(err error) {
 	s.faults.begin(folder.FaultEnd, false, fmt.Sprintf("%s: %s. %s", path, problem, remedy))
 }
 
-// rowsFailed is told how an attempt to store rows ended, and how many have failed in a row.
+// rowsFailed handles the result of an attempt to store rows; times is how many attempts have failed in a row.
 func (s *service) rowsFailed(err error, times int) {
 	switch {
 	case err == nil:
@@ -107,7 +107,7 @@ func (s *service) rowsFailed(err error, times int) {
 	}
 }
 
-// rowsWatched is told whether the folder of rows and the list of its files are in order.
+// rowsWatched handles the result of a check of the row store's folder and manifest.
 func (s *service) rowsWatched(err error) {
 	if err == nil {
 		s.rowsFault.record(s.faults, "watch", "")
@@ -198,7 +198,7 @@ func (s *service) writable() error {
 	return s.disk.Ready()
 }
 
-// metaFailed is told how an attempt to write metadata ended.
+// metaFailed handles the result of an attempt to write metadata.
 func (s *service) metaFailed(err error) {
 	if err != nil && folder.DiskFull(err) {
 		s.disk.Full(folderMeta)

@@ -168,12 +168,12 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 	return h, nil
 }
 
-// space looks at the disk. Files are counted again after a while only: there may be thousands.
+// space fills in the use of the disk. Files are measured at most once in spaceFor: there may be thousands.
 func (s *service) space(d *api.HealthDisk) {
 	cfg := s.cfg.Load()
 	var err error
 	if d.Free, d.Total, err = folder.FreeSpace(cfg.Data); err != nil {
-		d.Free, d.Total = s.disk.spaceOf(folderData) // as last seen: the folder may be gone, and somebody wants to know
+		d.Free, d.Total = s.disk.spaceOf(folderData) // the last known values: the folder may be gone
 	}
 	v := &s.vitals
 	v.mu.Lock()

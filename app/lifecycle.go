@@ -60,7 +60,7 @@ func (s *service) tellStop(ctx context.Context) {
 		return nil
 	})
 	if err := os.Remove(filepath.Join(s.cfg.Load().Data, runningFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.Log.Warn("the next start will take this stop for a kill", "err", err)
+		s.Log.Warn("marker of the running service not removed; the next start reports a kill", "err", err)
 	}
 }
 

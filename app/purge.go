@@ -23,7 +23,7 @@ func (s *service) purge(ctx context.Context) {
 		err = s.Tree.Purged(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.Log.Warn("removed items without rows stay", "err", err)
+		s.Log.Warn("removed items without rows not deleted", "err", err)
 	}
 }
 

@@ -27,8 +27,8 @@ func (s *service) reload() {
 	s.Log.Info("configuration reloaded", "changed", strings.Join(append(changed, imported...), ", "))
 }
 
-// rebase makes what was written on this machine the ground on which the settings stand. It tells which settings differ now, with their
-// values, and which will at the next start.
+// rebase makes the configuration of this machine the base under the stored settings. It returns the settings that have changed, with
+// their values, and those that change at the next start.
 func (s *service) rebase(next *config.Config) (changed, frozen []string) {
 	s.settings.mu.Lock()
 	defer s.settings.mu.Unlock()
@@ -42,7 +42,7 @@ func (s *service) rebase(next *config.Config) (changed, frozen []string) {
 	return s.adopt(), frozen
 }
 
-// apply brings settings to those who do not look at the configuration themselves.
+// apply passes settings to the parts that do not read the configuration themselves.
 func (s *service) apply(c, old *config.Config) {
 	if level, err := c.Level(); err == nil {
 		s.Level.Set(level)

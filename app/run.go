@@ -94,7 +94,7 @@ func (s *service) release(ctx context.Context) {
 	if rows > s.Moved && s.trouble.meta.err() == nil {
 		if err := s.DB.MarkRows(ctx, rows); err != nil {
 			if ctx.Err() == nil {
-				s.Log.Warn("the next start will offer rows again that are stored", "err", err)
+				s.Log.Warn("position of the stored rows not saved; the next start replays them", "err", err)
 			}
 			return
 		}
@@ -105,8 +105,8 @@ func (s *service) release(ctx context.Context) {
 	}
 }
 
-// releaseUpTo lets segments go. What the database has of them must be on disk first, and the note of what is in the row store:
-// a power cut may take back what was written last, and then the records would be nowhere, or seem to be.
+// releaseUpTo deletes segments. First the changes of their records in the database must be on disk, and the position of the row store:
+// a power cut may undo the last writes, and then the records would be lost, or seem to be.
 func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
 	release := s.Journal.Release
 	if s.disk.journalLow.Load() {
@@ -117,7 +117,7 @@ func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
 		err = release(pos)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.Log.Warn("journal segments stay", "err", err)
+		s.Log.Warn("journal segments not deleted", "err", err)
 	}
 }
 
@@ -142,20 +142,20 @@ func (s *service) retain(ctx context.Context) {
 	}
 	s.purge(ctx)
 	if err := s.DB.ForgetAnswers(ctx, belfry.At(s.guard.answersFrom())); err != nil && ctx.Err() == nil {
-		s.Log.Warn("old idempotency answers stay", "err", err)
+		s.Log.Warn("old idempotency answers not deleted", "err", err)
 	}
 	if err := s.meta.RecountAnswers(ctx); err != nil && ctx.Err() == nil {
 		s.Log.Warn("idempotency answers could not be counted", "err", err)
 	}
 	if err := s.accounts.ForgetSessions(); err != nil && ctx.Err() == nil {
-		s.Log.Warn("sessions that are over stay", "err", err)
+		s.Log.Warn("expired sessions not deleted", "err", err)
 	}
 }
 
 func (s *service) retainOne(ctx context.Context, collection string, before belfry.Time) {
 	had := s.rows.Stats().Expired
 	if err := s.drop(ctx, collection, before); err != nil && ctx.Err() == nil {
-		s.Log.Warn("old rows stay", "collection", collection, "err", err)
+		s.Log.Warn("old rows not deleted", "collection", collection, "err", err)
 	}
 	if rows := s.rows.Stats().Expired - had; rows > 0 {
 		s.Log.Info("old rows removed", "collection", collection, "rows", rows, "before", before)

@@ -61,7 +61,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// open asks until there is an answer that is not "later", or until the time to retry is over. Who calls closes its body.
+// open sends a request, again after temporary failures, until the time for retries is over. The caller closes the body.
 func (c *Client) open(ctx context.Context, q request) (*http.Response, error) {
 	var first time.Time // of a row of failures
 	for attempt := 0; ; attempt++ {

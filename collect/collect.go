@@ -5,7 +5,7 @@
 // tens of thousands of pings, so one pinger runs them all.
 //
 //	tree ──► Supervisor ──► pinger          ──┐
-//	                   ├──► syslog receiver ──┼──► Sink: the sequencer, the only way in
+//	                   ├──► syslog receiver ──┼──► Sink: package intake, the only way in
 //	                   └──► trap receiver   ──┘
 //
 // Collectors decide nothing: their rows have the same limits, counters and management as all others.
@@ -34,7 +34,7 @@ import (
 	"belfry/status"
 )
 
-// Sink stores what collectors find. The sequencer implements it.
+// Sink stores what collectors find. Intake of package intake implements it.
 type Sink interface {
 	// Feed stores values or log lines of objects, or that they do not respond, within a scope: all rows, or none if one is invalid,
 	// which is a belfry.Refused. A dry run stores nothing.

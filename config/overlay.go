@@ -13,7 +13,7 @@ import (
 )
 
 // Where a setting comes from. What was written on the machine wins over what was stored through the API: whoever can
-// write the file can mend a service into which nobody can log in any more.
+// write the file can repair a service into which nobody can log in any more.
 const (
 	FromFile    = "file"
 	FromFlag    = "flag" // or by a variable of the environment

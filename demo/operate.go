@@ -106,7 +106,7 @@ func (d *Demo) deal(ctx context.Context, i *incident) error {
 		text := "see " + i.id + ": it was the same last month"
 		a.Note = &text
 	case 3:
-		a = manage(belfry.KindObject, name, belfry.UnmanagedKeep, "being mended, "+i.id, until(i.to))
+		a = manage(belfry.KindObject, name, belfry.UnmanagedKeep, "being repaired, "+i.id, until(i.to))
 		a.Resource = i.cause.resource
 	default:
 		return nil

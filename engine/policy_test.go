@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -374,11 +375,15 @@ func TestMoveAndValuesInOneRound(t *testing.T) {
 	b.data(t, "web01", "web01", "a", 99)
 	waiting := func(n int) {
 		t.Helper()
-		for have := -1; have != n; time.Sleep(time.Millisecond) {
-			have = b.Queued()
+		for end := time.Now().Add(time.Minute); b.Queued() != n; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%d commands are queued, want %d", b.Queued(), n)
+			}
 		}
 	}
 	begun, hold, done := make(chan bool), make(chan bool), make(chan error, 3)
+	release := sync.OnceFunc(func() { close(hold) })
+	defer release()
 	go func() {
 		done <- b.Do(&engine.Command{Customer: b.Who.Customer, Alone: true, Decide: func(*engine.Tx) error {
 			begun <- true
@@ -398,7 +403,7 @@ func TestMoveAndValuesInOneRound(t *testing.T) {
 		done <- err
 	}()
 	waiting(2)
-	close(hold)
+	release()
 	for range 3 {
 		if err := <-done; err != nil {
 			t.Fatal(err)

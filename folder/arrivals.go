@@ -24,14 +24,14 @@ import (
 // While the clock runs as it should, run moves until ahead of it, and the sequencer compares two numbers for each record. It
 // writes the file itself only after the clock was set.
 //
-// Its first line has the checksum of the rest, which names the instance. So a damaged file is not believed, nor that of another
-// folder. Each file has a higher serial number than the one before it, and journal/end notes the number that counted for the
-// last record. So an older copy is not believed either.
+// Its first line has the checksum of the rest, which names the instance, so a damaged file and one of another folder are
+// rejected. Each file has a higher serial number than the one before it, and journal/end has the number of the file that was
+// valid at the last record, so an older copy is rejected too.
 type Arrivals struct {
 	path     string
 	instance string
 	position func() belfry.Position // of the last record in the journal
-	noted    func(serial uint64)    // told which file counts for the next record
+	noted    func(serial uint64)    // called with the serial number of the file that is valid from the next record on
 	written  func(error)            // called with each failure to write the file, and with nil when that succeeds again; may be nil
 	log      *slog.Logger
 
@@ -91,8 +91,8 @@ func (a *Arrivals) start(known recordTimes, problem error, last belfry.Time) {
 	a.noted(a.serial)
 }
 
-// Arrive is told the time of a record before it is written. If it has to be noted and cannot be, the record must not be
-// written.
+// Arrive is called with the time of each record before it is written. If it returns an error, the time could not be stored,
+// and the record must not be written.
 func (a *Arrivals) Arrive(at belfry.Time) error {
 	if a.open {
 		a.finish()

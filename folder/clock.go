@@ -18,7 +18,7 @@ const (
 	ClockFile = "clock"
 	// FaultClock is the fault that the clock is in doubt.
 	FaultClock = "clock"
-	// MaxClockStep is how far the clock may be from the expected time and is still believed.
+	// MaxClockStep is how far the clock may differ from the expected time before it is in doubt.
 	MaxClockStep = 24 * time.Hour
 )
 

@@ -3,7 +3,8 @@
 //
 //	lock ─► Identify (the parts are of one instance) ─► Open (metadata, tree, journal) ─► Replay (the tree is up to date; losses are known)
 //
-// A start and Verify find losses with the same code, so they agree. The engine of the row store is not known here.
+// A start and Verify find losses with the same code, so they agree. The caller opens the row store; this package
+// recognizes its files and gets its positions.
 package folder
 
 import (

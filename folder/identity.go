@@ -142,8 +142,8 @@ func (f *Folder) Identify(ctx context.Context) error {
 	return f.adopt(ctx, &p)
 }
 
-// useSaved puts a copy of the metadata in their place that a process before this one made and could not put there: it ended
-// between the two.
+// useSaved finishes the replacement of the metadata that an earlier process began: it had made the copy, and ended before
+// moving it into place.
 func (p *places) useSaved(ctx context.Context, log *slog.Logger) error {
 	if p.meta.used || p.dir.id == "" {
 		return nil

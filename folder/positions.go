@@ -71,7 +71,7 @@ func (f *Folder) reopenJournal(o journal.Options) (err error) {
 }
 
 // olderMetadata refuses to start with metadata that lack records which other parts have, unless that has been accepted.
-// Then positions and item ids continue where nobody has been.
+// Then positions and item ids continue above all that may have been used.
 func (f *Folder) olderMetadata(ctx context.Context, o journal.Options, why string) error {
 	if !slices.Contains(f.o.AcceptLoss, LossMetadata) {
 		return fmt.Errorf("%s. Restore all parts of the data from the same backup. To go on without what was created or changed in between, "+

@@ -51,7 +51,7 @@ func readWhole(b body, check func(c *chunk, text int) error) (*chunk, error) {
 // source returns the rows of a body one by one, whatever they are written in.
 type source interface {
 	// Next returns the fields of the next row, valid until the following call, and the physical line on which it starts.
-	// After a rowFault the following call goes on with the row after it; io.EOF ends the body; any other error means
+	// After a rowfmt.Fault the following call goes on with the row after it; io.EOF ends the body; any other error means
 	// that the body broke off or cannot be read any further.
 	Next() (fields [][]byte, line int, err error)
 }

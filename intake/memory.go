@@ -83,7 +83,8 @@ const (
 	inferredClass     = 64
 )
 
-// reserveInferred is takeTexts for the class of a row's object, when that is inferred and the row adds to it. It may be new.
+// reserveInferred reserves memory for what a row adds to the class of its object, if the class is inferred. isNew: the row
+// creates the class.
 func (t decision) reserveInferred(l *layout, fields [][]byte, def *catalog.Class, isNew bool) *belfry.RowError {
 	if !def.Inferred {
 		return nil

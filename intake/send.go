@@ -142,7 +142,7 @@ func mostlyWrong(r *belfry.Report) error {
 	if len(r.Errors) > 0 {
 		first = ": " + r.Errors[0].Message
 	}
-	return belfry.Errorf(belfry.BodyTooLarge, "of the first %d rows of the body %d were accepted and %d rejected%s; the rest was not read; mend it and send it again", r.Rows, r.Accepted, r.Rejected, first)
+	return belfry.Errorf(belfry.BodyTooLarge, "of the first %d rows of the body %d were accepted and %d rejected%s; the rest was not read; correct it and send it again", r.Rows, r.Accepted, r.Rejected, first)
 }
 
 // room waits until there is room for rows and counts them against the customer's rate. Above the rate, a body under way

@@ -18,7 +18,7 @@
 // was acknowledged. Those found are valid from then on. A record that was acknowledged and is not found is damage: the file
 // "end" has the last acknowledged position.
 //
-// One goroutine calls Append and Close. All other methods may be called from anywhere at any time.
+// One goroutine calls Append. All other methods may be called from any goroutine; Close waits for an Append in progress.
 package journal
 
 import (

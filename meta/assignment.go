@@ -61,8 +61,8 @@ func (t *Tree) MayListen(c belfry.CustomerID, listen string) bool {
 	return e != nil && e.Customer.MayListen(listen)
 }
 
-// ScopeOf is what a script may write to: what its author may touch now, or could touch last if the user has been removed. The user
-// is asked first, because a running receiver hears a little later that the limits stored with it have changed.
+// ScopeOf returns what a script may write to: the present scope of its author, or the last one if the user has been removed. The
+// user takes precedence over the copy in a, because a running receiver gets changed limits a little later.
 func (t *Tree) ScopeOf(c belfry.CustomerID, a *belfry.Author) belfry.Scope {
 	if a == nil {
 		return belfry.Whole(c)

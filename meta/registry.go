@@ -7,7 +7,7 @@ import (
 	"belfry"
 )
 
-// registry is who may come in: keys and sessions, found by the hash of their secret. The tree's lock guards it.
+// registry holds keys and sessions by the hash of their secret. The tree's lock guards it.
 type registry struct {
 	keys     map[belfry.Hash]*Key
 	named    map[belfry.CustomerID]map[string]*Key

@@ -127,10 +127,10 @@ func (w *Within) Target(n *Node) *Node {
 	return nil
 }
 
-// Tells tells whether an item can be shown with all that is known of it.
+// Tells reports whether all that is known of an item may be shown.
 func (w *Within) Tells(n *Node) bool { return len(w.hides(n)) == 0 }
 
-// names tells whether a view, resource or object inside has the name.
+// names reports whether a view, resource or object inside has the name.
 func (w *Within) names(name string) bool {
 	for n := range w.tenant.Named(name) {
 		if w.Has(n) {

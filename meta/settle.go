@@ -170,7 +170,7 @@ func (m *Missed) is(it *belfry.Item) bool {
 	return m.Customer == it.Customer && m.Kind == it.Kind && m.Name == it.Name
 }
 
-// MayExist tells whether a replay can end with an item that exists: the tree has it, or has never heard of it.
+// MayExist reports whether an item may exist after the replay: the tree has it, or its id is higher than any the tree knows.
 func (t *Tree) MayExist(id belfry.ID) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

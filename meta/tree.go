@@ -1,7 +1,8 @@
 // Package meta holds what exists: customers, their views, resources and objects, the state of each, and the configuration
 // around them. Tree has it in memory and answers every request; package sqlite below it keeps the same on disk.
 //
-// Neither decides anything: both apply records that have been committed to the journal.
+// Both apply records that have been committed to the journal. Only a start decides something here: if records are lost or the
+// database is ahead, Tree.Replay removes items and corrects the records; see settle.go.
 //
 //	         journal ──► Record
 //	                       ├──► Tree.Apply             at once, before the answer

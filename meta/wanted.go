@@ -8,9 +8,8 @@ import (
 	"belfry"
 )
 
-// Find finds the item that somebody means with a name: among those of a kind, or else among the others, in one resource or
-// anywhere. What sees does not tell to be there is not. It gives nil when nothing has the name, and an error when several
-// items have it.
+// Find returns the item with a name: of the given kind, or else of another kind, in one resource or anywhere. Items for
+// which sees is false are left out. It returns nil if no item has the name, and an error if several have it.
 func (e *Tenant) Find(k belfry.Kind, resource, name string, sees func(*Node) bool) (*Node, *belfry.Error) {
 	found := e.OfKind(k, resource, name, sees)
 	if len(found) == 0 {

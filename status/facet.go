@@ -18,10 +18,10 @@ type Facet uint8
 const (
 	ShownFacet   Facet = 1 << iota // Status and Since
 	InfoFacet                      // Info
-	ManagedFacet                   // Mode, Quiet, Own, and Care without acknowledgment and note
+	ManagedFacet                   // Mode, OffHours, Evaluated, and Operator without acknowledgment and note
 	AckFacet
 	NoteFacet
-	OwnFacet // Own alone: a row may be older than the management that hides its status
+	OwnFacet // Evaluated alone: a row may be older than the management that hides its status
 )
 
 // Untold returns the facets that changed from one state to the next and that no alarm reports. An alarm written at

@@ -1,8 +1,8 @@
 // Package status determines what data mean: which status an item has after an event, and how statuses roll up along the
 // tree. It decides and never writes; its decisions become part of a record.
 //
-// Every function here maps a state to the next one and depends on its arguments alone, so a history can be replayed
-// in a test:
+// The functions of this picture map a state to the next one and depend on their arguments alone, so a history can be
+// replayed in a test:
 //
 //	rows ─► Next    rules change ─► Reassess     Own: the result of data or content
 //	time ─► Lapse   content      ─► AddUp              │

@@ -224,7 +224,7 @@ func TestTotals(t *testing.T) {
 	s.shows(s.err, "line 3: there is no such ?[31mitem\nline 5: ")
 	s.shows(s.err, "\nline 41: ")
 	s.shows(s.err, "\nand 10 more; all rejected rows are in rows.csv.rejected.csv\n")
-	s.shows(s.err, "belfry: 30 of 60 rows rejected; mend them in rows.csv.rejected.csv")
+	s.shows(s.err, "belfry: 30 of 60 rows rejected; correct them in rows.csv.rejected.csv")
 	if strings.Contains(s.err, "line 43") {
 		t.Errorf("more than twenty problems are shown:\n%s", s.err)
 	}

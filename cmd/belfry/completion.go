@@ -14,14 +14,14 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell the script is for: bash, zsh or fish."`
 }
 
-// Run prints a script. It is made from the same model that reads the command line, so it knows what that knows.
+// Run prints a script. It is generated from the model that parses the command line, so both have the same commands and flags.
 func (c *completionCmd) Run(k *kong.Kong, s streams) error {
 	var b strings.Builder
 	switch c.Shell {
 	case "bash":
 		bashCompletion(&b, k.Model.Node)
 	case "zsh":
-		// zsh runs completions of bash; one script of which the tests run the core is worth more than two.
+		// zsh can run completions of bash, so the tests of one script cover both.
 		b.WriteString("#compdef belfry\nautoload -U +X bashcompinit && bashcompinit\n")
 		bashCompletion(&b, k.Model.Node)
 	case "fish":

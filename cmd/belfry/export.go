@@ -170,7 +170,7 @@ func (x *exporter) file(pkg, path string, choose choice, empty bool) (rows int, 
 	return rows, os.Rename(f.Name(), path)
 }
 
-// removeIfThere takes away what an earlier export wrote about what is no more.
+// removeIfThere removes the file of an earlier export, if there is one.
 func removeIfThere(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

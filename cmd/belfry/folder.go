@@ -110,10 +110,10 @@ func (l listedFile) kind() fileKind {
 	return fileKinds[max(0, slices.IndexFunc(fileKinds, func(k fileKind) bool { return strings.HasPrefix(l.file, k.folder+"/") }))]
 }
 
-// String is how a person is told of it.
+// String describes the file in messages.
 func (l listedFile) String() string { return fmt.Sprintf("%s %q", l.kind().one, l.name) }
 
-// writeList makes a new list, and removes the files of the old one that are not in it. Nothing else is removed: it belongs to somebody else.
+// writeList writes a new list, and removes the files of the old one that are not in it. Other files are not part of the export and stay.
 func (f *folder) writeList(listed []listedFile) error {
 	slices.SortFunc(listed, byFile)
 	var text bytes.Buffer

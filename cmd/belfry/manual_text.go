@@ -34,7 +34,7 @@ already from memory and does nothing twice. For the same reason a file that is s
 const aboutRejects = `
 
 Rejected rows do not hinder the others. Each is told on standard error with its line in the file, the first twenty of them, and
-all are written as they were, below the same header, to FILE.rejected.csv: mend them there and send that file. When
+all are written as they were, below the same header, to FILE.rejected.csv: correct them there and send that file. When
 nothing is rejected, a file of that name from an earlier run is removed. With --atomic and --dryrun, nothing is taken
 from a file with wrong rows, so that none is written either.`
 
@@ -194,7 +194,7 @@ totals on standard output, problems on standard error.` + aboutParts + aboutReje
 		rows: true,
 		examples: []usageExample{
 			{"Send a file:", "belfry send --key-file loader.key rows.csv"},
-			{"Mend what was rejected, and send that:", "belfry send --key-file loader.key rows.csv.rejected.csv"},
+			{"Correct what was rejected, and send that:", "belfry send --key-file loader.key rows.csv.rejected.csv"},
 			{"See what would happen:", "belfry send --dryrun rows.csv.gz"},
 			{"Send what another program writes to a server elsewhere:", "collect-rows | belfry send --url https://belfry.example.org --ca ca.pem -"},
 		},

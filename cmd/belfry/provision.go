@@ -106,7 +106,7 @@ type putTotals struct {
 }
 
 // putting puts the classes and the pictures of a folder. Nothing else of the folder may be sent while one of them is missing: objects would come into being
-// with a class that is made up from their first values, and the types of its indicators could never be mended.
+// with a class that is made up from their first values, and the types of its indicators could never be corrected.
 type putting struct {
 	ctx    context.Context
 	client *client.Client
@@ -145,7 +145,7 @@ func (p *putting) all(report func(fileKind, putTotals) error) error {
 	case p.lesser:
 		return fmt.Errorf("the key may not change classes and pictures, which needs the level readwritedelete, and %s; left out: %s", rest, someOf(p.left))
 	case p.bad > 0:
-		return fmt.Errorf("%s not taken, and %s; mend them, or take their lines out of %s", count(p.bad, "file")+map[bool]string{true: " was", false: " were"}[p.bad == 1], rest, listName)
+		return fmt.Errorf("%s not taken, and %s; correct them, or take their lines out of %s", count(p.bad, "file")+map[bool]string{true: " was", false: " were"}[p.bad == 1], rest, listName)
 	}
 	return nil
 }

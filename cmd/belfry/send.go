@@ -142,7 +142,7 @@ func (f *rowFlags) job(e upload, source *client.Source) (client.Job, error) {
 	}
 	if j.Whole {
 		if f.Rejected != "" {
-			return j, usageError{errors.New("--rejected: with --atomic or --dryrun nothing of the file is taken apart; mend the lines in the file itself")}
+			return j, usageError{errors.New("--rejected: with --atomic or --dryrun nothing of the file is taken apart; correct the lines in the file itself")}
 		}
 		return j, nil
 	}
@@ -228,7 +228,7 @@ func (f *rowFlags) verdict(out *console, res *client.Result) error {
 	switch {
 	case f.Atomic:
 		out.more(len(r.Errors), r.Truncated, "")
-		return rejectedError{errors.New("nothing was applied; mend these lines and send the file again (with --fresh if only the server has changed)")}
+		return rejectedError{errors.New("nothing was applied; correct these lines and send the file again (with --fresh if only the server has changed)")}
 	case f.Dryrun:
 		out.more(r.Rejected, false, "")
 		return rejectedError{fmt.Errorf("%d of %d rows would be rejected", r.Rejected, r.Rows)}
@@ -241,6 +241,6 @@ func (f *rowFlags) verdict(out *console, res *client.Result) error {
 	if res.File == "" {
 		return rejectedError{fmt.Errorf("%d of %d rows rejected", r.Rejected, r.Rows)}
 	}
-	return rejectedError{fmt.Errorf("%d of %d rows rejected; mend them in %s and send that file (add --fresh if it was sent before and only the server has changed)",
+	return rejectedError{fmt.Errorf("%d of %d rows rejected; correct them in %s and send that file (add --fresh if it was sent before and only the server has changed)",
 		r.Rejected, r.Rows, res.File)}
 }

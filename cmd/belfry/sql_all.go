@@ -37,7 +37,7 @@ func (q *asker) all(w io.Writer) error {
 		case a.Ended && !a.More, !a.Ended && out.rows-before < a.Limit:
 			return out.end()
 		case !a.Ended:
-			return errors.New("the server's word whether there are more rows, the trailer X-More, was lost on the way; ask the server itself, past the proxy that drops trailers")
+			return errors.New("the answer has no trailer X-More, which says whether there are more rows; connect to the server directly if a proxy drops trailers")
 		case a.Next == "":
 			return fmt.Errorf("the answer is cut after %s: groups, and rows in this order, come in one piece; leave out ORDER BY, order by timestamp, or narrow the query", count(out.rows, "row"))
 		}

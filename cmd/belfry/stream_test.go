@@ -242,11 +242,13 @@ func TestStreamStops(t *testing.T) {
 			}
 		}
 	}
-	for { // the metadata of many objects take their time, which is not what this is about
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) { // the metadata of many objects take their time, which is not what this is about
 		if m := p.ask("GET", "/metrics", ""); strings.Contains(m.body, "\nbelfry_backlog_records 0\n") {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
+		if time.Now().After(end) {
+			t.Fatal("the backlog does not become empty")
+		}
 	}
 	p.stop()
 	if strings.Contains(p.logged(), "cut off") {

@@ -270,10 +270,10 @@ func (db *DB) Fold(ctx context.Context) error {
 		return db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &done)
 	})
 	if err != nil {
-		return fmt.Errorf("fold the log of the metadata in: %w", err)
+		return fmt.Errorf("checkpoint the metadata: %w", err)
 	}
 	if busy != 0 {
-		return errors.New("fold the log of the metadata in: somebody reads it; try again later")
+		return errors.New("checkpoint the metadata: a reader is active; try again later")
 	}
 	return nil
 }

@@ -11,7 +11,7 @@
 //	DIR/objectlog/watermark                  everything before it has been dropped
 //	DIR/objectlog/kept                       except these periods, with the arrival time of their rows and a checksum; usually absent
 //	DIR/manifest                             which files must exist
-//	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made and position
+//	DIR/objectdata.hour/2026-11.duckdb       summaries, where the collection has some: tables rows, made, position and instance
 //	DIR/removed.duckdb                       the names of removed items, by id
 //	DIR/removed.mark                         the id and the count of transactions that file must have
 //	memory                                   table live: the names of the others; view item: of all
@@ -22,7 +22,7 @@
 // Invariants:
 //   - A file's position is written in the same transaction as the rows it covers. Rows at or below it are skipped, so
 //     calling Append again stores exactly what is missing.
-//   - A file under its final name always has both tables: it is renamed when it is complete.
+//   - A file under its final name has all of its tables: it is renamed when it is complete.
 //   - After a failed write the file is detached and, when it is needed again, attached and its position is read again.
 //   - A file that a query or a write is using is neither detached nor unlinked.
 //   - The watermark of a collection is durable before the first file is unlinked, and nothing below it is ever stored, except

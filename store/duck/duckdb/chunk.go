@@ -233,7 +233,7 @@ func (a *Appender) Missing(col, rows int) {
 	}
 }
 
-// Padding fills rows that only take up space; see vectorBytes.
+// Padding fills rows that only take up space; see pad.go of package rowwriter.
 func (a *Appender) Padding(col, rows int) {
 	if a.Columns[col].Kind != Text {
 		a.Missing(col, rows)

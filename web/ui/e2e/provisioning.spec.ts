@@ -59,7 +59,7 @@ test("finds a package, and says what its columns are", async ({ page, service })
   await accessible(page);
 });
 
-test("shows a wrong row, lets it be mended, and changes nothing before it is told to", { tag: "@quick" }, async ({
+test("shows a wrong row, lets it be corrected, and changes nothing before it is told to", { tag: "@quick" }, async ({
   page,
   service,
 }) => {
@@ -81,7 +81,7 @@ test("shows a wrong row, lets it be mended, and changes nothing before it is tol
   const faults = page.getByLabel("Wrong rows", { exact: true });
   await expect(faults).toContainText('view "Nowhere" does not exist');
   await expect(faults).toContainText("mend 2,Nowhere,10");
-  await page.getByRole("button", { name: "Mend line 4" }).click(); // the blank line counts
+  await page.getByRole("button", { name: "Correct line 4" }).click(); // the blank line counts
   const dialog = page.getByRole("dialog");
   await expect(dialog).toContainText('view "Nowhere" does not exist');
   await accessible(page);
@@ -89,10 +89,10 @@ test("shows a wrong row, lets it be mended, and changes nothing before it is tol
   await dialog.getByLabel("view").fill("MAIN");
   await dialog.getByRole("button", { name: "Keep the change" }).click();
   await expect(page.getByText("The rows have changed since they were tried")).toBeVisible();
-  await page.getByRole("button", { name: "Mend line 5" }).click();
+  await page.getByRole("button", { name: "Correct line 5" }).click();
   await dialog.getByLabel("The row as it stands").fill("mend 3,MAIN,20");
   await dialog.getByRole("button", { name: "Keep the change" }).click();
-  await page.getByRole("button", { name: "Mend line 6" }).click();
+  await page.getByRole("button", { name: "Correct line 6" }).click();
   await dialog.getByRole("button", { name: "Leave this row out" }).click();
   await attempt(page);
   await expect(would(page)).toContainText("Would be created3");
@@ -191,7 +191,7 @@ test("asks the questions of a package in a form, and collects rows", async ({ pa
   await form.getByRole("button", { name: "Add this row" }).click();
   await expect(sheet(page).getByRole("row")).toHaveCount(3);
   await attempt(page);
-  await page.getByRole("button", { name: "Mend line 3" }).click();
+  await page.getByRole("button", { name: "Correct line 3" }).click();
   await page.getByRole("dialog").getByLabel("count").fill("3");
   await page.getByRole("button", { name: "Keep the change" }).click();
   await attempt(page);
@@ -304,7 +304,7 @@ test("a file of 20,000 rows goes out in pieces, with progress, and can be held",
   expect(tries).toHaveLength(6); // as a whole, four pieces, one of them again
   await expect(would(page)).toContainText("Would be created19,999");
   await expect(page.getByText("they were tried in pieces of 5,000")).toBeVisible();
-  await expect(page.getByRole("button", { name: "Mend line 12347" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Correct line 12347" })).toBeVisible();
   await page.getByLabel("All or nothing").check();
   await expect(page.getByText("too many rows for all or nothing")).toBeVisible();
   await page.getByLabel("All or nothing").uncheck();
@@ -337,7 +337,7 @@ test("a file of 20,000 rows goes out in pieces, with progress, and can be held",
   await expect(page.getByText(/rows\/s/)).toBeVisible();
   expect(await exists(service, "heap")).toBe(19_999);
   await expect(did(page)).toContainText("Created19,999");
-  await expect(page.getByRole("button", { name: "Mend line 12347" })).toBeVisible(); // the line of the file, not of the piece
+  await expect(page.getByRole("button", { name: "Correct line 12347" })).toBeVisible(); // the line of the file, not of the piece
   expect(keys).toHaveLength(5);
   expect(keys[1]).toBe(keys[2]);
   expect(new Set(keys).size).toBe(4);

@@ -18,7 +18,7 @@ export function Applying({
   pkg,
   secrets,
   duplicates,
-  onMend,
+  onCorrect,
   onAgain,
 }: {
   run: Run;
@@ -26,8 +26,8 @@ export function Applying({
   pkg: Package;
   secrets: Set<string>;
   duplicates: Duplicate[];
-  /** Take the rows that were rejected, to mend them. */
-  onMend: (f: Fault) => void;
+  /** Take the rows that were rejected, to correct them. */
+  onCorrect: (f: Fault) => void;
   onAgain: () => void;
 }) {
   const { state, result } = progress;
@@ -96,10 +96,10 @@ export function Applying({
       <Counts result={result} task={run.options.task} dry={false} />
       {ended && run.options.atomic && result.rejected > 0 && (
         <Alert color="red" variant="light" title="Nothing was applied">
-          All or nothing was asked for, and some rows are wrong. Mend them, or leave them out.
+          All or nothing was asked for, and some rows are wrong. Correct them, or leave them out.
         </Alert>
       )}
-      {ended && <Faults sheet={run.sheet} result={result} secrets={secrets} duplicates={duplicates} onGo={onMend} />}
+      {ended && <Faults sheet={run.sheet} result={result} secrets={secrets} duplicates={duplicates} onGo={onCorrect} />}
       {ended && (
         <Group align="flex-start" justify="space-between">
           {!remove && result.accepted > 0 ? <Made sheet={run.sheet} progress={progress} pkg={pkg} /> : <span />}

@@ -131,9 +131,9 @@ export function Faults({
                     size="compact-sm"
                     variant="default"
                     onClick={() => onGo(f)}
-                    aria-label={`Mend line ${sheet.line(f.at)}`}
+                    aria-label={`Correct line ${sheet.line(f.at)}`}
                   >
-                    Mend
+                    Correct
                   </Button>
                 </Table.Td>
               </Table.Tr>
@@ -153,7 +153,7 @@ export function Faults({
         <Text size="sm" c="dimmed">
           {faults.length > shown && `The first ${shown} of ${faults.length.toLocaleString()} are listed. `}
           {result.unnamed > 0 &&
-            `${result.unnamed.toLocaleString()} more rows are wrong; the service names the first hundred. Mend these, and try again.`}
+            `${result.unnamed.toLocaleString()} more rows are wrong; the service names the first hundred. Correct these, and try again.`}
         </Text>
       </Group>
     </Stack>

@@ -1,4 +1,4 @@
-// From rows to what they do: look at the columns, try, mend, try again, apply.
+// From rows to what they do: look at the columns, try, correct, try again, apply.
 import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconFlask, IconPlus } from "@tabler/icons-react";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -65,7 +65,7 @@ export function RowsTask({
   const secrets = useMemo(() => new Set(columns.filter((c) => c.secret).map((c) => c.name)), [columns]);
   const current =
     tried && tried.sheet === sheet && tried.options === JSON.stringify({ recursive }) ? tried.result : null;
-  const faults = tried?.result.faults ?? []; // also after a change: one mends row by row
+  const faults = tried?.result.faults ?? []; // also after a change: rows are corrected one by one
 
   const attempt = async () => {
     if (!sheet) return;
@@ -110,7 +110,7 @@ export function RowsTask({
     onLeave();
   };
 
-  const mend = (f: Fault) => {
+  const correct = (f: Fault) => {
     if (running) {
       setTried({ sheet: running.run.sheet, options: "", result: running.progress.result, existing: null });
       setRunning(null);
@@ -127,7 +127,7 @@ export function RowsTask({
         pkg={pkg}
         secrets={secrets}
         duplicates={duplicates}
-        onMend={mend}
+        onCorrect={correct}
         onAgain={drop}
       />
     );
@@ -214,7 +214,7 @@ export function RowsTask({
               onApply={() => (task === "remove" ? setConfirming(true) : apply())}
             />
           )}
-          <Faults sheet={sheet} result={tried.result} secrets={secrets} duplicates={duplicates} onGo={mend} />
+          <Faults sheet={sheet} result={tried.result} secrets={secrets} duplicates={duplicates} onGo={correct} />
         </Stack>
       )}
       <Rows
@@ -299,12 +299,12 @@ function Apply({
         <Text size="sm" c="dimmed">
           {tooMany
             ? "These are too many rows for all or nothing. Untick it to apply them in pieces, or take fewer rows."
-            : "All or nothing: mend the wrong rows first, or leave them out."}
+            : "All or nothing: correct the wrong rows first, or leave them out."}
         </Text>
       )}
       {!held && !all && (
         <Text size="sm" c="dimmed">
-          The wrong ones are left, to be mended.
+          The wrong ones are left, to be corrected.
         </Text>
       )}
     </Group>

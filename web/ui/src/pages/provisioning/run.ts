@@ -230,7 +230,7 @@ export class Run {
   }
 }
 
-/** rejectedFile is the wrong rows as a file to mend, in their order. */
+/** rejectedFile is the wrong rows as a file to correct, in their order. */
 export function rejectedFile(sheet: Sheet, r: Result): string {
   return sheet.take([...new Set(r.faults.map((f) => f.at))].sort((a, b) => a - b));
 }
