@@ -53,11 +53,11 @@ func TestCustomerRemovedDuringBody(t *testing.T) {
 			}
 		}}
 		n := b.Counters()
-		received, lost := n.Received.Load(), n.Lost[lostBroken].Load()+n.Lost[lostStorage].Load()
+		received, lost := n.Received.Load(), n.Lost[lostBroken].Load()+n.Lost[lostRefused].Load()
 		if _, _, err = b.Send(t.Context(), b.Who, body, o); belfry.CodeOf(err) != belfry.InvalidKey {
 			t.Errorf("%s: %v", name, err)
 		}
-		received, lost = n.Received.Load()-received, n.Lost[lostBroken].Load()+n.Lost[lostStorage].Load()-lost
+		received, lost = n.Received.Load()-received, n.Lost[lostBroken].Load()+n.Lost[lostRefused].Load()-lost
 		if rows := int64(strings.Count(first+rest, "\n")); received != rows || lost != rows {
 			t.Errorf("%s: of %d rows %d were received and %d lost", name, rows, received, lost)
 		}
