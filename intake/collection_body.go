@@ -22,7 +22,7 @@ func InputCollection(cat *catalog.Catalog, name string) (*catalog.Collection, er
 				names = append(names, c.Name)
 			}
 		}
-		hint := ""
+		hint := "."
 		if near := catalog.Nearest(name, names); near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
