@@ -93,7 +93,7 @@ func TestPeerBash(t *testing.T) {
 		}
 	}
 	f("se", "serve send")
-	f("key ", "create list revoke")
+	f("key ", "create list rotate revoke")
 	f("key c", "create")
 	f("key create --na", "--name")
 	f("send --key", "--key --key-file")
