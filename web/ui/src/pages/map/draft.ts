@@ -115,8 +115,8 @@ const packageOf = (i: TreeItem) => (i.kind === "view" ? "view" : (i.package ?? "
 
 const places = ["posx", "posy", "width", "height"] as const;
 
-/** now is what a column of an item holds, for rows that do not change it but share a request with some that do. */
-function now(i: TreeItem, column: string): string {
+/** held is what a column of an item holds, for rows that do not change it but share a request with some that do. */
+export function held(i: TreeItem, column: string): string {
   switch (column) {
     case "posx":
     case "posy":
@@ -194,7 +194,7 @@ function batchOf(p: string, all: Wish[]): Batch {
       item,
       fresh,
       cells: {
-        ...Object.fromEntries(columns.map((c) => [c, cells[c] ?? now(item, c)])),
+        ...Object.fromEntries(columns.map((c) => [c, cells[c] ?? held(item, c)])),
         name: item.name,
         ...(inside && { resname: item.resource ?? "" }),
       },
