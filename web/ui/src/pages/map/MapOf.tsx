@@ -11,11 +11,11 @@ import { StatusText } from "../../parts/StatusIcon";
 import { useMay } from "../../session";
 import { Board } from "./Board";
 import { Collisions } from "./Collisions";
-import { Conflicts } from "./Conflicts";
+import { Conflicts, Strays } from "./Conflicts";
 import { Crumbs } from "./Crumbs";
 import { ink, isColour } from "./colour";
 import { conflicts } from "./conflicts";
-import { apply, change, remove } from "./draft";
+import { apply, change, remove, strays } from "./draft";
 import { EditPanel, EditTools, type Form, Rejected } from "./EditTools";
 import { brokenSaying } from "./Elements";
 import { Forms } from "./Forms";
@@ -74,6 +74,7 @@ function Loaded({ tree, again, reading, failed }: LoadedProps) {
   const targets = useTargets(names);
   const { view, children } = useMemo(() => apply(tree, drafting.draft), [tree, drafting.draft]);
   const conflicting = useMemo(() => conflicts(tree, drafting.draft), [tree, drafting.draft]);
+  const gone = useMemo(() => strays(tree, drafting.draft), [tree, drafting.draft]);
   const items = useMemo(() => dress(children, targets), [children, targets]);
   const item = chosen ? items.find((i) => keyOf(i) === chosen) : undefined;
   useEditKeys(editing && !form, drafting, () => choose(""));
@@ -127,6 +128,7 @@ function Loaded({ tree, again, reading, failed }: LoadedProps) {
       <About tree={tree} view={view} failed={failed} onRetry={again} editing={editing} />
       <Rejected drafting={drafting} />
       <Conflicts all={conflicting} drafting={drafting} />
+      <Strays keys={gone} drafting={drafting} />
       <Collisions view={tree.view} drafting={drafting} onRestore={() => setEditing(true)} />
       {drawing ? (
         <Drawing {...{ view, items, targets, chosen, choose, editing, drafting }}>{panel}</Drawing>

@@ -5,7 +5,7 @@ import { messageOf } from "../../parts/Page";
 import { usePerson } from "../../session";
 import { begin, type Collision, findCollisions, restore, type Saving, sentOf, watched } from "./collisions";
 import { conflicts } from "./conflicts";
-import { batches, countOf, type Draft, settle, strays, untouched } from "./draft";
+import { batches, countOf, type Draft, nameOfKey, settle, strays, untouched } from "./draft";
 import { check, save, type Wrong } from "./save";
 import { keyOf } from "./scene";
 
@@ -113,7 +113,7 @@ export function useDraft() {
           const t = await settled(); // what somebody else has saved meanwhile may be on its way
           if (conflicts(t, latest.current.now).length) return false;
           const message = "It is no longer in this view, so its change was not saved; undo the change.";
-          const left = strays(t, latest.current.now).map((what) => ({ what, message }));
+          const left = strays(t, latest.current.now).map((key) => ({ what: nameOfKey(key), message }));
           const all = batches(t, latest.current.now);
           const outcome = refused.length ? { saved: new Set<string>(), wrong: refused } : await save(all);
           if (outcome.saved.size) {
