@@ -69,6 +69,15 @@ test("a user limited to a view sees that view and nothing else", async ({ page }
     await expect(page.getByRole("link", { name: "our box", exact: true })).toBeVisible();
     await service.csv("/api/provisioning/custom", "name,view", "our new box,Ours");
     await expect(page.getByRole("link", { name: "our new box", exact: true })).toBeVisible({ timeout: 30_000 });
+    // So do the events of what is moved in, and those of what is moved out go.
+    await service.json("POST", "/api/ackmanagenote/resources", { items: ["our new box"], note: "a new box" });
+    await page.goto(`${service.url}/ui/events`);
+    const event = page.getByRole("article").filter({ hasText: "a new box" });
+    await expect(event).toHaveCount(1);
+    await service.csv("/api/provisioning/custom", "name,view", "our new box,Theirs");
+    await expect(event).toHaveCount(0, { timeout: 30_000 });
+    await service.csv("/api/provisioning/custom", "name,view", "our new box,Ours");
+    await expect(event).toHaveCount(1, { timeout: 30_000 });
     const keys = await page.request.get(`${service.url}/api/keys`);
     expect(keys.status()).toBe(403);
   } finally {

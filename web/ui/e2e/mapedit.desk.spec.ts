@@ -93,6 +93,51 @@ test("icons that a colleague moves meanwhile are not overwritten without asking"
   expect(await child(service, view, b)).toMatchObject({ posx: 10, posy: 400 });
 });
 
+test("places saved at the same moment are told to both, and can be taken back", async ({ page, service, context }) => {
+  const view = await board(page, service);
+  const a = `${view} a`;
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.getByRole("button", { name: "Edit" }).click();
+  await drag(page, icon(page, a), 60, 60);
+  await drag(other, icon(other, a), 120, 0);
+  // Both compare with the view before either of them has saved.
+  const go: (() => void)[] = [];
+  for (const p of [page, other])
+    await p.route("**/api/provisioning/custom?atomic=true", async (route) => {
+      await new Promise<void>((done) => {
+        go.push(done);
+        if (go.length === 2) for (const f of go) f();
+      });
+      await route.continue();
+    });
+  for (const p of [page, other]) await p.getByRole("button", { name: /^Save \d/ }).click();
+  const said = (p: Page) => p.getByRole("alert").filter({ hasText: "Somebody else saved the same at the same moment" });
+  await expect(said(page)).toContainText(/replaced what/);
+  await expect(said(other)).toContainText(/replaced what/);
+  const [first, last] = (await said(page).textContent())?.includes("you replaced") ? [other, page] : [page, other];
+  await expect(said(first)).toContainText(/ replaced what you saved at /);
+  const kept = await child(service, view, a);
+  await accessible(last);
+  await last.getByRole("button", { name: `Take theirs: ${a}` }).click();
+  await expect(said(last)).toHaveCount(0);
+  await last.unroute("**/api/provisioning/custom?atomic=true");
+  await last.getByRole("button", { name: /^Save \d/ }).click();
+  await expect(last.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
+  expect(await child(service, view, a)).not.toMatchObject({ posx: kept?.posx, posy: kept?.posy });
+});
+
+test("a draft of an icon that was removed says so before Save", async ({ page, service }) => {
+  const view = await board(page, service);
+  await drag(page, icon(page, `${view} a`), 60, 60);
+  await service.csv("/api/provisioning/custom", "name,view", `${view} a,MAIN`);
+  const gone = page.getByRole("alert").filter({ hasText: `No longer in this view: ${view} a` });
+  await expect(gone).toBeVisible();
+  await gone.getByRole("button", { name: "Drop these changes" }).click();
+  await expect(gone).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
+});
+
 test("the corner changes the size", async ({ page, service }) => {
   const view = await board(page, service);
   await icon(page, `${view} a`).click();

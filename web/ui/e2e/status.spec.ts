@@ -416,7 +416,7 @@ test("selects everything that matches, in several resources", async ({ page, ser
   await page.keyboard.press("n");
   await page.getByRole("dialog").getByLabel("Note").fill("both");
   await page.getByRole("dialog").getByRole("button", { name: "Note 2" }).click();
-  await expect(page.getByText("2 items note set")).toBeVisible();
+  await expect(page.getByText("Note set on 2 items")).toBeVisible();
   const rows = await service.sql<{ resource: string }>(
     "SELECT resource FROM objectstatus WHERE note='both' ORDER BY resource",
   );

@@ -192,13 +192,16 @@ export interface Ask {
   to?: string;
   span?: string;
   tz?: string;
+  /** It does not wait for what other parts of the page ask for. */
+  first?: boolean;
   signal?: AbortSignal;
 }
 
 /** sql asks for what there is: days that cannot be read are noted in missingDays, and every page shows them. */
 export async function sql<Row>(q: string, ask: Ask = {}): Promise<Answer<Row>> {
-  const { signal, ...rest } = ask;
-  const answer = await inTurn(() => call<Answer<Row>>("/api/sql", { json: { q, partial: true, ...rest }, signal }));
+  const { first, signal, ...rest } = ask;
+  const read = () => call<Answer<Row>>("/api/sql", { json: { q, partial: true, ...rest }, signal });
+  const answer = await inTurn(read, first);
   if (answer.missing) missingDays.note(answer.missing);
   return answer;
 }
@@ -228,8 +231,8 @@ const lanes = 3;
 const waiting: (() => void)[] = [];
 let asking = 0;
 
-async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
-  while (asking >= lanes) await new Promise<void>((go) => waiting.push(go));
+async function inTurn<T>(ask: () => Promise<T>, first = false): Promise<T> {
+  while (asking >= lanes) await new Promise<void>((go) => (first ? waiting.unshift(go) : waiting.push(go)));
   asking++;
   try {
     return await ask();
@@ -241,7 +244,10 @@ async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
 
 /** csvPage is an answer as CSV, which begins after a row if that is given; limit is how many rows it has at most. People open it in
  * a spreadsheet, so no cell is a formula. */
-export async function csvPage(q: string, ask: Ask & { after?: string }): Promise<{ csv: string; limit: number }> {
+export async function csvPage(
+  q: string,
+  ask: Omit<Ask, "first"> & { after?: string },
+): Promise<{ csv: string; limit: number }> {
   const { signal, ...rest } = ask;
   const params = { q, wt: "csv", safe: true, rows: 100_000, ...rest };
   const answer = await inTurn(() => send("/api/sql", { params, signal }));

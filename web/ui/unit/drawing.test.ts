@@ -4,7 +4,19 @@ import { test } from "node:test";
 import type { Tree, TreeItem } from "../src/api";
 import type { StatusChange } from "../src/live";
 import { contrast, readable } from "../src/pages/map/colour";
-import { add, apply, batches, change, csv, remove, settle, strays, untouched } from "../src/pages/map/draft";
+import {
+  add,
+  apply,
+  batches,
+  change,
+  countOf,
+  csv,
+  nameOfKey,
+  remove,
+  settle,
+  strays,
+  untouched,
+} from "../src/pages/map/draft";
 import { spoken, wayInto } from "../src/pages/map/Icon";
 import { arrange, keyOf, neighbour, type Scene, type Spot, snap, worse } from "../src/pages/map/scene";
 import { indexOf, patch } from "../src/pages/map/tree";
@@ -228,7 +240,9 @@ test("a change of what has left the view is told", () => {
   const child = view({ name: "Child", posx: 10, posy: 10 });
   const d = change(untouched, child, { posx: 20 });
   assert.deepEqual(strays(treeOf([child]), d), []);
-  assert.deepEqual(strays(treeOf([]), d), ["Child"]);
+  assert.deepEqual(strays(treeOf([]), d), [keyOf(child)]);
+  assert.equal(nameOfKey(keyOf(child)), "Child");
+  assert.equal(countOf(settle(d, new Set(strays(treeOf([]), d)), "")), 0); // the way to drop it
   assert.deepEqual(batches(treeOf([]), d), []);
 });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collision, findCollision, isNews, type NoteDraft, putBefore } from "../src/parts/actions/notes";
-import { described } from "../src/parts/actions/Outcomes";
+import { described, inShort } from "../src/parts/actions/Outcomes";
 import { local } from "../src/parts/Time";
 
 const at = "2026-11-18T10:00:00.123456Z";
@@ -52,4 +52,19 @@ test("the notes of the item since the form was opened are read, and shown with t
 
   globalThis.fetch = async () => Response.json({ error: { code: "internal", message: "no" } }, { status: 500 });
   assert.equal(await findCollision(item, "mine", "", 0), undefined);
+});
+
+test("results are counted in a sentence", () => {
+  const item = { kind: "object" as const, name: "o", resource: "r" };
+  const done = (result: "note_set" | "note_removed" | "acknowledged") => ({
+    item,
+    done: { name: "o", kind: "object" as const, result, content: 0 },
+  });
+  assert.equal(inShort([done("note_set")]), "Note set on 1 item");
+  assert.equal(inShort([done("note_removed"), done("note_removed")]), "Note removed from 2 items");
+  assert.equal(
+    inShort([done("acknowledged"), { item, skipped: "it is OK" }]),
+    "1 item acknowledged, 1 item left alone",
+  );
+  assert.equal(inShort([{ item, error: "no" }]), "1 item not done");
 });

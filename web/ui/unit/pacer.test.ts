@@ -4,6 +4,7 @@ import { beforeEach, mock, test } from "node:test";
 import type { EventRow } from "../src/api";
 import type { StatusChange } from "../src/live";
 import { type ItemName, isEventOf, isProblemOf, partsAfterChanges, partsAfterEvents } from "../src/pages/item/changes";
+import { Reads } from "../src/pages/item/reads";
 import { changedRows } from "../src/parts/change";
 import { Pacer } from "../src/parts/pacer";
 
@@ -50,6 +51,35 @@ test("a single change is read at once, a read of several pages holds the next on
   pacer.end();
   for (let ms = 0; ms < 30_000; ms += 100) mock.timers.tick(100);
   assert.equal(reads.length, 2);
+});
+
+test("the head of an item's page does not wait for the rest", () => {
+  const read: [string, number][] = [];
+  const begin = Date.now();
+  const reads = new Reads(2000, {
+    read: (parts) => read.push([parts.join(" "), Date.now() - begin]),
+    requests: (part) => (part === "content" ? 3 : 1),
+  });
+  reads.requestInTurn(["content"]);
+  mock.timers.tick(1);
+  const note = { id: "1", type: "note", source: "object", object: "cpu" } as EventRow;
+  reads.request(partsAfterEvents([note], { kind: "object", name: "cpu" }));
+  mock.timers.tick(1);
+  assert.deepEqual(read, [
+    ["content", 1],
+    ["item explain", 2],
+  ]);
+  reads.request(["explain", "itemevents"]); // still not more often than every two seconds
+  for (let ms = 0; ms < 30_000; ms += 1) mock.timers.tick(1);
+  assert.deepEqual(read.slice(2), [
+    ["item explain", 2002],
+    ["content", 6001],
+    ["itemevents", 12_001],
+  ]);
+  reads.request(["item"]);
+  reads.end();
+  mock.timers.tick(30_000);
+  assert.equal(read.length, 5);
 });
 
 test("only the parts that a change is about are read", () => {

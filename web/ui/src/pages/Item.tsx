@@ -7,7 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { type Answer, ApiError, type Explanation, explain, type Kind, type StatusRow, sql } from "../api";
 import { link } from "../links";
@@ -16,13 +16,13 @@ import { PageActions } from "../parts/Actions";
 import { itemCondition } from "../parts/actions/item";
 import { changed } from "../parts/change";
 import { Empty, Failure, Page, Waiting } from "../parts/Page";
-import { usePacer } from "../parts/pacer";
 import { ItemWindows } from "../parts/windows/ItemWindows";
 import { useReadEvery } from "../session";
 import { Branch } from "./item/Branch";
-import { allParts, type ItemName, ownChanges, type Part, partsAfterChanges, partsAfterEvents } from "./item/changes";
+import { allParts, type ItemName, ownChanges, partsAfterChanges, partsAfterEvents } from "./item/changes";
 import { Header, Way } from "./item/Header";
 import { ObjectParts } from "./item/ObjectParts";
+import { Reads } from "./item/reads";
 import { Card } from "./item/Why";
 
 /** So many milliseconds pass between two requests that changes cause. */
@@ -56,7 +56,7 @@ function OneItem({ item }: { item: ItemName }) {
   const row = useQuery({
     queryKey: ["item", ...at],
     queryFn: ({ signal }) =>
-      sql<StatusRow>(`SELECT * FROM objectstatus WHERE ${itemCondition(item)}`, { rows: 2, signal }),
+      sql<StatusRow>(`SELECT * FROM objectstatus WHERE ${itemCondition(item)}`, { rows: 2, first: true, signal }),
     refetchInterval: 10_000,
   });
   const why = useQuery({
@@ -68,13 +68,14 @@ function OneItem({ item }: { item: ItemName }) {
   const again = () => {
     for (const part of allParts) void client.invalidateQueries({ queryKey: [part] });
   };
-  const pacer = usePacer(readPace);
-  const readSoon = (parts: Part[]) => {
-    for (const part of parts) {
-      const pages = part === "content" ? pagesOf(client, item) : 1;
-      pacer.request(part, () => client.invalidateQueries({ queryKey: [part] }), pages);
-    }
-  };
+  const [reads] = useState(
+    () =>
+      new Reads(readPace, {
+        read: (parts) => parts.map((part) => client.invalidateQueries({ queryKey: [part] })),
+        requests: (part) => (part === "content" ? pagesOf(client, item) : 1),
+      }),
+  );
+  useEffect(() => () => reads.end(), [reads]);
   useLive({
     status: (changes) => {
       const own = ownChanges(changes, item);
@@ -83,19 +84,19 @@ function OneItem({ item }: { item: ItemName }) {
           ["item", ...at],
           (old) => old && { ...old, rows: own.reduce((rows, c) => rows.map((r) => changed(r, c)), old.rows) },
         );
-      readSoon(partsAfterChanges(changes, item));
+      const parts = partsAfterChanges(changes, item);
+      if (own.length) reads.request(parts);
+      else reads.requestInTurn(parts);
     },
-    event: (events) => readSoon(partsAfterEvents(events, item)),
-    resync: () => readSoon(allParts),
+    event: (events) => reads.request(partsAfterEvents(events, item)),
+    resync: () => reads.request(allParts),
   });
 
   const every = useReadEvery(60_000);
-  const latest = useRef(readSoon);
-  latest.current = readSoon;
   useEffect(() => {
-    const repeat = setInterval(() => latest.current(allParts), every);
+    const repeat = setInterval(() => reads.request(allParts), every);
     return () => clearInterval(repeat);
-  }, [every]);
+  }, [every, reads]);
 
   // A form that is open when the item is removed keeps what was typed.
   const [seen, setSeen] = useState<StatusRow>();

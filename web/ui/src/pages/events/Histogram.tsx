@@ -6,7 +6,7 @@ import { useElementSize } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { sql } from "../../api";
-import { timeTicks, when } from "../../parts/chart/axes";
+import { labelWidth, timeTicks, when } from "../../parts/chart/axes";
 import { Failure } from "../../parts/Page";
 import { endsOf, type Range, type RangeState } from "../../parts/Range";
 import { StatusIcon, statusColour, statusName } from "../../parts/StatusIcon";
@@ -153,8 +153,9 @@ function Bars({
   const current = Math.min(Math.max(at, 0), bars.length - 1);
   const most = Math.max(1, ...bars.map((b) => b.total));
   const wide = width / bars.length;
-  const every = Math.max(1, Math.ceil(70 / wide));
-  const marked = bars.map((b, i) => (i % every === 0 && i * wide + 40 < width ? b.from : null));
+  const room = labelWidth(step);
+  const every = Math.max(1, Math.ceil((room + 18) / wide));
+  const marked = bars.map((b, i) => (i % every === 0 && i * wide + room <= width ? b.from : null));
   const labels = timeTicks(marked, step);
   const key = (e: KeyboardEvent<SVGGElement>, i: number) => {
     const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: bars.length - 1 }[e.key];

@@ -10,6 +10,7 @@ import { Empty, Failure, Waiting } from "../../parts/Page";
 import { type Asked, pageSize, rowsOf, usePaged } from "../../parts/paged";
 import { usePrinting } from "../../parts/printing";
 import type { RangeState } from "../../parts/Range";
+import { useSeenChange } from "../../parts/seen";
 import { EventLine } from "./EventLine";
 import { useNews } from "./useNews";
 
@@ -19,6 +20,10 @@ export function List({ asked, range }: { asked: Asked; range: RangeState }) {
   const rows = rowsOf(pages.data);
   const live = range.range.span !== undefined;
   const { news, many, taken } = useNews(asked, pages.data && rows, live);
+  useSeenChange(() => {
+    taken(); // what waits to be shown may be gone, too
+    for (const key of ["events", "histogram"]) void client.invalidateQueries({ queryKey: [key] });
+  });
   const [paused, setPaused] = useState(false);
   const [fresh, setFresh] = useState<Set<string>>(new Set());
   const box = useRef<HTMLDivElement>(null);

@@ -2,7 +2,7 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { Notice } from "../../parts/Notice";
 import { type Conflict, inWords, keepMine, takeTheirs } from "./conflicts";
-import type { Draft } from "./draft";
+import { type Draft, nameOfKey, settle } from "./draft";
 import { kindName } from "./scene";
 import type { Drafting } from "./useDraft";
 
@@ -36,6 +36,26 @@ export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafti
           <Choice decide={(how) => decide(how, all)} />
         </Group>
       )}
+    </Notice>
+  );
+}
+
+/** Strays names what the draft changes and somebody else has removed or moved away. */
+export function Strays({ keys, drafting }: { keys: string[]; drafting: Drafting }) {
+  if (!keys.length) return null;
+  const named = keys.slice(0, listed).map(nameOfKey).join(", ");
+  const more = keys.length - listed;
+  return (
+    <Notice title="Somebody else has removed what you changed">
+      <Text size="sm" className="name">
+        No longer in this view: {named}
+        {more > 0 && ` and ${more.toLocaleString()} more`}. Your changes to it cannot be saved.
+      </Text>
+      <Group mt="xs" justify="flex-end">
+        <Button size="compact-sm" variant="default" onClick={() => drafting.edit((d) => settle(d, new Set(keys), ""))}>
+          Drop these changes
+        </Button>
+      </Group>
     </Notice>
   );
 }

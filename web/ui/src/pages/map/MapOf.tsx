@@ -10,11 +10,12 @@ import { Empty, Failure, Page, Waiting } from "../../parts/Page";
 import { StatusText } from "../../parts/StatusIcon";
 import { useMay } from "../../session";
 import { Board } from "./Board";
-import { Conflicts } from "./Conflicts";
+import { Collisions } from "./Collisions";
+import { Conflicts, Strays } from "./Conflicts";
 import { Crumbs } from "./Crumbs";
 import { ink, isColour } from "./colour";
 import { conflicts } from "./conflicts";
-import { apply, change, remove } from "./draft";
+import { apply, change, remove, strays } from "./draft";
 import { EditPanel, EditTools, type Form, Rejected } from "./EditTools";
 import { brokenSaying } from "./Elements";
 import { Forms } from "./Forms";
@@ -24,7 +25,7 @@ import { useLeave } from "./leave";
 import { Panel } from "./Panel";
 import { isShortcut, keyOf, placeable } from "./scene";
 import { most, useTargets, useTree } from "./tree";
-import { type Drafting, useDraft } from "./useDraft";
+import { type Drafting, type Reading, useDraft } from "./useDraft";
 
 export function MapOf({ name, resource }: { name: string; resource?: string }) {
   const read = useTree(name, resource);
@@ -34,7 +35,7 @@ export function MapOf({ name, resource }: { name: string; resource?: string }) {
         {read.error ? <Failure error={read.error} retry={() => read.refetch()} /> : <Waiting />}
       </Page>
     );
-  return <Loaded tree={read.data} again={read.again} reread={read.reread} failed={read.error} />;
+  return <Loaded tree={read.data} again={read.again} reading={read} failed={read.error} />;
 }
 
 /** useShape tells whether to draw or to list: a small screen lists unless asked otherwise. */
@@ -57,11 +58,11 @@ function useShape(): ["drawing" | "list", (s: string) => void] {
 interface LoadedProps {
   tree: Tree;
   again: () => Promise<unknown>;
-  reread: () => Promise<Tree>;
+  reading: Reading;
   failed: unknown;
 }
 
-function Loaded({ tree, again, reread, failed }: LoadedProps) {
+function Loaded({ tree, again, reading, failed }: LoadedProps) {
   const may = useMay();
   const [shape, setShape] = useShape();
   const [editing, setEditing] = useState(false);
@@ -73,6 +74,7 @@ function Loaded({ tree, again, reread, failed }: LoadedProps) {
   const targets = useTargets(names);
   const { view, children } = useMemo(() => apply(tree, drafting.draft), [tree, drafting.draft]);
   const conflicting = useMemo(() => conflicts(tree, drafting.draft), [tree, drafting.draft]);
+  const gone = useMemo(() => strays(tree, drafting.draft), [tree, drafting.draft]);
   const items = useMemo(() => dress(children, targets), [children, targets]);
   const item = chosen ? items.find((i) => keyOf(i) === chosen) : undefined;
   useEditKeys(editing && !form, drafting, () => choose(""));
@@ -89,7 +91,7 @@ function Loaded({ tree, again, reread, failed }: LoadedProps) {
       view={view}
       drafting={drafting}
       onForm={setForm}
-      onSave={() => drafting.save(reread)}
+      onSave={() => drafting.save(reading)}
       undecided={conflicting.length > 0}
       onEnd={stop}
     />
@@ -126,6 +128,8 @@ function Loaded({ tree, again, reread, failed }: LoadedProps) {
       <About tree={tree} view={view} failed={failed} onRetry={again} editing={editing} />
       <Rejected drafting={drafting} />
       <Conflicts all={conflicting} drafting={drafting} />
+      <Strays keys={gone} drafting={drafting} />
+      <Collisions view={tree.view} drafting={drafting} onRestore={() => setEditing(true)} />
       {drawing ? (
         <Drawing {...{ view, items, targets, chosen, choose, editing, drafting }}>{panel}</Drawing>
       ) : (

@@ -16,7 +16,7 @@ export interface Conflict {
 }
 
 /** Fields that belong together: one of them without the other would put an icon where nobody wanted it. */
-const groups = [
+export const groups = [
   ["posx", "posy"],
   ["width", "height"],
 ];

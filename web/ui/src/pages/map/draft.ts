@@ -115,8 +115,8 @@ const packageOf = (i: TreeItem) => (i.kind === "view" ? "view" : (i.package ?? "
 
 const places = ["posx", "posy", "width", "height"] as const;
 
-/** now is what a column of an item holds, for rows that do not change it but share a request with some that do. */
-function now(i: TreeItem, column: string): string {
+/** held is what a column of an item holds, for rows that do not change it but share a request with some that do. */
+export function held(i: TreeItem, column: string): string {
   switch (column) {
     case "posx":
     case "posy":
@@ -158,12 +158,14 @@ function wishes(t: Tree, d: Draft): Wish[] {
   return out;
 }
 
-/** strays are the names of items that a draft changes and that are not in the view any more. */
+/** strays are the keys of items that a draft changes and that are not in the view any more. */
 export function strays(t: Tree, d: Draft): string[] {
   const here = new Set(t.children.map(keyOf));
-  const gone = Object.keys(d.changes).filter((key) => !here.has(key) && !d.removed[key]);
-  return gone.map((key) => key.split("/").slice(2).join("/"));
+  return Object.keys(d.changes).filter((key) => !here.has(key) && !d.removed[key]);
 }
+
+/** nameOfKey is the name of the item that a key stands for. */
+export const nameOfKey = (key: string) => key.split("/").slice(2).join("/");
 
 /** batches are the requests that save a draft, in the order in which they must be sent. */
 export function batches(t: Tree, d: Draft): Batch[] {
@@ -194,7 +196,7 @@ function batchOf(p: string, all: Wish[]): Batch {
       item,
       fresh,
       cells: {
-        ...Object.fromEntries(columns.map((c) => [c, cells[c] ?? now(item, c)])),
+        ...Object.fromEntries(columns.map((c) => [c, cells[c] ?? held(item, c)])),
         name: item.name,
         ...(inside && { resname: item.resource ?? "" }),
       },

@@ -59,8 +59,8 @@ async function taken(b: Batch): Promise<Wrong[]> {
   return wrong;
 }
 
-/** tried asks the service about everything before anything is changed, as far as requests do not depend on each other. */
-async function tried(all: Batch[]): Promise<Wrong[]> {
+/** check asks the service about everything before anything is changed, as far as requests do not depend on each other. */
+export async function check(all: Batch[]): Promise<Wrong[]> {
   const wrong: Wrong[] = [];
   for (const b of all) {
     try {
@@ -76,10 +76,9 @@ async function tried(all: Batch[]): Promise<Wrong[]> {
   return wrong;
 }
 
+/** save sends what check has found to be right. */
 export async function save(all: Batch[]): Promise<Outcome> {
   const saved = new Set<string>();
-  const wrong = await tried(all);
-  if (wrong.length) return { saved, wrong };
   for (const b of all) {
     try {
       const names = await taken(b);

@@ -21,7 +21,10 @@ async function load(view: string, resource: string | undefined, signal: AbortSig
 
 const treeKey = (view: string, resource?: string) => ["tree", view, resource ?? ""];
 
-/** useTree reads a view and follows its changes. `again` reads it again; `reread` also returns it, or fails. */
+/**
+ * useTree reads a view and follows its changes. `again` reads it again; `reread` also returns it, or fails; `settled` does so only
+ * if a reading is under way.
+ */
 export function useTree(view: string, resource?: string) {
   const client = useQueryClient();
   const key = treeKey(view, resource);
@@ -58,7 +61,9 @@ export function useTree(view: string, resource?: string) {
     if (!data) throw new Error("The view could not be read.");
     return data;
   };
-  return { ...read, again, reread };
+  const settled = async () =>
+    read.data && !client.isFetching({ queryKey: key }) ? (client.getQueryData<Tree>(key) ?? read.data) : reread();
+  return { ...read, again, reread, settled };
 }
 
 /** pace is how many milliseconds lie between two readings of a view: the more it holds, the more. */

@@ -25,5 +25,5 @@ export const sendLines = (url: string, key: string) => [
 export const queryLine = (url: string, key: string) =>
   [
     `curl -sS -G -H ${shell(`x-api-key: ${key}`)} ${url}/api/sql \\`,
-    `  --data-urlencode ${shell("q=SELECT resource, object, status, i1 FROM objectstatus WHERE resource='first-steps' AND kind='object'")}`,
+    `  --data-urlencode ${shell("q=SELECT resource, object, status, i1 FROM objectstatus WHERE kind='object'")}`,
   ].join("\n");

@@ -22,14 +22,22 @@ export const wordFor = (result: string) => words[result] ?? result.replaceAll("_
 export const worthReading = (all: Outcome[]) =>
   all.some((o) => o.error || o.skipped || o.collision || o.done?.unmanagedby || o.done?.result === "scheduled");
 
+/** Results whose sentence does not begin with the items. */
+const begins: Record<string, string> = { note_set: "note set on", note_removed: "note removed from" };
+
 /** inShort counts the results in a sentence. */
 export function inShort(all: Outcome[]): string {
   const by = new Map<string, number>();
   for (const o of all) {
-    const word = o.done ? wordFor(o.done.result) : o.skipped ? "left alone" : "not done";
-    by.set(word, (by.get(word) ?? 0) + 1);
+    const result = o.done?.result ?? (o.skipped ? "left_alone" : "not_done");
+    by.set(result, (by.get(result) ?? 0) + 1);
   }
-  return [...by].map(([word, n]) => `${counted(n, "item")} ${word}`).join(", ");
+  const parts = [...by].map(([result, n]) => {
+    const items = counted(n, "item");
+    return begins[result] ? `${begins[result]} ${items}` : `${items} ${wordFor(result)}`;
+  });
+  const text = parts.join(", ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** described says what became of an item. */

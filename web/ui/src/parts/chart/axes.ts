@@ -22,6 +22,14 @@ export function timeTicks(times: (number | null)[], step: number): string[] {
   });
 }
 
+const longest = new Date(2026, 10, 28, 22, 58, 58);
+
+/** labelWidth is how many pixels the labels of timeTicks need at most, in the font of charts. */
+export const labelWidth = (step: number): number => {
+  const formats = step < 60 ? [precise, day] : step < 86400 ? [clock, day] : [day, year];
+  return Math.ceil(6.5 * Math.max(...formats.map((f) => f.format(longest).length)));
+};
+
 export const when = (seconds: number) => moment.format(seconds * 1000);
 
 /**

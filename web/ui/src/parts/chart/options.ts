@@ -1,7 +1,7 @@
 // How a chart is drawn: the options of uPlot, made of lines, levels and the colours of the page.
 import type uPlot from "uplot";
 import { type Column, lonely } from "./align";
-import { reach, timeTicks } from "./axes";
+import { labelWidth, reach, timeTicks } from "./axes";
 import type { Level, Line } from "./line";
 import { isBytes, ticks } from "./numbers";
 
@@ -97,7 +97,7 @@ export function optionsOf(
       y: { range: (_u, low, high) => reach(low, high, marks, unit) },
     },
     legend: { show: false },
-    padding: [8, 20, 0, 0],
+    padding: [8, Math.ceil(labelWidth(1) / 2), 0, 0], // the last time stands in the middle below its tick
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false, dist: 6 },
