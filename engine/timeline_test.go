@@ -42,7 +42,7 @@ func TestTimelines(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tell(t, file, string(text), nil)
+			runTimeline(t, file, string(text), nil)
 		})
 		if !strings.Contains(string(text), " restart") {
 			continue
@@ -54,13 +54,13 @@ func TestTimelines(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			tell(t, file, string(text), db)
+			runTimeline(t, file, string(text), db)
 		})
 	}
 }
 
-// tell tells a timeline. With a database, a process that begins finds a part of the records in it.
-func tell(t *testing.T, file, text string, db *sqlite.DB) {
+// runTimeline runs a timeline. With a database, a process that starts finds a part of the records in it.
+func runTimeline(t *testing.T, file, text string, db *sqlite.DB) {
 	g, err := newStage(&enginetest.Memory{}, begun)
 	if err != nil {
 		t.Fatal(err)

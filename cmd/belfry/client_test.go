@@ -65,12 +65,12 @@ func (s *inventory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/csv")
 		io.WriteString(w, text)
 	default:
-		s.take(w, pkg, string(body))
+		s.applyBody(w, pkg, string(body))
 	}
 }
 
-// take rejects rows that hold the word wrong.
-func (s *inventory) take(w http.ResponseWriter, pkg, body string) {
+// applyBody rejects rows that hold the word wrong.
+func (s *inventory) applyBody(w http.ResponseWriter, pkg, body string) {
 	var rep belfry.Report
 	for i, line := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
 		if i == 0 {
