@@ -80,7 +80,7 @@ test: ## the quick tier: what CI runs, under eight minutes on two cores
 	@MAKE="$(MAKE)" scripts/parts setup ui lint browser+race packages+faults program+ui-unit
 
 soak: ## the long tier, about 90 minutes; run again, it goes on where it was interrupted
-	@MAKE="$(MAKE)" scripts/parts -resume $(SOAKED) setup-soak race-soak program-soak browser-soak crash-soak disk-soak fuzz-soak plans-soak histories-soak peers bench-soak
+	@MAKE="$(MAKE)" scripts/parts -resume $(SOAKED) setup-soak race-soak program-soak browser-soak crash-soak+disk-soak fuzz-soak plans-soak+histories-soak peers bench-soak
 
 check: test ## what CI runs
 

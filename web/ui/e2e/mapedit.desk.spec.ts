@@ -40,7 +40,9 @@ async function save(page: Page): Promise<void> {
 async function addOne(page: Page, what: string): Promise<Locator> {
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await page.getByRole("menuitem", { name: what }).click();
-  return page.getByRole("dialog", { name: `New ${what.toLowerCase()}` });
+  const form = page.getByRole("dialog", { name: `New ${what.toLowerCase()}` });
+  await expect(form.locator(":focus")).toHaveCount(1); // the dialog moves the focus once it is drawn
+  return form;
 }
 
 const child = async (service: Service, view: string, name: string) =>
@@ -222,6 +224,7 @@ test("changes and removes what is drawn", async ({ page, service }) => {
   await page.getByRole("button", { name: `Label ${title}: Before` }).click();
   await page.getByRole("button", { name: "Change" }).click();
   const form = page.getByRole("dialog");
+  await expect(form.getByLabel("Text")).toBeFocused(); // the dialog moves the focus there once it is drawn
   await form.getByLabel("Text").fill("After");
   await form.getByLabel("From the top").fill("20");
   await form.getByRole("button", { name: "Change" }).click();

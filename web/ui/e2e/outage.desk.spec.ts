@@ -335,6 +335,7 @@ test("a dialog that does not come at once says that it is loaded", async ({ fres
     await route.continue();
   });
   await logIn(page, service, "/ui/parameters/account");
+  await expect(page.getByText("Loading…")).toHaveCount(0);
   const opening = page.getByRole("status").filter({ hasText: "Loading…" });
   await page.keyboard.press("Control+k");
   await expect(opening).toBeVisible();

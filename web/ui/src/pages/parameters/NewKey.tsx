@@ -128,7 +128,8 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: MadeKey) =
 
 export function Shown({ made, onClose }: { made: MadeKey; onClose: () => void }) {
   const url = location.origin;
-  const narrowed = made.only?.length || made.views?.length; // the lines need all of the customer
+  // The lines need all of the customer.
+  const sends = made.level !== "read" && !made.only?.length && !made.views?.length;
   return (
     <OnceSecret
       secret={made.key}
@@ -141,7 +142,7 @@ export function Shown({ made, onClose }: { made: MadeKey; onClose: () => void })
       }
       onClose={onClose}
     >
-      {made.level !== "read" && !narrowed && (
+      {sends && (
         <Lines
           title="Make a resource and send it a value"
           label="Lines that send a value"
@@ -149,7 +150,11 @@ export function Shown({ made, onClose }: { made: MadeKey; onClose: () => void })
         />
       )}
       {!made.only?.length && (
-        <Lines title="Ask for what there is" label="Line that asks a query" text={queryLine(url, made.key)} />
+        <Lines
+          title={sends ? "Ask for it" : "Ask for what there is"}
+          label="Line that asks a query"
+          text={queryLine(url, made.key, sends)}
+        />
       )}
       {location.protocol === "https:" && (
         <Text size="xs" c="dimmed">

@@ -21,9 +21,9 @@ export const sendLines = (url: string, key: string) => [
   ]),
 ];
 
-/** queryLine asks for the objects that there are, with their first indicator. */
-export const queryLine = (url: string, key: string) =>
+/** queryLine asks for the first indicator of objects: of those that sendLines send to, or of all. */
+export const queryLine = (url: string, key: string, sent: boolean) =>
   [
     `curl -sS -G -H ${shell(`x-api-key: ${key}`)} ${url}/api/sql \\`,
-    `  --data-urlencode ${shell("q=SELECT resource, object, status, i1 FROM objectstatus WHERE kind='object'")}`,
+    `  --data-urlencode ${shell(`q=SELECT resource, object, status, i1 FROM objectstatus WHERE kind='object'${sent ? " AND resource='first-steps'" : ""}`)}`,
   ].join("\n");
