@@ -18,7 +18,7 @@ import (
 type clock struct {
 	since   belfry.Time              // when this process started, or the clock was last set
 	entries moments                  // by time
-	next    meta.Sparse[belfry.Time] // by item: the valid entry; 0: none
+	next    meta.SparseArray[belfry.Time] // by item: the valid entry; 0: none
 	unseen  map[belfry.ID]bool       // objects to evaluate when they are due, see Tx.reevaluate
 }
 
@@ -114,7 +114,7 @@ func (s *Sequencer) startClock() {
 	now := s.Now()
 	s.clock.since = now
 	s.since.Store(int64(now))
-	for _, c := range s.cfg.Tree.Customers() {
+	for _, c := range s.cfg.Tree.Access().Customers() {
 		s.cfg.Tree.Tenant(c.ID).All(func(n *meta.Node) bool {
 			s.schedule(n)
 			if n.State.Operator.HasWindows() {

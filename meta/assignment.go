@@ -34,7 +34,7 @@ func (t *Tree) Assignment(id belfry.ID) (a Assignment, ok bool) {
 			continue
 		}
 		var err error
-		if a.Answers[column], err = t.secrets.Open(SecretPlace{n.Customer, n.Name, column}, text); err != nil {
+		if a.Answers[column], err = t.secrets.Open(SecretRef{n.Customer, n.Name, column}, text); err != nil {
 			return Assignment{}, false
 		}
 	}
@@ -51,24 +51,4 @@ func (t *Tree) Resources() (ids []belfry.ID) {
 		}
 	}
 	return ids
-}
-
-// MayListen tells whether a customer may listen on HOST:PORT.
-func (t *Tree) MayListen(c belfry.CustomerID, listen string) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	e := t.customers[c]
-	return e != nil && e.Customer.MayListen(listen)
-}
-
-// ScopeOf returns what a script may write to: the present scope of its author, or the last one if the user has been removed. The
-// user takes precedence over the copy in a, because a running receiver gets changed limits a little later.
-func (t *Tree) ScopeOf(c belfry.CustomerID, a *belfry.Author) belfry.Scope {
-	if a == nil {
-		return belfry.Whole(c)
-	}
-	if u, ok := t.User(c, a.User); ok && u.Created == a.Created {
-		return belfry.Scope{Customer: c, Views: u.Views}
-	}
-	return belfry.Scope{Customer: c, Views: a.Views}
 }

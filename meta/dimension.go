@@ -28,15 +28,15 @@ func (n *Node) label() (l query.Label) {
 
 // Dimension gives the names of the items in a record, in the form in which the store takes them; nil when the record
 // has none. The record must have been applied.
-func (t *Tree) Dimension(r *belfry.Record) []*belfry.Batch {
+func (h *History) Dimension(r *belfry.Record) []*belfry.Batch {
 	if len(r.Items) == 0 {
 		return nil
 	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
 	b := newDimension(r.Items[0].Customer, len(r.Items))
 	for i := range r.Items {
-		if n := t.Node(r.Items[i].ID); n != nil && n.Kind != belfry.KindElement { // nil: its customer has been removed since
+		if n := h.tree.Node(r.Items[i].ID); n != nil && n.Kind != belfry.KindElement { // nil: its customer has been removed since
 			b.add(n)
 		}
 	}
@@ -51,10 +51,10 @@ func (t *Tree) Dimension(r *belfry.Record) []*belfry.Batch {
 const dimensionSize = 50_000
 
 // Dimensions gives the names of all items in memory, in batches, for a store that has just been opened.
-func (t *Tree) Dimensions(f func(*belfry.Batch) error) error {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for _, e := range t.customers {
+func (h *History) Dimensions(f func(*belfry.Batch) error) error {
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
+	for _, e := range h.tree.customers {
 		b := newDimension(e.ID, min(e.numbered.Len(), dimensionSize))
 		for _, n := range e.numbered.From(0) {
 			if b.add(n); len(b.ids) == dimensionSize {

@@ -6,11 +6,11 @@ import (
 
 // Picture finds a picture by name; nil when there is none.
 func (e *Tenant) Picture(name string) *belfry.Picture {
-	return kept[belfry.Picture](e.docs, belfry.DocPicture, name)
+	return storedDoc[belfry.Picture](e.docs, belfry.DocPicture, name)
 }
 
 func (e *Tenant) pictures() []*belfry.Picture {
-	return allKept[belfry.Picture](e.docs, belfry.DocPicture)
+	return storedDocs[belfry.Picture](e.docs, belfry.DocPicture)
 }
 
 // PicturesSize tells how many pictures there are, and how many bytes they have.
@@ -33,8 +33,8 @@ func (e *Tenant) ImageUsed(hash, except string) bool {
 }
 
 // Pictures lists the pictures of a customer by name, from the one after the given name on.
-func (t *Tree) Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool) {
-	t.Read(c, func(e *Tenant) {
+func (ds *Documents) Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool) {
+	ds.tree.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}
@@ -44,12 +44,12 @@ func (t *Tree) Pictures(c belfry.CustomerID, after string, limit int) (list []*b
 }
 
 // Picture finds a picture that is visible within a scope: a limited scope has only the pictures drawn in its views.
-func (t *Tree) Picture(s belfry.Scope, name string) (p *belfry.Picture) {
-	t.Read(s.Customer, func(e *Tenant) {
+func (ds *Documents) Picture(s belfry.Scope, name string) (p *belfry.Picture) {
+	ds.tree.Read(s.Customer, func(e *Tenant) {
 		if e == nil || e.Picture(name) == nil {
 			return
 		}
-		if within := e.Within(s); !s.Limited() || e.drawsWithin(&within, name) {
+		if within := e.Visibility(s); !s.Limited() || e.draws(&within, name) {
 			p = e.Picture(name)
 		}
 	})
@@ -57,15 +57,15 @@ func (t *Tree) Picture(s belfry.Scope, name string) (p *belfry.Picture) {
 }
 
 // drawsWithin tells whether a view inside has the picture behind it or in it.
-func (e *Tenant) drawsWithin(w *Within, picture string) (found bool) {
-	e.showing(func(n *Node, name string) { found = found || name == picture && w.Has(n) })
+func (e *Tenant) draws(w *Visibility, picture string) (found bool) {
+	e.eachPictureUse(func(n *Node, name string) { found = found || name == picture && w.Has(n) })
 	return found
 }
 
 // PicturesDrawn are the names of all pictures that views within a scope have behind them or in them.
 func (e *Tenant) PicturesDrawn(s belfry.Scope) map[string]bool {
-	within, names := e.Within(s), map[string]bool{}
-	e.showing(func(n *Node, name string) {
+	within, names := e.Visibility(s), map[string]bool{}
+	e.eachPictureUse(func(n *Node, name string) {
 		if !names[name] && within.Has(n) {
 			names[name] = true
 		}
@@ -74,7 +74,7 @@ func (e *Tenant) PicturesDrawn(s belfry.Scope) map[string]bool {
 }
 
 // showing calls f with everything that shows a picture, and its name.
-func (e *Tenant) showing(f func(n *Node, name string)) {
+func (e *Tenant) eachPictureUse(f func(n *Node, name string)) {
 	show := func(n *Node, column string) {
 		if n.Details != nil && n.Details.Answers[column] != "" {
 			f(n, n.Details.Answers[column])

@@ -64,19 +64,19 @@ func NewSecrets(keys ...[]byte) (*Secrets, error) {
 func LockedSecrets(err error) *Secrets { return &Secrets{fault: err} }
 
 // SecretPlace is where a secret belongs.
-type SecretPlace struct {
+type SecretRef struct {
 	Customer belfry.CustomerID
 	Item     string
 	Column   string
 }
 
 // bound is what a sealed text is bound to. No name holds a control character.
-func (p SecretPlace) bound() []byte {
+func (p SecretRef) bound() []byte {
 	return []byte(strconv.FormatUint(uint64(p.Customer), 10) + "\x00" + p.Item + "\x00" + p.Column)
 }
 
 // Seal encrypts a secret.
-func (s *Secrets) Seal(p SecretPlace, text string) (string, error) {
+func (s *Secrets) Seal(p SecretRef, text string) (string, error) {
 	if s == nil {
 		return text, nil
 	}
@@ -88,7 +88,7 @@ func (s *Secrets) Seal(p SecretPlace, text string) (string, error) {
 }
 
 // Open decrypts what Seal has made, and gives back as it is what was never sealed.
-func (s *Secrets) Open(p SecretPlace, text string) (string, error) {
+func (s *Secrets) Open(p SecretRef, text string) (string, error) {
 	if !Sealed(text) {
 		return text, nil
 	}
@@ -124,11 +124,11 @@ func (s *Secrets) Current(text string) bool {
 func Sealed(text string) bool { return strings.HasPrefix(text, sealedMark) }
 
 // ReadSecrets calls each with the sealed secrets in a database file that no process has open.
-func ReadSecrets(ctx context.Context, path string, each func(SecretPlace, string)) error {
+func ReadSecrets(ctx context.Context, path string, each func(SecretRef, string)) error {
 	return sqlite.ReadItems(ctx, path, sealedMark, func(it *belfry.Item) {
 		for column, text := range it.Details.Answers {
 			if Sealed(text) {
-				each(SecretPlace{it.Customer, it.Name, column}, text)
+				each(SecretRef{it.Customer, it.Name, column}, text)
 			}
 		}
 	})
@@ -141,7 +141,7 @@ func (t *Tree) SetSecrets(s *Secrets) { t.secrets = s }
 func (t *Tree) Secrets() *Secrets { return t.secrets }
 
 // Unsealed lists by customer the items with secret answers that are not sealed with the first key.
-func (t *Tree) Unsealed() map[belfry.CustomerID][]belfry.ID {
+func (t *Tree) ItemsToSeal() map[belfry.CustomerID][]belfry.ID {
 	list := map[belfry.CustomerID][]belfry.ID{}
 	t.eachSecret(func(n *Node, _, text string) {
 		if have := list[n.Customer]; !t.secrets.Current(text) && (len(have) == 0 || have[len(have)-1] != n.ID) {
@@ -155,7 +155,7 @@ func (t *Tree) Unsealed() map[belfry.CustomerID][]belfry.ID {
 func (t *Tree) SecretState() (sealed bool, shut []string) {
 	t.eachSecret(func(n *Node, column, text string) {
 		sealed = sealed || Sealed(text)
-		if _, err := t.secrets.Open(SecretPlace{n.Customer, n.Name, column}, text); err != nil {
+		if _, err := t.secrets.Open(SecretRef{n.Customer, n.Name, column}, text); err != nil {
 			shut = append(shut, n.Name)
 		}
 	})

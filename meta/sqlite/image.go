@@ -16,7 +16,7 @@ type imageKey struct {
 }
 
 // noteImages keeps the bytes of pictures at hand that have not reached the database.
-func (m *Mover) noteImages(docs []belfry.Doc) {
+func (m *Mover) keepImages(docs []belfry.Doc) {
 	for i := range docs {
 		if d := &docs[i]; d.Kind == belfry.DocImage && d.Body != nil {
 			if m.images == nil {

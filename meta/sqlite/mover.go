@@ -27,10 +27,10 @@ type Mover struct {
 	db *DB
 	o  MoverOptions
 
-	turn  chan struct{} // held by whoever is writing
-	wake  chan struct{} // there is something to write soon
-	spare *idSet        // the other dirty set, empty; belongs to whoever holds the turn
-	bad   bool          // the last attempt did not succeed; the same
+	writing chan struct{} // held by whoever is writing
+	wake    chan struct{} // there is something to write soon
+	spare   *idSet        // the other dirty set, empty; belongs to whoever holds the turn
+	bad     bool          // the last attempt did not succeed; the same
 
 	mu      sync.Mutex
 	pending change                    // without states; pos is that of the last record
@@ -96,7 +96,7 @@ func NewMover(db *DB, o MoverOptions) *Mover {
 	}
 	return &Mover{
 		db: db, o: o,
-		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		writing: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		spare: &idSet{}, dirty: &idSet{}, answers: map[answerKey]*belfry.Answer{},
 		counted: map[belfry.CustomerID]int{}, weights: map[belfry.CustomerID]int{},
 	}
@@ -105,7 +105,7 @@ func NewMover(db *DB, o MoverOptions) *Mover {
 // Add takes the next record, after it has been applied in memory: the states that are read later must have it. It only
 // takes notes and keeps neither r nor its batches.
 func (m *Mover) Add(r *belfry.Record) {
-	if m.note(r) {
+	if m.enqueue(r) {
 		select {
 		case m.wake <- struct{}{}:
 		default:
@@ -114,7 +114,7 @@ func (m *Mover) Add(r *belfry.Record) {
 }
 
 // note tells whether there is something to write soon.
-func (m *Mover) note(r *belfry.Record) bool {
+func (m *Mover) enqueue(r *belfry.Record) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r.Pos <= m.Position() {
@@ -141,7 +141,7 @@ func (m *Mover) note(r *belfry.Record) bool {
 			}
 		}
 	}
-	m.noteImages(r.Docs)
+	m.keepImages(r.Docs)
 	if a := r.Answer; a != nil {
 		m.answers[answerKey{a.Customer, a.Key}] = a
 		m.counted[a.Customer]++
@@ -223,7 +223,7 @@ func (m *Mover) Run(ctx context.Context) error {
 			whole = true
 		}
 		soon = nil
-		if m.insist(ctx, whole) != nil {
+		if m.writeRetrying(ctx, whole) != nil {
 			return nil // ctx has ended
 		}
 		if whole {
@@ -235,16 +235,16 @@ func (m *Mover) Run(ctx context.Context) error {
 
 // Drain writes everything that was added before it was called. It works while Run does, and afterwards.
 func (m *Mover) Drain(ctx context.Context) error {
-	if err := m.insist(ctx, true); err != nil {
+	if err := m.writeRetrying(ctx, true); err != nil {
 		return fmt.Errorf("drain metadata: %w", err)
 	}
 	return nil
 }
 
 // insist writes, and tries again until it succeeds or ctx ends.
-func (m *Mover) insist(ctx context.Context, whole bool) error {
+func (m *Mover) writeRetrying(ctx context.Context, whole bool) error {
 	for wait := firstBackOff; ; wait = min(2*wait, lastBackOff) {
-		err := m.attempt(ctx, whole)
+		err := m.writeOnce(ctx, whole)
 		if err == nil {
 			return nil
 		}
@@ -257,13 +257,13 @@ func (m *Mover) insist(ctx context.Context, whole bool) error {
 }
 
 // attempt writes what is pending; with whole, the states and the position too.
-func (m *Mover) attempt(ctx context.Context, whole bool) error {
+func (m *Mover) writeOnce(ctx context.Context, whole bool) error {
 	select {
-	case m.turn <- struct{}{}:
+	case m.writing <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-m.turn }()
+	defer func() { <-m.writing }()
 	r := m.beginRound(whole)
 	err := m.write(ctx, &r)
 	if err != nil {
@@ -380,7 +380,7 @@ func (m *Mover) written(r *round) {
 func (m *Mover) write(ctx context.Context, r *round) error {
 	c := change{docs: r.docs, answers: r.answers, counters: r.counters}
 	items, ids := r.items, r.ids
-	m.end(items)
+	m.setLastRows(items)
 	for {
 		var part []belfry.ID
 		c.items, items = cut(items, m.o.atOnce)
@@ -394,7 +394,7 @@ func (m *Mover) write(ctx context.Context, r *round) error {
 			if err := m.db.apply(ctx, &c); err != nil {
 				return err
 			}
-			m.tellRemoved(c.items)
+			m.reportRemoved(c.items)
 			m.itemsWritten(r, c.items, items)
 		}
 		if last {

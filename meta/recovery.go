@@ -19,8 +19,18 @@ import (
 // Removals that are found in this way become part of the record in which they are found. So they reach the tree, the
 // database and the row store like any other, before the position moves past that record, and each start finds the same.
 
+// Recovery brings the tree up to date at a start. It is used by one goroutine, until End.
+type Recovery struct {
+	tree         *Tree
+	loaded       []belfry.ID                   // removed items that were read for the replay
+	newerInDB    map[belfry.ID]belfry.Position // of items that the database has from records above its position: the record
+	lostRemovals map[belfry.ID]LostRemoval     // not applied yet
+	placeholders []belfry.ID                   // resources whose records were lost
+	removed      int
+}
+
 // Missed is a removal that the row store knows. Its name tells the item from another one that got the same id.
-type Missed struct {
+type LostRemoval struct {
 	ID       belfry.ID
 	Customer belfry.CustomerID
 	Kind     belfry.Kind
@@ -30,9 +40,9 @@ type Missed struct {
 // Replay is Apply for a record that a start finds in the journal. It takes out of r what is outdated, and adds the removals
 // that follow from it. Removed items stay in memory until the replay is over: they must be known when an older record names
 // them again.
-func (t *Tree) Replay(r *belfry.Record) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (rec *Recovery) Replay(r *belfry.Record) error {
+	rec.tree.mu.Lock()
+	defer rec.tree.mu.Unlock()
 	items := r.Items
 	listed := func() map[belfry.ID]bool {
 		ids := make(map[belfry.ID]bool, len(items))
@@ -41,18 +51,18 @@ func (t *Tree) Replay(r *belfry.Record) error {
 		}
 		return ids
 	}
-	if err := t.applyDocs(r); err != nil {
+	if err := rec.tree.applyDocs(r); err != nil {
 		return err
 	}
 	var settled []belfry.Item
 	differs := false // from what the record says
 	for i := range items {
-		removals, outdated := t.settle(&items[i], r.Pos, r.Time, listed)
+		removals, outdated := rec.reconcile(&items[i], r.Pos, r.Time, listed)
 		if !differs && (outdated || len(removals) > 0) {
 			differs, settled = true, slices.Clone(items[:i])
 		}
 		for j := range removals {
-			if err := t.applyItem(&removals[j], r.Pos, nil); err != nil {
+			if err := rec.tree.applyItem(&removals[j], r.Pos, nil); err != nil {
 				return err
 			}
 		}
@@ -60,7 +70,7 @@ func (t *Tree) Replay(r *belfry.Record) error {
 		if outdated {
 			continue
 		}
-		if err := t.applyItem(&items[i], r.Pos, nil); err != nil {
+		if err := rec.tree.applyItem(&items[i], r.Pos, nil); err != nil {
 			return err
 		}
 		if differs {
@@ -70,45 +80,45 @@ func (t *Tree) Replay(r *belfry.Record) error {
 	if differs {
 		r.Items = settled
 	}
-	t.applyRest(r)
+	rec.tree.applyRest(r)
 	return nil
 }
 
 // settle compares an item of a record with what is known. It returns the removals that have to come before it, and whether
 // the item itself is outdated. An item that is removed already when it comes is marked as such.
-func (t *Tree) settle(it *belfry.Item, pos belfry.Position, now belfry.Time, listed func() map[belfry.ID]bool) (removals []belfry.Item, outdated bool) {
-	if t.isRemoved(it.Customer) {
+func (rec *Recovery) reconcile(it *belfry.Item, pos belfry.Position, now belfry.Time, listed func() map[belfry.ID]bool) (removals []belfry.Item, outdated bool) {
+	if rec.tree.access.isRemoved(it.Customer) {
 		return nil, false
 	}
-	n := t.Node(it.ID)
+	n := rec.tree.Node(it.ID)
 	switch {
 	case it.Removed != 0:
-		if n != nil && n.box != nil && len(n.box.children)+len(n.box.elements) > 0 {
+		if n != nil && n.content != nil && len(n.content.children)+len(n.content.elements) > 0 {
 			removals = n.removalsInside(nil, it.Removed, listed())
 		}
-		t.settled += len(removals)
+		rec.removed += len(removals)
 		return removals, false
 	case n != nil:
-		return nil, n.Removed != 0 || t.ahead[n.ID] > pos
+		return nil, n.Removed != 0 || rec.newerInDB[n.ID] > pos
 	}
-	if m, ok := t.missed[it.ID]; ok && m.is(it) {
+	if m, ok := rec.lostRemovals[it.ID]; ok && m.is(it) {
 		it.Removed = max(now, it.Created)
-	} else if r := t.Node(it.Resource); r != nil && r.Removed != 0 {
+	} else if r := rec.tree.Node(it.Resource); r != nil && r.Removed != 0 {
 		it.Removed = max(r.Removed, it.Created)
 	} else {
-		removals = t.oust(it, max(now, it.Created), listed)
+		removals = rec.evict(it, max(now, it.Created), listed)
 	}
 	if it.Removed != 0 {
-		t.settled++
+		rec.removed++
 	}
-	t.settled += len(removals)
+	rec.removed += len(removals)
 	return removals, false
 }
 
 // oust makes room for the name of a new item. Of two items with one name the one with the lower id is older, and must have
 // been removed.
-func (t *Tree) oust(it *belfry.Item, at belfry.Time, listed func() map[belfry.ID]bool) []belfry.Item {
-	old := t.holder(it)
+func (rec *Recovery) evict(it *belfry.Item, at belfry.Time, listed func() map[belfry.ID]bool) []belfry.Item {
+	old := rec.tree.nameHolder(it)
 	if old == nil || old.ID == it.ID {
 		return nil
 	}
@@ -117,7 +127,7 @@ func (t *Tree) oust(it *belfry.Item, at belfry.Time, listed func() map[belfry.ID
 		return nil
 	}
 	var among map[belfry.ID]bool
-	if old.box != nil {
+	if old.content != nil {
 		among = listed()
 		among[old.ID] = true
 	}
@@ -125,24 +135,24 @@ func (t *Tree) oust(it *belfry.Item, at belfry.Time, listed func() map[belfry.ID
 }
 
 // holder finds the existing item that has the name of it, where names are unique.
-func (t *Tree) holder(it *belfry.Item) *Node {
+func (t *Tree) nameHolder(it *belfry.Item) *Node {
 	e := t.customers[it.Customer]
 	switch {
 	case e == nil:
 		return nil
 	case it.Kind == belfry.KindElement:
-		return e.drawn[drawn{it.Package, it.Name}]
+		return e.elements[elementKey{it.Package, it.Name}]
 	case it.Resource == 0 || it.Kind == belfry.KindResource:
 		return e.places[it.Name]
 	}
 	r := t.Node(it.Resource)
-	if r == nil || r.box == nil {
+	if r == nil || r.content == nil {
 		return nil
 	}
 	if it.Kind == belfry.KindView {
-		return r.box.items[viewSlot(it.Name)]
+		return r.content.items[viewSlot(it.Name)]
 	}
-	return r.box.items[it.Name]
+	return r.content.items[it.Name]
 }
 
 func (n *Node) removal(at belfry.Time) belfry.Item {
@@ -153,10 +163,10 @@ func (n *Node) removal(at belfry.Time) belfry.Item {
 
 // removalsInside lists the removals of what stands in n, the innermost first, without the items in done and what stands in those.
 func (n *Node) removalsInside(list []belfry.Item, at belfry.Time, done map[belfry.ID]bool) []belfry.Item {
-	if n.box == nil {
+	if n.content == nil {
 		return list
 	}
-	for _, c := range slices.Concat(n.box.children, n.box.elements) {
+	for _, c := range slices.Concat(n.content.children, n.content.elements) {
 		if done[c.ID] {
 			continue
 		}
@@ -166,29 +176,29 @@ func (n *Node) removalsInside(list []belfry.Item, at belfry.Time, done map[belfr
 	return list
 }
 
-func (m *Missed) is(it *belfry.Item) bool {
+func (m *LostRemoval) is(it *belfry.Item) bool {
 	return m.Customer == it.Customer && m.Kind == it.Kind && m.Name == it.Name
 }
 
 // MayExist reports whether an item may exist after the replay: the tree has it, or its id is higher than any the tree knows.
-func (t *Tree) MayExist(id belfry.ID) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	n := t.Node(id)
-	return n != nil && n.Removed == 0 || id > t.lastID
+func (rec *Recovery) MayExist(id belfry.ID) bool {
+	rec.tree.mu.RLock()
+	defer rec.tree.mu.RUnlock()
+	n := rec.tree.Node(id)
+	return n != nil && n.Removed == 0 || id > rec.tree.lastID
 }
 
 // RemoveMissed removes items of which the row store knows that they were removed, with what stands in them. Those that the
 // tree does not know are removed when the replay brings them. The database has it when this returns.
-func (t *Tree) RemoveMissed(ctx context.Context, list []Missed, at belfry.Time) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (rec *Recovery) ApplyLostRemovals(ctx context.Context, list []LostRemoval, at belfry.Time) error {
+	rec.tree.mu.Lock()
+	defer rec.tree.mu.Unlock()
 	var removals []belfry.Item
 	done := map[belfry.ID]bool{}
-	t.missed = make(map[belfry.ID]Missed, len(list))
+	rec.lostRemovals = make(map[belfry.ID]LostRemoval, len(list))
 	for _, m := range list {
-		t.missed[m.ID] = m
-		n := t.Node(m.ID)
+		rec.lostRemovals[m.ID] = m
+		n := rec.tree.Node(m.ID)
 		if n == nil || n.Removed != 0 || done[n.ID] {
 			continue
 		}
@@ -197,57 +207,88 @@ func (t *Tree) RemoveMissed(ctx context.Context, list []Missed, at belfry.Time) 
 			removals = append(n.removalsInside(removals, it.Removed, done), it)
 		}
 	}
-	return t.removeNow(ctx, removals)
+	return rec.removeNow(ctx, removals)
 }
 
 // removeNow removes items in the tree and in the database, apart from any record. It is for the start.
-func (t *Tree) removeNow(ctx context.Context, removals []belfry.Item) error {
+func (rec *Recovery) removeNow(ctx context.Context, removals []belfry.Item) error {
 	if len(removals) == 0 {
 		return nil
 	}
 	ended := make([]belfry.Time, len(removals))
 	for i := range removals {
 		it := &removals[i]
-		if n := t.Node(it.ID); n != nil {
+		if n := rec.tree.Node(it.ID); n != nil {
 			ended[i] = max(n.State.LastData, n.State.LastSeen, n.State.Since)
 		}
-		if err := t.applyItem(it, t.archive.Stored(), nil); err != nil {
+		if err := rec.tree.applyItem(it, rec.tree.history.archive.Stored(), nil); err != nil {
 			return err
 		}
-		t.loaded = append(t.loaded, it.ID)
+		rec.loaded = append(rec.loaded, it.ID)
 	}
-	t.settled += len(removals)
-	if err := t.archive.Remove(ctx, removals, ended); err != nil {
+	rec.removed += len(removals)
+	if err := rec.tree.history.archive.Remove(ctx, removals, ended); err != nil {
 		return fmt.Errorf("remove items whose removal was lost: %w", err)
 	}
 	return nil
 }
 
 // removeOrphans removes the content of resources that the database has as removed: nobody else knows them any more.
-func (t *Tree) removeOrphans(ctx context.Context, ousted []belfry.Item) error {
-	found, err := t.archive.RemovedByID(ctx, 0, t.standIns)
+func (rec *Recovery) removeOrphans(ctx context.Context, ousted []belfry.Item) error {
+	found, err := rec.tree.history.archive.RemovedByID(ctx, 0, rec.placeholders)
 	if err != nil {
 		return err
 	}
 	for i := range found {
-		n := t.Node(found[i].ID)
+		n := rec.tree.Node(found[i].ID)
 		if n == nil || n.Removed != 0 {
 			continue
 		}
 		ousted = n.removalsInside(ousted, found[i].Removed, map[belfry.ID]bool{n.ID: true})
 	}
-	t.standIns = nil
-	if err := t.removeNow(ctx, ousted); err != nil {
+	rec.placeholders = nil
+	if err := rec.removeNow(ctx, ousted); err != nil {
 		return err
 	}
 	for i := range found {
-		if err := t.applyItem(&found[i].Item, 0, nil); err != nil {
+		if err := rec.tree.applyItem(&found[i].Item, 0, nil); err != nil {
 			return err
 		}
-		t.loaded = append(t.loaded, found[i].ID)
+		rec.loaded = append(rec.loaded, found[i].ID)
 	}
 	return nil
 }
 
 // Settled tells how many items this start has removed because the records of their removal were lost.
-func (t *Tree) Settled() int { return t.settled }
+func (rec *Recovery) Removed() int { return rec.removed }
+
+// ForgetLoaded deletes from memory the removed items that a start read for the replay, once it is over. It is for the goroutine
+// that applies records.
+func (rec *Recovery) End() {
+	ids := rec.loaded
+	rec.loaded, rec.newerInDB, rec.lostRemovals, rec.placeholders = nil, nil, nil, nil
+	rec.tree.history.Archived(ids)
+	rec.tree.mu.Lock()
+	defer rec.tree.mu.Unlock()
+	rec.tree.history.releaseArchived()
+}
+
+// SkipIDs skips n ids and returns the next one. A start calls it when ids may be in use that the tree does not know.
+func (rec *Recovery) SkipIDs(n belfry.ID) belfry.ID {
+	rec.tree.mu.Lock()
+	defer rec.tree.mu.Unlock()
+	rec.tree.lastID += n
+	return rec.tree.lastID + 1
+}
+
+// SkipRows skips n row ids of each customer and returns the next ones; see SkipIDs.
+func (rec *Recovery) SkipRows(n belfry.RowID) map[belfry.CustomerID]belfry.RowID {
+	rec.tree.mu.Lock()
+	defer rec.tree.mu.Unlock()
+	next := map[belfry.CustomerID]belfry.RowID{}
+	for id, e := range rec.tree.customers {
+		e.NextRow += n
+		next[id] = e.NextRow
+	}
+	return next
+}

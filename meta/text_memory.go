@@ -63,13 +63,13 @@ func DocSize(kind, name string, body int) int64 {
 type textOf struct{ kind, name string }
 
 // Texts is what all texts of the customer count for.
-func (e *Tenant) Texts() int64 { return e.texts }
+func (e *Tenant) TextMemory() int64 { return e.texts }
 
 // DocTexts is what a document counts for now.
-func (e *Tenant) DocTexts(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
+func (e *Tenant) DocMemory(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
 
 // Texts is what all texts of all customers count for.
-func (t *Tree) Texts() int64 { return t.texts.Load() }
+func (t *Tree) TextMemory() int64 { return t.texts.Load() }
 
 func (t *Tree) addTexts(e *Tenant, n int64) {
 	e.texts += n

@@ -80,7 +80,7 @@ func (e *Tenant) MarksGrowth(class string, more int) int64 {
 }
 
 // recount counts the thresholds of a class again, after it or a policy has changed.
-func (t *Tree) recount(e *Tenant, c *Class) {
+func (t *Tree) recountThresholds(e *Tenant, c *Class) {
 	n := min(Thresholds(c.Def)+e.sets[c.Name], mostMarks)
 	t.addMemory(e, int64(n-c.marks)*markSize*int64(c.count))
 	c.marks = n
@@ -97,19 +97,19 @@ func (t *Tree) recountPolicy(e *Tenant, p *Policy, sign int) {
 			delete(e.sets, o.Class)
 		}
 		if c := e.classes[o.Class]; c != nil {
-			t.recount(e, c)
+			t.recountThresholds(e, c)
 		}
 	}
 }
 
 // Memory is what all items of the customer count for.
-func (e *Tenant) Memory() int64 { return e.memory }
+func (e *Tenant) ItemMemory() int64 { return e.memory }
 
 // Memory is the same of all customers.
-func (t *Tree) Memory() int64 { return t.memory.Load() }
+func (t *Tree) ItemMemory() int64 { return t.memory.Load() }
 
 // Alone reports whether there is at most one customer.
-func (t *Tree) Alone() bool { return len(t.customers) <= 1 }
+func (t *Tree) SingleCustomer() bool { return len(t.customers) <= 1 }
 
 func (t *Tree) addMemory(e *Tenant, n int64) {
 	e.memory += n

@@ -9,7 +9,7 @@ import (
 
 // observe takes row ids and, from data rows, last data and last values out of a batch of a record that was decided at the
 // given time.
-func (t *Tree) observe(b *belfry.Batch, pos belfry.Position, arrival belfry.Time) {
+func (t *Tree) applyBatch(b *belfry.Batch, pos belfry.Position, arrival belfry.Time) {
 	e := t.customers[b.Customer]
 	if e == nil {
 		return
