@@ -5,7 +5,7 @@ import (
 	"belfry/meta"
 )
 
-// Items and the last values of their indicators are kept in memory, which is limited, see meta.Tree.Memory. At the limit, rows
+// Items and the last values of their indicators are kept in memory, which is limited, see meta.Tree.ItemMemory. At the limit, rows
 // that create items or add more or longer values are rejected. All others are accepted.
 
 // itemGrowth is the memory that a round adds to items.

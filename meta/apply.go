@@ -170,7 +170,7 @@ func (t *Tree) parentOf(n *Node, it *belfry.Item) *Node {
 	return t.customers[n.Customer].Main // nil for MAIN itself
 }
 
-// standIn makes a substitute for a resource whose record is lost; its name says so.
+// placeholder makes a substitute for a resource whose record is lost; its name says so.
 func (t *Tree) placeholder(e *Tenant, content *belfry.Item) *Node {
 	it := belfry.Item{
 		ID: content.Resource, Customer: e.ID, Kind: belfry.KindResource, Created: content.Created,

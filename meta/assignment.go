@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// Assignment is what the collector of a resource has to know.
+// Assignment is what the collector of a resource needs to run.
 type Assignment struct {
 	Customer belfry.CustomerID
 	Name     string
@@ -16,8 +16,8 @@ type Assignment struct {
 	Author   *belfry.Author    // of the script among them, if that may not write everywhere
 }
 
-// Assignment gives that of a resource; false when there is no such resource, or none any more, or when a secret of it cannot
-// be opened: its collector must not run with another one.
+// Assignment returns the assignment of a resource. It returns false if the resource does not exist, or if one of its secrets
+// cannot be opened: the collector must not run with another one.
 func (t *Tree) Assignment(id belfry.ID) (a Assignment, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

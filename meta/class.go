@@ -53,8 +53,8 @@ func (ds *Documents) applyPackage(d *belfry.Doc) error {
 	return nil
 }
 
-// renew rebuilds the catalog after a change of the instance's classes and packages, and updates the classes that customers
-// have not defined themselves.
+// rebuildCatalog rebuilds the catalog after a change of the instance's classes and packages, and updates the classes that
+// customers have not defined themselves.
 func (ds *Documents) rebuildCatalog() {
 	if !ds.instance.stale {
 		return

@@ -11,10 +11,9 @@ import (
 	"belfry/meta/sqlite"
 )
 
-// Place finds a view or a resource by name, to list its content. Without a resource the name is
-// that of a view at customer level or of a resource, else of a view inside a resource, which must be the only one of that
-// name; an empty name is MAIN, or the resource itself. Items outside the scope are not found, and MAIN is that of the
-// scope. The error names the nearest match.
+// Container finds the view or resource whose content is to be listed. Without a resource, view names a customer-level view
+// or a resource, else the only view of that name inside a resource. An empty view is MAIN or the resource itself. Items
+// outside the scope are not found, and MAIN is that of the scope. The error suggests the nearest name.
 func (t *Tree) Container(s belfry.Scope, resource, view string) (n *Node, err error) {
 	var namesakes []*Node
 	t.Read(s.Customer, func(e *Tenant) {
@@ -42,7 +41,7 @@ func (t *Tree) Container(s belfry.Scope, resource, view string) (n *Node, err er
 	return nil, t.unknownPlace(s, resource, view)
 }
 
-// only returns the item if it is inside, else nil.
+// orNil returns n if it is visible, else nil.
 func (w *Visibility) orNil(n *Node) *Node {
 	if w.Has(n) {
 		return n
@@ -130,8 +129,8 @@ func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 	return list
 }
 
-// Below lists the items in a view or resource at any depth, without graphical elements, parents first. The tree is locked for one
-// view at a time, so an item that moves meanwhile may be missing or listed twice.
+// Below lists the items in a view or resource at any depth, parents first, without graphical elements. It locks the tree for
+// one view at a time, so an item that moves meanwhile may be missing or listed twice.
 func (t *Tree) Below(n *Node) (list []*Node) {
 	add := func(b *content) {
 		t.mu.RLock()
@@ -149,8 +148,8 @@ func (t *Tree) Below(n *Node) (list []*Node) {
 	return list
 }
 
-// EachID calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
-// reading, for 1,024 ids at a time.
+// EachByID calls f with the item of each id, removed ones included, and with nil for an unknown id. It read-locks the tree
+// for 1,024 ids at a time.
 func (h *History) EachByID(ids []belfry.ID, f func(i int, n *Node)) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {

@@ -26,8 +26,8 @@ func (n *Node) label() (l query.Label) {
 	return l
 }
 
-// Dimension gives the names of the items in a record, in the form in which the store takes them; nil when the record
-// has none. The record must have been applied.
+// Dimension returns the names of the items in a record as batches for the store, or nil if the record has no items. The
+// record must have been applied.
 func (h *History) Dimension(r *belfry.Record) []*belfry.Batch {
 	if len(r.Items) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (h *History) Dimension(r *belfry.Record) []*belfry.Batch {
 // dimensionSize is how many items a batch of names has.
 const dimensionSize = 50_000
 
-// Dimensions gives the names of all items in memory, in batches, for a store that has just been opened.
+// Dimensions calls f with the names of all items in memory, in batches, for a store that has just been opened.
 func (h *History) Dimensions(f func(*belfry.Batch) error) error {
 	h.tree.mu.RLock()
 	defer h.tree.mu.RUnlock()

@@ -41,8 +41,8 @@ func (ds *Documents) docs(c belfry.CustomerID) docSet {
 	return ds.of[c]
 }
 
-// keep applies a document that is only decoded and kept under its name. Each change makes another value, because readers may
-// hold the old one.
+// storeDoc decodes a document and stores it under its name. Each change makes another value, because readers may hold the
+// old one.
 func storeDoc[T any](ds *Documents, d *belfry.Doc) error {
 	docs := ds.docs(d.Customer)
 	if d.Body == nil {
@@ -60,13 +60,13 @@ func storeDoc[T any](ds *Documents, d *belfry.Doc) error {
 	return nil
 }
 
-// kept returns a document that keep has stored; nil if there is none.
+// storedDoc returns a document that storeDoc has stored, or nil.
 func storedDoc[T any](docs docSet, kind, name string) *T {
 	v, _ := docs[kind][name].(*T)
 	return v
 }
 
-// allKept returns the documents of a kind in the order of their names.
+// storedDocs returns the documents of a kind, sorted by name.
 func storedDocs[T any](docs docSet, kind string) []*T {
 	list := make([]*T, 0, len(docs[kind]))
 	for _, name := range docs.names(kind) {
@@ -78,7 +78,7 @@ func storedDocs[T any](docs docSet, kind string) []*T {
 // names returns the names of the documents of a kind, sorted.
 func (docs docSet) names(kind string) []string { return slices.Sorted(maps.Keys(docs[kind])) }
 
-// Settings returns what has been set for a customer, or with customer 0 for the instance, by name.
+// Settings returns the settings of a customer, or of the instance if c is 0, by name.
 func (ds *Documents) Settings(c belfry.CustomerID) map[string]string {
 	ds.tree.mu.RLock()
 	defer ds.tree.mu.RUnlock()
@@ -113,8 +113,8 @@ func (ds *Documents) Reassessments(c belfry.CustomerID) (names []string) {
 	return names
 }
 
-// Unknown is the error for a class, policy or picture, named by its kind of document, that a scope does not have. It compares
-// many names, so it should not be called where others wait.
+// Unknown is the error for a class, policy or picture (kind is its kind of document) that a scope does not have. It compares
+// many names, so do not call it while holding up others.
 func (ds *Documents) Unknown(s belfry.Scope, kind, name string) error {
 	var names []string
 	path := "/api/policies"

@@ -101,7 +101,7 @@ func (e *Tenant) InView(name string) iter.Seq[*Node] {
 	}
 }
 
-// chain walks the items inside resources that share a slot, until yield returns false.
+// eachInSlot calls yield for the items inside resources that share a slot, until it returns false.
 func (e *Tenant) eachInSlot(slot string, yield func(*Node) bool) bool {
 	for n := e.inside[slot]; n != nil; n = n.nextNamesake {
 		if !yield(n) {

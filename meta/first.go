@@ -8,7 +8,7 @@ import (
 	"belfry"
 )
 
-// maxFirst is how many of the first names of objects are kept at hand.
+// maxFirst is how many of the first object names are cached.
 const maxFirst = 4096
 
 // firstNames are the objects of a customer whose names come first, as long as none of all items has been removed. They are

@@ -40,7 +40,7 @@ func labelOfRemoved(it *sqlite.RemovedItem) (l query.Label) {
 	return l
 }
 
-// hasPast reports whether the database may have removed items of the customer.
+// hasRemoved reports whether the database may have removed items of the customer.
 func (h *History) hasRemoved(c belfry.CustomerID) bool {
 	h.tree.mu.RLock()
 	defer h.tree.mu.RUnlock()
@@ -92,7 +92,7 @@ func (h *History) resourceNamed(c belfry.CustomerID, name string) (id belfry.ID)
 	return id
 }
 
-// inside keeps those of some removed items that are inside a scope: as long as their resource is.
+// inside keeps the removed items that are inside a scope, which they are as long as their resource is.
 func (h *History) inside(s belfry.Scope, list []sqlite.RemovedItem) []sqlite.RemovedItem {
 	if !s.Limited() {
 		return list
@@ -207,7 +207,7 @@ func (t *Tree) node(c belfry.CustomerID, id belfry.ID) *Node {
 	return nil
 }
 
-// raise makes nodes of removed items, and of the removed ones that they were in. They stand outside the tree.
+// nodesOfRemoved makes nodes of removed items and of the removed items they were in. The nodes are not part of the tree.
 func (h *History) nodesOfRemoved(ctx context.Context, c belfry.CustomerID, items []sqlite.RemovedItem) (nodes []*Node, err error) {
 	all, known := items, map[belfry.ID]*Node{}
 	for level := items; len(level) > 0; {
@@ -230,7 +230,8 @@ func (h *History) nodesOfRemoved(ctx context.Context, c belfry.CustomerID, items
 	return nodes, nil
 }
 
-// raiseLevel makes nodes of items, and finds what these were in as far as it is in memory. It returns the ids of the rest.
+// nodesOfLevel makes nodes of items and adds their parents and resources that are in memory to known. It returns the ids of
+// the others.
 func (h *History) nodesOfLevel(c belfry.CustomerID, items []sqlite.RemovedItem, known map[belfry.ID]*Node) (missing []belfry.ID) {
 	h.tree.mu.RLock()
 	defer h.tree.mu.RUnlock()
@@ -259,8 +260,8 @@ func (h *History) nodesOfLevel(c belfry.CustomerID, items []sqlite.RemovedItem, 
 	return missing
 }
 
-// Then yields lists of all items of a customer that had not been removed at a moment, and perhaps of others, which the
-// caller leaves out: when an item was removed can be read inside EachEver alone.
+// ItemsAt yields lists of all items of a customer that existed at a time, and perhaps others. The caller filters those
+// inside EachWithRemoved, the only place where the time of a removal can be read.
 func (h *History) ItemsAt(ctx context.Context, c belfry.CustomerID, at belfry.Time) iter.Seq2[[]*Node, error] {
 	return func(yield func([]*Node, error) bool) {
 		var nodes []*Node
@@ -291,7 +292,7 @@ func (h *History) ItemsAt(ctx context.Context, c belfry.CustomerID, at belfry.Ti
 	}
 }
 
-// removedSince gives the items of the database that were removed after a moment, some at a time.
+// removedSince calls f with the items of the database that were removed after a time, some at once.
 func (h *History) removedSince(ctx context.Context, c belfry.CustomerID, at belfry.Time, f func([]*Node) bool) error {
 	const most = 2000
 	last, id := at+1, belfry.ID(0)
@@ -311,8 +312,8 @@ func (h *History) removedSince(ctx context.Context, c belfry.CustomerID, at belf
 	}
 }
 
-// RemovedDimensions gives the names of all removed items in the database, in batches, for a store that has lost them. The position of a
-// batch is that of the last removal in it.
+// RemovedDimensions calls f with the names of all removed items in the database, in batches, for a store that has lost them.
+// The position of a batch is that of the last removal in it.
 func (h *History) RemovedDimensions(ctx context.Context, f func(*belfry.Batch) error) error {
 	if h.archive == nil {
 		return nil

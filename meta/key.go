@@ -35,7 +35,7 @@ func (k *Key) Accepts(from netip.Addr) bool {
 // useStep is how exactly the last use of a key or a session is known.
 const useStep = 1e6 // µs
 
-// Used notes that the key was shown. It costs next to nothing: the time is written once a second at most.
+// NoteUse records that the key was used. It is cheap: the time is written at most once a second.
 func (k *Key) NoteUse(now belfry.Time) { noteUse(&k.used, now) }
 
 func noteUse(used *atomic.Int64, now belfry.Time) {
@@ -44,7 +44,7 @@ func noteUse(used *atomic.Int64, now belfry.Time) {
 	}
 }
 
-// raise lets a use be at least as late as one that is stored.
+// advance raises a last use to a stored one that is later.
 func advance(used *atomic.Int64, at int64) {
 	for had := used.Load(); had < at && !used.CompareAndSwap(had, at); had = used.Load() {
 	}
@@ -83,7 +83,7 @@ func (a *Access) Keys(c belfry.CustomerID) []belfry.Key {
 	return keys
 }
 
-// KeysAfter lists the customer's keys whose names come after a name, at most limit of them unless that is negative.
+// KeysAfter lists the customer's keys whose names sort after the given one, at most limit of them unless that is negative.
 func (a *Access) KeysAfter(c belfry.CustomerID, after string, limit int) (keys []belfry.Key, more bool) {
 	for _, k := range a.keysAfter(c, after) {
 		keys = append(keys, k.withUses())
@@ -106,7 +106,7 @@ func (a *Access) keysAfter(c belfry.CustomerID, after string) (keys []*Key) {
 	return keys
 }
 
-// CountKeys tells how many keys a customer has.
+// CountKeys returns how many keys a customer has.
 func (a *Access) CountKeys(c belfry.CustomerID) int {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -121,7 +121,7 @@ type KeyUse struct {
 	hash     belfry.Hash
 }
 
-// KeysUsed lists the secrets that were used since that was last stored.
+// UnsavedKeyUses lists the secrets used since their last use was stored.
 func (a *Access) UnsavedKeyUses() (uses []KeyUse) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -133,14 +133,13 @@ func (a *Access) UnsavedKeyUses() (uses []KeyUse) {
 	return uses
 }
 
-// Valid reports whether the use is still one of that secret: it is not after a revocation or a rotation.
+// Valid reports whether the use still belongs to that secret. After a revocation or rotation it does not.
 func (a *Access) Valid(u KeyUse) bool {
 	k := a.Key(u.hash)
 	return k != nil && k.use == u.Name
 }
 
-// MaskKeys hides the keys that stand in a text: whatever has their shape and is one. Other texts of that shape, names of
-// items often have it, stay as they are.
+// MaskKeys masks the API keys in a text. Other texts of the same shape, such as many item names, stay as they are.
 func (a *Access) MaskKeys(text []byte) []byte {
 	out := text
 	for i := 8; i+28 <= len(text); i++ {
@@ -162,7 +161,7 @@ func (a *Access) MaskKeys(text []byte) []byte {
 	return out
 }
 
-// keyShaped tells whether 36 characters are hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+// keyShaped reports whether 36 characters are hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 func keyShaped(b []byte) bool {
 	for i, c := range b {
 		switch dash := i == 8 || i == 13 || i == 18 || i == 23; {
@@ -233,7 +232,7 @@ func newKey(doc belfry.Key, use string) (*Key, error) {
 	return k, nil
 }
 
-// forgetKey forgets the secrets of a key, which may be nil.
+// forgetKey deletes the secrets of a key, which may be nil.
 func (a *Access) forgetKey(k *Key) {
 	if k == nil {
 		return
@@ -244,7 +243,7 @@ func (a *Access) forgetKey(k *Key) {
 	}
 }
 
-// applyKeyUse takes in when a secret was last used. A key that is gone does not come back by it.
+// applyKeyUse applies the last use of a secret. It does not bring back a key that was removed.
 func (a *Access) applyKeyUse(d *belfry.Doc) error {
 	name, hash, isOld := strings.Cut(d.Name, "\x01")
 	k := a.keysOf[d.Customer][name]

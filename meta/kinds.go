@@ -15,7 +15,7 @@ type documentKind struct {
 	apply func(*Tree, *belfry.Doc) error // nil: it is not kept in memory, and a start does not load it
 
 	ofCustomer bool  // it belongs to a customer, which must exist
-	weight     int64 // what a byte of it counts for in Tree.Texts; 0: not in memory, or few and short
+	weight     int64 // what a byte of it counts for in Tree.TextMemory; 0: not in memory, or few and short
 }
 
 // documentKinds are all kinds of documents, in the order in which a start loads them. Removals come first, because nothing

@@ -78,7 +78,7 @@ func (t *Tree) unlink(n *Node) {
 	n.detach()
 }
 
-// bury marks a node as removed and keeps it findable for history until the database has it.
+// markRemoved marks a node as removed. It stays findable for history until the database has it.
 func (t *Tree) markRemoved(n *Node, at belfry.Time) {
 	n.Removed = at
 	if n.Kind == belfry.KindElement {

@@ -55,7 +55,7 @@ func (l *builder) item(it belfry.Item) {
 	}
 }
 
-// settle removes an item whose resource is removed, and the older one of two items with the same name.
+// reconcile removes an item whose resource is removed, and the older of two items with the same name.
 func (l *builder) reconcile(it *belfry.Item) {
 	if r := l.tree.Node(it.Resource); r != nil && r.Removed != 0 {
 		it.Removed = max(r.Removed, it.Created)

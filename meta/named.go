@@ -46,7 +46,7 @@ func Namesakes(all []*Node) string {
 	return fmt.Sprintf("%s %q exists in %d resources (%s)", all[0].Kind, all[0].Name, len(all), strings.Join(names, ", "))
 }
 
-// OfKind lists the items of a kind that have a name. A view at customer level goes before those inside resources.
+// AllNamed lists the items of a kind and name. A view at customer level hides those inside resources.
 func (e *Tenant) AllNamed(k belfry.Kind, resource, name string, sees func(*Node) bool) (found []*Node) {
 	add := func(n *Node) {
 		if n != nil && sees(n) {

@@ -13,7 +13,7 @@ func (e *Tenant) pictures() []*belfry.Picture {
 	return storedDocs[belfry.Picture](e.docs, belfry.DocPicture)
 }
 
-// PicturesSize tells how many pictures there are, and how many bytes they have.
+// PicturesSize returns how many pictures there are, and their size in bytes.
 func (e *Tenant) PicturesSize() (count int, size int64) {
 	pictures := e.pictures()
 	for _, p := range pictures {
@@ -22,7 +22,7 @@ func (e *Tenant) PicturesSize() (count int, size int64) {
 	return len(pictures), size
 }
 
-// ImageUsed tells whether a picture of another name has the same bytes.
+// ImageUsed reports whether another picture has the same bytes.
 func (e *Tenant) ImageUsed(hash, except string) bool {
 	for _, p := range e.pictures() {
 		if p.Hash == hash && p.Name != except {
@@ -32,7 +32,7 @@ func (e *Tenant) ImageUsed(hash, except string) bool {
 	return false
 }
 
-// Pictures lists the pictures of a customer by name, from the one after the given name on.
+// Pictures lists at most limit pictures of a customer whose names sort after the given one.
 func (ds *Documents) Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool) {
 	ds.tree.Read(c, func(e *Tenant) {
 		if e == nil {
@@ -43,7 +43,7 @@ func (ds *Documents) Pictures(c belfry.CustomerID, after string, limit int) (lis
 	return list, more
 }
 
-// Picture finds a picture that is visible within a scope: a limited scope has only the pictures drawn in its views.
+// Picture finds a picture that is visible within a scope. A limited scope sees only the pictures drawn in its views.
 func (ds *Documents) Picture(s belfry.Scope, name string) (p *belfry.Picture) {
 	ds.tree.Read(s.Customer, func(e *Tenant) {
 		if e == nil || e.Picture(name) == nil {
@@ -56,13 +56,13 @@ func (ds *Documents) Picture(s belfry.Scope, name string) (p *belfry.Picture) {
 	return p
 }
 
-// drawsWithin tells whether a view inside has the picture behind it or in it.
+// draws reports whether a visible view shows the picture, as background or element.
 func (e *Tenant) draws(w *Visibility, picture string) (found bool) {
 	e.eachPictureUse(func(n *Node, name string) { found = found || name == picture && w.Has(n) })
 	return found
 }
 
-// PicturesDrawn are the names of all pictures that views within a scope have behind them or in them.
+// PicturesDrawn returns the names of all pictures shown by views within a scope.
 func (e *Tenant) PicturesDrawn(s belfry.Scope) map[string]bool {
 	within, names := e.Visibility(s), map[string]bool{}
 	e.eachPictureUse(func(n *Node, name string) {
@@ -73,7 +73,7 @@ func (e *Tenant) PicturesDrawn(s belfry.Scope) map[string]bool {
 	return names
 }
 
-// showing calls f with everything that shows a picture, and its name.
+// eachPictureUse calls f with every item that shows a picture, and the picture's name.
 func (e *Tenant) eachPictureUse(f func(n *Node, name string)) {
 	show := func(n *Node, column string) {
 		if n.Details != nil && n.Details.Answers[column] != "" {

@@ -24,7 +24,7 @@ type storedPolicy struct {
 	Policy json.RawMessage `json:"policy"`
 }
 
-// Doc gives the policy in the form in which records carry it.
+// Doc returns the document that records carry.
 func (p *Policy) Doc(c belfry.CustomerID) belfry.Doc {
 	text, err := p.Policy.MarshalJSON()
 	if err == nil {
@@ -90,19 +90,19 @@ func (p *policies) remove(name string) int {
 	return 1
 }
 
-// Policed counts the policies of all customers; for the goroutine that applies records.
+// CountPolicies returns how many policies all customers have. It is for the goroutine that applies records.
 func (ds *Documents) CountPolicies() int { return ds.policies }
 
-// CountPolicies tells how many policies the customer has.
+// CountPolicies returns how many policies the customer has.
 func (e *Tenant) CountPolicies() int { return len(e.policy.named) }
 
 // Policy finds a policy by name; nil when there is none.
 func (e *Tenant) Policy(name string) *Policy { return e.policy.named[name] }
 
-// PoliciesOn lists the policies about an item itself, by name.
+// PoliciesOn lists the policies attached to an item itself, by name.
 func (e *Tenant) PoliciesOn(id belfry.ID) []*Policy { return e.policy.on[id] }
 
-// Policies lists the policies of a customer by name, from the one after the given name on.
+// Policies lists at most limit policies of a customer whose names sort after the given one.
 func (ds *Documents) Policies(c belfry.CustomerID, after string, limit int) (list []*catalog.Policy, more bool) {
 	ds.tree.Read(c, func(e *Tenant) {
 		if e == nil {

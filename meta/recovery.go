@@ -29,7 +29,8 @@ type Recovery struct {
 	removed      int
 }
 
-// Missed is a removal that the row store knows. Its name tells the item from another one that got the same id.
+// LostRemoval is a removal that only the row store knows. The name distinguishes the item from another one that got the same
+// id.
 type LostRemoval struct {
 	ID       belfry.ID
 	Customer belfry.CustomerID
@@ -37,9 +38,8 @@ type LostRemoval struct {
 	Name     string
 }
 
-// Replay is Apply for a record that a start finds in the journal. It takes out of r what is outdated, and adds the removals
-// that follow from it. Removed items stay in memory until the replay is over: they must be known when an older record names
-// them again.
+// Replay is Tree.Apply for a record that a start finds in the journal. It drops outdated items from r and adds the removals
+// that follow from it. Removed items stay in memory until End, because an older record may name them again.
 func (rec *Recovery) Replay(r *belfry.Record) error {
 	rec.tree.mu.Lock()
 	defer rec.tree.mu.Unlock()
@@ -84,8 +84,8 @@ func (rec *Recovery) Replay(r *belfry.Record) error {
 	return nil
 }
 
-// settle compares an item of a record with what is known. It returns the removals that have to come before it, and whether
-// the item itself is outdated. An item that is removed already when it comes is marked as such.
+// reconcile compares an item of a record with what is known. It returns the removals that must come before it, and whether
+// the item itself is outdated. It marks an item that is already removed as such.
 func (rec *Recovery) reconcile(it *belfry.Item, pos belfry.Position, now belfry.Time, listed func() map[belfry.ID]bool) (removals []belfry.Item, outdated bool) {
 	if rec.tree.access.isRemoved(it.Customer) {
 		return nil, false
@@ -115,8 +115,8 @@ func (rec *Recovery) reconcile(it *belfry.Item, pos belfry.Position, now belfry.
 	return removals, false
 }
 
-// oust makes room for the name of a new item. Of two items with one name the one with the lower id is older, and must have
-// been removed.
+// evict frees the name of a new item. Of two items with one name the one with the lower id is older and must have been
+// removed.
 func (rec *Recovery) evict(it *belfry.Item, at belfry.Time, listed func() map[belfry.ID]bool) []belfry.Item {
 	old := rec.tree.nameHolder(it)
 	if old == nil || old.ID == it.ID {
@@ -134,7 +134,7 @@ func (rec *Recovery) evict(it *belfry.Item, at belfry.Time, listed func() map[be
 	return append(old.removalsInside(nil, at, among), old.removal(at))
 }
 
-// holder finds the existing item that has the name of it, where names are unique.
+// nameHolder finds the existing item that has the name of it, among the items that may not share a name.
 func (t *Tree) nameHolder(it *belfry.Item) *Node {
 	e := t.customers[it.Customer]
 	switch {
@@ -180,7 +180,7 @@ func (m *LostRemoval) is(it *belfry.Item) bool {
 	return m.Customer == it.Customer && m.Kind == it.Kind && m.Name == it.Name
 }
 
-// MayExist reports whether an item may exist after the replay: the tree has it, or its id is higher than any the tree knows.
+// MayExist reports whether an item may exist after the replay: the tree has it, or its id is above all known ones.
 func (rec *Recovery) MayExist(id belfry.ID) bool {
 	rec.tree.mu.RLock()
 	defer rec.tree.mu.RUnlock()
@@ -188,8 +188,8 @@ func (rec *Recovery) MayExist(id belfry.ID) bool {
 	return n != nil && n.Removed == 0 || id > rec.tree.lastID
 }
 
-// RemoveMissed removes items of which the row store knows that they were removed, with what stands in them. Those that the
-// tree does not know are removed when the replay brings them. The database has it when this returns.
+// ApplyLostRemovals removes items that the row store knows as removed, with everything in them. Items that the tree does not
+// have yet are removed when the replay reaches them. The database has the removals when this returns.
 func (rec *Recovery) ApplyLostRemovals(ctx context.Context, list []LostRemoval, at belfry.Time) error {
 	rec.tree.mu.Lock()
 	defer rec.tree.mu.Unlock()
@@ -210,7 +210,7 @@ func (rec *Recovery) ApplyLostRemovals(ctx context.Context, list []LostRemoval, 
 	return rec.removeNow(ctx, removals)
 }
 
-// removeNow removes items in the tree and in the database, apart from any record. It is for the start.
+// removeNow removes items from the tree and the database, outside any record.
 func (rec *Recovery) removeNow(ctx context.Context, removals []belfry.Item) error {
 	if len(removals) == 0 {
 		return nil
@@ -233,7 +233,7 @@ func (rec *Recovery) removeNow(ctx context.Context, removals []belfry.Item) erro
 	return nil
 }
 
-// removeOrphans removes the content of resources that the database has as removed: nobody else knows them any more.
+// removeOrphans removes the content of resources that the database has as removed.
 func (rec *Recovery) removeOrphans(ctx context.Context, ousted []belfry.Item) error {
 	found, err := rec.tree.history.archive.RemovedByID(ctx, 0, rec.placeholders)
 	if err != nil {
@@ -259,11 +259,10 @@ func (rec *Recovery) removeOrphans(ctx context.Context, ousted []belfry.Item) er
 	return nil
 }
 
-// Settled tells how many items this start has removed because the records of their removal were lost.
+// Removed returns how many items this start has removed because the records of their removal were lost.
 func (rec *Recovery) Removed() int { return rec.removed }
 
-// ForgetLoaded deletes from memory the removed items that a start read for the replay, once it is over. It is for the goroutine
-// that applies records.
+// End deletes from memory the removed items that were read for the replay. It is for the goroutine that applies records.
 func (rec *Recovery) End() {
 	ids := rec.loaded
 	rec.loaded, rec.newerInDB, rec.lostRemovals, rec.placeholders = nil, nil, nil, nil
@@ -273,7 +272,7 @@ func (rec *Recovery) End() {
 	rec.tree.history.releaseArchived()
 }
 
-// SkipIDs skips n ids and returns the next one. A start calls it when ids may be in use that the tree does not know.
+// SkipIDs skips n item ids and returns the next one. It is for a start where ids may be in use that the tree does not know.
 func (rec *Recovery) SkipIDs(n belfry.ID) belfry.ID {
 	rec.tree.mu.Lock()
 	defer rec.tree.mu.Unlock()

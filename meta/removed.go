@@ -10,11 +10,11 @@ import (
 // A removed item is needed as long as there are rows about it: history is asked by name. It lives in the database alone,
 // where queries look it up (see history.go):
 //
-//	tree ── removal ──► Tenant.gone ── mover has written it ──► table removed ── its last row goes ──► purged
+//	tree ── removal ──► Tenant.removed ── mover has written it ──► table removed ── its last row goes ──► purged
 //
 // So memory holds those that the mover has not written yet, and a start reads those that a replay may meet again.
 
-// Forget reports removed items that are in the database now. They leave memory with the next record that is applied.
+// Archived reports removed items that the database has now. The next record applied deletes them from memory.
 func (h *History) Archived(ids []belfry.ID) {
 	if h.archive == nil {
 		return
@@ -43,7 +43,7 @@ func (h *History) releaseArchived() {
 	}
 }
 
-// deleteGone deletes a node from the removed ones of its name.
+// deleteRemoved deletes a removed item from the list of its name.
 func (e *Tenant) deleteRemoved(n *Node) {
 	list := e.removed[n.Name]
 	for i, m := range list {

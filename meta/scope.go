@@ -7,8 +7,8 @@ import (
 	"belfry"
 )
 
-// Within is a scope looked up in the tree: the sub-trees that somebody may see. The zero Within has nothing in it. It is
-// made and used inside Tree.Read, or while one of the tree's lists is being read, by one goroutine.
+// Visibility is a scope resolved against the tree: the sub-trees that a user or key may see. The zero value sees nothing. It is
+// made and used by one goroutine, inside Tree.Read or while reading one of the tree's lists.
 //
 //	MAIN                     MAIN'  made for the scope: it holds the roots and shows what they add up to
 //	 ├ Finance                ├ Paris
@@ -16,8 +16,8 @@ import (
 //	 │     └ web01            └ db01
 //	 └ db01     ◄─ root
 //
-// Show gives an item as it is seen from inside: the way up from it ends in MAIN', so that whoever reads its parents meets
-// no name, note or status from outside.
+// Show returns an item as it is seen from inside: its ancestors end in MAIN', so none of them has a name, note or status from
+// outside.
 type Visibility struct {
 	whole  bool
 	tenant *Tenant
@@ -26,7 +26,7 @@ type Visibility struct {
 	shown  map[*Node]*Node
 }
 
-// Within looks a scope up. A customer that does not exist has nothing in it.
+// Visibility resolves a scope. In a customer that does not exist nothing is visible.
 func (e *Tenant) Visibility(s belfry.Scope) Visibility {
 	if e == nil || s.Customer != e.ID {
 		return Visibility{}
@@ -45,13 +45,13 @@ func (e *Tenant) Visibility(s belfry.Scope) Visibility {
 	return w
 }
 
-// Within looks a scope up, for use with the tree's lists.
+// Visibility resolves a scope, for use with the tree's lists.
 func (t *Tree) Visibility(s belfry.Scope) (w Visibility) {
 	t.Read(s.Customer, func(e *Tenant) { w = e.Visibility(s) })
 	return w
 }
 
-// below tells whether an item is one of the others, or stands in one of them.
+// below reports whether an item is one of the others or in one of them.
 func below(n *Node, others []*Node) bool {
 	for ; n != nil; n = n.Parent {
 		if slices.Contains(others, n) {
@@ -61,8 +61,8 @@ func below(n *Node, others []*Node) bool {
 	return false
 }
 
-// Place is the resource to which an item belongs, or the view of the customer that it is; of an element the same of what
-// it stands in.
+// Place returns the resource to which an item belongs, or the customer-level view that it is; for an element, the place of
+// what contains it.
 func (n *Node) Place() *Node {
 	switch {
 	case n.Resource != nil:
@@ -73,7 +73,7 @@ func (n *Node) Place() *Node {
 	return n
 }
 
-// Has tells whether an item is inside. What has been removed is inside as long as its resource is.
+// Has reports whether an item is visible. A removed item is visible as long as its resource is.
 func (w *Visibility) Has(n *Node) bool {
 	switch {
 	case n == nil || w.tenant == nil || n.Customer != w.tenant.ID:
@@ -85,7 +85,7 @@ func (w *Visibility) Has(n *Node) bool {
 	return at.Removed == 0 && below(at, w.roots)
 }
 
-// hides lists the columns in which an element names something that is not inside.
+// hiddenColumns lists the columns in which an element names something that is not visible.
 func (w *Visibility) hiddenColumns(n *Node) (columns []string) {
 	if w.whole || n.Kind != belfry.KindElement || n.Details == nil {
 		return nil
@@ -98,8 +98,8 @@ func (w *Visibility) hiddenColumns(n *Node) (columns []string) {
 	return columns
 }
 
-// Broken lists the columns in which an element names something that has been removed. It is empty for a scope that is limited: there nobody
-// knows what is outside.
+// BrokenColumns lists the columns in which an element names something that was removed. A limited scope cannot know that, so
+// for it the list is empty.
 func (w *Visibility) BrokenColumns(n *Node) (columns []string) {
 	if !w.whole || n.Kind != belfry.KindElement || n.Details == nil {
 		return nil
@@ -116,7 +116,7 @@ func (w *Visibility) BrokenColumns(n *Node) (columns []string) {
 	return columns
 }
 
-// Target is the view or resource to which a shortcut leads; nil for other items, and when it is gone or outside.
+// Target returns the view or resource to which a shortcut leads; nil for other items, and if it is gone or not visible.
 func (w *Visibility) Target(n *Node) *Node {
 	if n.Kind != belfry.KindElement || n.Details == nil || n.Details.Answers["target"] == "" {
 		return nil
@@ -127,10 +127,10 @@ func (w *Visibility) Target(n *Node) *Node {
 	return nil
 }
 
-// Tells reports whether all that is known of an item may be shown.
+// Show returns an item as it is seen from inside. Names that are not visible are left out of elements.
 func (w *Visibility) ShowsAll(n *Node) bool { return len(w.hiddenColumns(n)) == 0 }
 
-// names reports whether a view, resource or object inside has the name.
+// hasNamed reports whether a visible view, resource or object has the name.
 func (w *Visibility) hasNamed(name string) bool {
 	for n := range w.tenant.Named(name) {
 		if w.Has(n) {
@@ -140,11 +140,11 @@ func (w *Visibility) hasNamed(name string) bool {
 	return false
 }
 
-// Root tells whether an item is inside and what it stands in is not.
+// isRoot reports whether an item is visible and its parent is not.
 func (w *Visibility) isRoot(n *Node) bool { return !w.whole && slices.Contains(w.roots, n) }
 
-// Main is the root of what is to be seen: that of the customer, or one made for the scope, which shows the worst of what
-// stands in it since the first of these came to it.
+// Main is the root of what is visible: the customer's MAIN, or one made for the scope, with the worst status of the roots
+// and the earliest time since which one of them has it.
 func (w *Visibility) Main() *Node {
 	if w.whole || w.tenant == nil || w.main != nil {
 		if w.whole {
@@ -189,7 +189,7 @@ func (w *Visibility) Show(n *Node) *Node {
 	return &seen
 }
 
-// around is what an item is seen to stand in; nil for one that is outside.
+// visibleParent returns the parent that an item is shown with; nil for an item that is not visible.
 func (w *Visibility) visibleParent(n *Node) *Node {
 	if p := w.shown[n.Parent]; p != nil { // it is inside, and n with it: most items have the same few around them
 		return p
@@ -207,7 +207,7 @@ func (w *Visibility) visibleParent(n *Node) *Node {
 	return p
 }
 
-// Filter keeps those of some items that are inside.
+// Filter keeps the visible nodes.
 func (w *Visibility) Filter(nodes []*Node) []*Node {
 	if w.whole {
 		return nodes

@@ -27,18 +27,17 @@ type Login struct {
 	used     *atomic.Int64
 }
 
-// Used notes that the session was shown; see Key.Used.
+// NoteUse records that the session was used; see Key.NoteUse.
 func (l *Login) NoteUse(now belfry.Time) { noteUse(l.used, now) }
 
-// login is a session as others see it.
+// login returns the session together with its user.
 func (s *session) login(u *belfry.User) Login {
 	l := Login{s.hash, s.customer, *u, s.Session, s.used}
 	l.Session.LastUse = belfry.Time(s.used.Load())
 	return l
 }
 
-// Session finds a session by the hash of its secret, whether its time is over or not. It is not there any more when its
-// user has been removed or changed.
+// Session finds a session by the hash of its secret, expired or not. It finds none whose user was removed or changed.
 func (a *Access) Session(hash belfry.Hash) (l Login, ok bool) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -53,7 +52,7 @@ func (a *Access) Session(hash belfry.Hash) (l Login, ok bool) {
 	return s.login(u), true
 }
 
-// userOf is the user of a session as long as it is the one who logged in.
+// userOf returns the user of a session, or nil if that is not the user who logged in.
 func (a *Access) userOf(s *session) *belfry.User {
 	u := a.users[s.customer][s.User]
 	if u == nil || u.Mark() != s.Mark {
@@ -62,7 +61,7 @@ func (a *Access) userOf(s *session) *belfry.User {
 	return u
 }
 
-// Logins lists the hashes of a user's sessions, the oldest first.
+// SessionHashes lists the hashes of a user's sessions, oldest first.
 func (a *Access) SessionHashes(c belfry.CustomerID, user string) (hashes []belfry.Hash) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -74,7 +73,7 @@ func (a *Access) SessionHashes(c belfry.CustomerID, user string) (hashes []belfr
 	return hashes
 }
 
-// SessionsOf lists the sessions of a user that are good at a moment, the latest first.
+// SessionsOf lists the sessions of a user that are valid at a time, latest first.
 func (a *Access) SessionsOf(c belfry.CustomerID, user string, now belfry.Time) (list []Login) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -89,7 +88,7 @@ func (a *Access) SessionsOf(c belfry.CustomerID, user string, now belfry.Time) (
 	return list
 }
 
-// SessionsUsed lists the sessions that were used since that was last stored.
+// UnsavedSessionUses lists the sessions used since their last use was stored.
 func (a *Access) UnsavedSessionUses() (hashes []belfry.Hash) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -101,7 +100,7 @@ func (a *Access) UnsavedSessionUses() (hashes []belfry.Hash) {
 	return hashes
 }
 
-// Ended lists the sessions whose time is over, or whose user is not the same any more.
+// ExpiredSessions lists the sessions for which over returns true, and those whose user was removed or changed.
 func (a *Access) ExpiredSessions(over func(belfry.Session) bool) (list []Login) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -113,7 +112,7 @@ func (a *Access) ExpiredSessions(over func(belfry.Session) bool) (list []Login) 
 	return list
 }
 
-// CountSessions tells how many sessions of a customer, or with customer 0 of all of them, are good at a moment.
+// CountSessions returns how many sessions of a customer, or of all customers if c is 0, are valid at a time.
 func (a *Access) CountSessions(c belfry.CustomerID, now belfry.Time) (count int) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -153,7 +152,7 @@ func (a *Access) applySession(d *belfry.Doc) error {
 	return nil
 }
 
-// forget takes a session off the list of its user.
+// forgetSession deletes a session from the list of its user.
 func (a *Access) forgetSession(s *session) {
 	at := account{s.customer, s.User}
 	list := slices.DeleteFunc(a.sessionsOf[at], func(have *session) bool { return have == s })

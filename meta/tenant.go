@@ -36,7 +36,7 @@ type Tenant struct {
 	docTexts     map[textOf]int64    // what each document counts for among them
 }
 
-// drawn names a graphical element: names are unique within a package.
+// elementKey is the name of a graphical element, unique within its package.
 type elementKey struct{ pkg, name string }
 
 // NewTenant makes the tree of a customer that has nothing yet.
@@ -54,7 +54,7 @@ func NewTenant(c belfry.Customer) *Tenant {
 	}
 }
 
-// Barred returns the items with a bar in their name, the separator of lists of names.
+// NamedWithBar returns the items with a bar in their name, the separator of lists of names.
 func (e *Tenant) NamedWithBar() map[belfry.ID]*Node { return e.namedWithBar }
 
 // Place finds a resource or a view at customer level, MAIN included.
@@ -137,7 +137,7 @@ func (e *Tenant) dropUnused(c *Class) {
 // Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.
 func (e *Tenant) Class(name string) *Class { return e.classes[name] }
 
-// Defined returns how many classes the customer has defined itself.
+// CountClasses returns how many classes the customer has defined itself.
 func (e *Tenant) CountClasses() int { return e.defined }
 
 // Objects returns how many objects have the class.

@@ -2,7 +2,7 @@
 // around them. Tree has it in memory and answers every request; package sqlite below it keeps the same on disk.
 //
 // Both apply records that have been committed to the journal. Only a start decides something here: if records are lost or the
-// database is ahead, Tree.Replay removes items and corrects the records; see settle.go.
+// database is ahead, Recovery.Replay removes items and corrects the records; see recovery.go.
 //
 //	         journal ──► Record
 //	                       ├──► Tree.Apply             at once, before the answer
@@ -102,7 +102,7 @@ func (n *Node) Info() string {
 	return n.State.Info
 }
 
-// Only returns the single item in a resource; nil when there are several or none.
+// OnlyItem returns the single item in a resource, or nil if there are several or none.
 func (n *Node) OnlyItem() *Node {
 	if n.Kind != belfry.KindResource || n.content == nil || len(n.content.children) != 1 {
 		return nil
@@ -110,7 +110,7 @@ func (n *Node) OnlyItem() *Node {
 	return n.content.children[0]
 }
 
-// Bare returns a copy of the node without its content.
+// WithoutContent returns a copy of the node without the items in it.
 func (n *Node) WithoutContent() Node {
 	c := *n
 	c.content = nil
@@ -133,7 +133,7 @@ type Class struct {
 	Own   bool           // Def is the customer's own, or inferred from its rows; else it is the catalog's
 	nodes []*Node
 	count int // of objects among nodes
-	marks int // thresholds that may be met by one of them at most, see Tree.recount
+	marks int // how many thresholds one of them can meet at most, see Tree.recountThresholds
 }
 
 // Children calls f for each item directly in n until f returns false.
@@ -244,7 +244,7 @@ func (t *Tree) Each(nodes []*Node) iter.Seq[*Node] {
 	}
 }
 
-// EachEver is Each including removed nodes.
+// EachWithRemoved is Each including removed nodes.
 func (t *Tree) EachWithRemoved(nodes []*Node) iter.Seq[*Node] {
 	const chunk = 1024
 	return func(yield func(*Node) bool) {
@@ -294,7 +294,7 @@ func NewNode(it *belfry.Item, parent, resource *Node, class *Class) *Node {
 	return n
 }
 
-// inside creates the box of a view or resource.
+// makeContent makes a view or resource able to hold items.
 func (n *Node) makeContent() {
 	switch n.Kind {
 	case belfry.KindResource:

@@ -261,7 +261,7 @@ func (db *DB) Sync(ctx context.Context) error {
 	return nil
 }
 
-// Fold brings what is in the log beside the file into it, and empties the log: afterwards neither has what was deleted.
+// Checkpoint moves the write-ahead log into the database file and empties it, so that neither contains deleted data.
 func (db *DB) Checkpoint(ctx context.Context) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()

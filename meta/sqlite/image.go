@@ -37,7 +37,7 @@ func (m *Mover) forgetImages(docs []belfry.Doc) {
 	}
 }
 
-// Image gives the bytes of a picture by their hash, whether they have reached the database or not; nil when there are none.
+// Image returns the bytes of a picture by their hash, whether or not they have reached the database; nil if there are none.
 func (m *Mover) Image(ctx context.Context, c belfry.CustomerID, hash string) ([]byte, error) {
 	m.mu.Lock()
 	image := m.images[imageKey{c, hash}]

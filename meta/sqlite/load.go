@@ -10,7 +10,7 @@ import (
 	"belfry"
 )
 
-// Visitor is told what a database holds. A function that is nil is not called. What it is given is its own to keep.
+// Visitor receives the content of a database. Nil functions are not called. A function may keep its arguments.
 type Visitor struct {
 	Kinds      []string // of documents, in the order in which Doc gets them
 	Doc        func(belfry.Doc)
@@ -23,7 +23,7 @@ type Visitor struct {
 	NextID     func(belfry.ID)                          // the first item id that was never used
 }
 
-// Load tells v everything: docs, then numbers, then items, then states, then counters, as they were at one moment.
+// Load passes everything to v, as of one moment: documents, numbers, items, states, counters.
 func (db *DB) Load(ctx context.Context, v Visitor) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()

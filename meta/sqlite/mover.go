@@ -102,8 +102,8 @@ func NewMover(db *DB, o MoverOptions) *Mover {
 	}
 }
 
-// Add takes the next record, after it has been applied in memory: the states that are read later must have it. It only
-// takes notes and keeps neither r nor its batches.
+// Add takes the next record, after it has been applied in memory, because states are read from there later. It keeps neither
+// r nor its batches.
 func (m *Mover) Add(r *belfry.Record) {
 	if m.enqueue(r) {
 		select {
@@ -113,7 +113,7 @@ func (m *Mover) Add(r *belfry.Record) {
 	}
 }
 
-// note tells whether there is something to write soon.
+// enqueue reports whether there is something to write soon.
 func (m *Mover) enqueue(r *belfry.Record) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,18 +149,18 @@ func (m *Mover) enqueue(r *belfry.Record) bool {
 	return len(r.Items) > 0 || len(r.Docs) > 0 || r.Answer != nil || m.records >= m.o.MaxPending
 }
 
-// Position tells up to which record everything is in the database.
+// Position is the position up to which everything is in the database.
 func (m *Mover) Position() belfry.Position { return m.db.Stored() }
 
-// Pending tells how many records are above Position.
+// Pending returns how many records are above Position.
 func (m *Mover) Pending() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.records
 }
 
-// Full tells whether so much waits to be written that nothing of the customer should be added. A customer of which little waits is not
-// held up by what others have created, unless a quarter more waits as well.
+// Full reports whether so much is pending that nothing should be added for the customer. A customer with little pending is
+// held up only when the total is a quarter above the limit.
 func (m *Mover) Full(c belfry.CustomerID) bool {
 	const little, aside = 8, 4
 	m.mu.Lock()
@@ -241,7 +241,7 @@ func (m *Mover) Drain(ctx context.Context) error {
 	return nil
 }
 
-// insist writes, and tries again until it succeeds or ctx ends.
+// writeRetrying writes, and retries until it succeeds or ctx ends.
 func (m *Mover) writeRetrying(ctx context.Context, whole bool) error {
 	for wait := firstBackOff; ; wait = min(2*wait, lastBackOff) {
 		err := m.writeOnce(ctx, whole)
@@ -256,7 +256,7 @@ func (m *Mover) writeRetrying(ctx context.Context, whole bool) error {
 	}
 }
 
-// attempt writes what is pending; with whole, the states and the position too.
+// writeOnce writes what is pending; if whole, also the states and the position.
 func (m *Mover) writeOnce(ctx context.Context, whole bool) error {
 	select {
 	case m.writing <- struct{}{}:
@@ -290,7 +290,7 @@ func (m *Mover) report(err error) {
 	m.bad = err != nil
 }
 
-// round is what one attempt writes.
+// round is what one call of writeOnce writes.
 type round struct {
 	change                           // without states; items are those that no transaction has written yet
 	ids    []belfry.ID               // whose states are to be read and written
@@ -336,8 +336,8 @@ func (m *Mover) putBack(r *round) {
 	m.records += r.count
 }
 
-// itemsWritten makes room for as many items as a transaction has written. The rest of the round may take seconds, and senders need not
-// wait for it.
+// itemsWritten releases the memory of the items that a transaction has written. The rest of the round may take seconds, and
+// senders need not wait for it.
 func (m *Mover) itemsWritten(r *round, items, rest []itemAt) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -352,7 +352,7 @@ func (m *Mover) itemsWritten(r *round, items, rest []itemAt) {
 	m.release(by)
 }
 
-// release makes room. m.mu is held.
+// release subtracts weights from what is pending. m.mu is held.
 func (m *Mover) release(by map[belfry.CustomerID]int) {
 	for c, w := range by {
 		m.weight -= w
@@ -362,7 +362,7 @@ func (m *Mover) release(by map[belfry.CustomerID]int) {
 	}
 }
 
-// written makes room for the rest of a round, and forgets the answers and images that can now be found in the database.
+// written releases the rest of a round, and the answers and images that can now be read from the database.
 func (m *Mover) written(r *round) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -129,8 +129,8 @@ func (w *writer) remove(items []itemAt) error {
 	return nil
 }
 
-// end finds out the latest time that rows of removed items can have: theirs may be ahead of their removal when the clock
-// has been set back since.
+// setLastRows sets the latest time that rows of removed items can have. It may be after the removal if the clock has been
+// set back since.
 func (m *Mover) setLastRows(items []itemAt) {
 	var ids []belfry.ID
 	at := map[belfry.ID]int{}
@@ -145,7 +145,7 @@ func (m *Mover) setLastRows(items []itemAt) {
 	}
 }
 
-// tellRemoved says which removed items have been written.
+// reportRemoved reports which removed items have been written.
 func (m *Mover) reportRemoved(items []itemAt) {
 	if m.o.Removed == nil {
 		return
@@ -165,7 +165,7 @@ func (m *Mover) reportRemoved(items []itemAt) {
 // replay does not bring its name again. The index makes it one look, but for graphical elements, which have no rows and are purged soon.
 const removedAfter = `SELECT EXISTS (SELECT 1 FROM removed WHERE pos > $1 AND pos <= (SELECT MIN(pos, rows) FROM position) AND kind <> $2)`
 
-// RemovedAfter tells whether there is such an item. If so, a list of names that ends at pos is not complete and will not be.
+// RemovedAfter reports whether there is such an item. If so, a list of names that ends at pos is incomplete and stays so.
 func (db *DB) RemovedAfter(ctx context.Context, pos belfry.Position) (bool, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()

@@ -65,7 +65,7 @@ func (c *change) add(r *belfry.Record) {
 	c.pos = r.Pos
 }
 
-// raise notes the next row id of a customer.
+// raise raises the next row id of a customer.
 func (c *change) raise(customer belfry.CustomerID, next belfry.RowID) {
 	if c.counters == nil {
 		c.counters = map[belfry.CustomerID]belfry.RowID{}
@@ -73,7 +73,7 @@ func (c *change) raise(customer belfry.CustomerID, next belfry.RowID) {
 	c.counters[customer] = max(c.counters[customer], next)
 }
 
-// empty tells whether nothing would change in a database that is at position pos.
+// empty reports whether the change has no effect on a database at position pos.
 func (c *change) empty(pos belfry.Position) bool {
 	return len(c.items) == 0 && len(c.docs) == 0 && len(c.answers) == 0 && len(c.counters) == 0 &&
 		len(c.states) == 0 && c.pos <= pos
@@ -246,8 +246,8 @@ func notNull(b []byte) []byte {
 	return b
 }
 
-// lastOf gives the entries in order, and of equal ones the last: PostgreSQL refuses a statement that meets a row twice,
-// and rows in order cost the least. The usual case, everything in order already, costs one look.
+// lastOf sorts s and keeps the last of equal entries: PostgreSQL refuses a statement that contains a row twice, and sorted
+// rows are the cheapest to write. A sorted s is returned as it is.
 func lastOf[T any](s []T, compare func(a, b T) int) []T {
 	inOrder := true
 	for i := 1; i < len(s) && inOrder; i++ {
