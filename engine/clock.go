@@ -16,10 +16,10 @@ import (
 // An item has one valid entry. If its time moves later, as with every row, the entry stays, and the item is checked once in
 // vain.
 type clock struct {
-	since   belfry.Time              // when this process started, or the clock was last set
-	entries moments                  // by time
+	since   belfry.Time                   // when this process started, or the clock was last set
+	entries moments                       // by time
 	next    meta.SparseArray[belfry.Time] // by item: the valid entry; 0: none
-	unseen  map[belfry.ID]bool       // objects to evaluate when they are due, see Tx.reevaluate
+	unseen  map[belfry.ID]bool            // objects to evaluate when they are due, see Tx.reevaluate
 }
 
 type moment struct {

@@ -107,7 +107,7 @@ func (m states) alarmReader() func(row []belfry.Value) error {
 type pastTree struct {
 	states     states
 	containers map[*meta.Node]*meta.Node // views and resources, shared by the items in them
-	within     *meta.Visibility              // scope of the query
+	within     *meta.Visibility          // scope of the query
 }
 
 // row returns an item as it was. The caller holds the lock of the tree.
