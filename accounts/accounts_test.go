@@ -75,7 +75,7 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := b.tree.Key(belfry.HashOf(secret))
+	k := b.tree.Access().Key(belfry.HashOf(secret))
 	if k == nil || k.Name != "agent" || k.Level != belfry.LevelReadWrite || k.Last4 != secret[32:] {
 		t.Fatalf("the key is not found by its hash: %+v", k)
 	}
@@ -86,7 +86,7 @@ func TestKeys(t *testing.T) {
 	if err := b.revokeKey("agent"); err != nil {
 		t.Errorf("a key cannot be revoked when the disk is nearly full: %v", err)
 	}
-	if b.tree.Key(belfry.HashOf(secret)) != nil {
+	if b.tree.Access().Key(belfry.HashOf(secret)) != nil {
 		t.Error("a revoked key is still known")
 	}
 	if err := b.revokeKey("agent"); belfry.CodeOf(err) != belfry.NotFound {
@@ -160,7 +160,7 @@ func TestAuthorLimits(t *testing.T) {
 		t.Helper()
 		var a *belfry.Author
 		b.tree.Read(c, func(e *meta.Tenant) { a = e.Resource(name).Details.Author })
-		if got := b.tree.ScopeOf(c, a).Views; !slices.Equal(got, want) || a != nil && !slices.Equal(a.Views, want) {
+		if got := b.tree.Access().ScopeOf(c, a).Views; !slices.Equal(got, want) || a != nil && !slices.Equal(a.Views, want) {
 			t.Errorf("%s, %s: the script reaches %v, stored is %+v", name, when, got, a)
 		}
 	}
@@ -193,7 +193,7 @@ func TestAuthorLimits(t *testing.T) {
 // Who knows a password can log in and look while the journal cannot be written. Such a session is in memory alone.
 func TestLogInWithoutJournal(t *testing.T) {
 	b := newBench(t)
-	u, ok := b.tree.User(b.who.Customer, AdminUser)
+	u, ok := b.tree.Access().User(b.who.Customer, AdminUser)
 	if !ok {
 		t.Fatal("no user")
 	}
@@ -204,11 +204,11 @@ func TestLogInWithoutJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l, ok := b.tree.Session(belfry.HashOf(secret)); !ok || l.User.Name != AdminUser {
+		if l, ok := b.tree.Access().Session(belfry.HashOf(secret)); !ok || l.User.Name != AdminUser {
 			t.Errorf("the session is not there: %+v", l)
 		}
 	}
-	if n := len(b.tree.Logins(b.who.Customer, AdminUser)); n != maxSessions {
+	if n := len(b.tree.Access().SessionHashes(b.who.Customer, AdminUser)); n != maxSessions {
 		t.Errorf("%d sessions", n)
 	}
 	if len(b.records) != written {

@@ -78,7 +78,7 @@ func newBench(t *testing.T) *bench {
 	if err := b.Bootstrap("hash"); err != nil {
 		t.Fatal(err)
 	}
-	c, ok := b.tree.CustomerNamed(belfry.DefaultCustomer)
+	c, ok := b.tree.Access().CustomerNamed(belfry.DefaultCustomer)
 	if !ok {
 		t.Fatal("no default customer after Bootstrap")
 	}

@@ -49,13 +49,13 @@ func (a *Accounts) AddCustomer(name, password string, by *belfry.Actor) (c belfr
 
 func (t change) createCustomer(name string) (c belfry.Customer, err error) {
 	tree := t.tree
-	for _, have := range tree.Customers() {
+	for _, have := range tree.Access().Customers() {
 		if have.Name == name {
 			return c, belfry.Errorf(belfry.NameInUse, "there is a customer %q already; choose another name", name)
 		}
 		c.ID = max(c.ID, have.ID)
 	}
-	for _, had := range tree.Removals() {
+	for _, had := range tree.Access().Removals() {
 		c.ID = max(c.ID, had.Customer)
 	}
 	c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.Now}
@@ -63,7 +63,7 @@ func (t change) createCustomer(name string) (c belfry.Customer, err error) {
 	t.BeginCustomer(c)
 	created := engine.Change{Kind: belfry.DocCustomer, Name: name, Action: engine.ActionCreated, Info: "customer " + name + " created"}
 	t.Changed(created)
-	if of, ok := tree.CustomerNamed(belfry.DefaultCustomer); ok {
+	if of, ok := tree.Access().CustomerNamed(belfry.DefaultCustomer); ok {
 		t.ChangedOf(of.ID, "configuration", "configuration", created)
 	}
 	return c, nil
@@ -77,7 +77,7 @@ func customerDoc(c belfry.CustomerID) string { return "\x01" + strconv.FormatUin
 // later, see Erased. The event is in the caller's customer.
 func (a *Accounts) RemoveCustomer(who Caller, name string) error {
 	return a.once(who, func(t change) error {
-		c, ok := a.tree.CustomerNamed(name)
+		c, ok := a.tree.Access().CustomerNamed(name)
 		if !ok {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 		}
@@ -121,7 +121,7 @@ type GrantChange struct {
 // ChangeGrants changes the ports a customer may listen on. A port belongs to one customer, so those of others are refused.
 // Receivers that may no longer listen are switched off.
 func (a *Accounts) ChangeGrants(who Caller, name string, to GrantChange) error {
-	c, ok := a.tree.CustomerNamed(name)
+	c, ok := a.tree.Access().CustomerNamed(name)
 	if !ok {
 		return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 	}
@@ -174,7 +174,7 @@ func (t change) grants(customer belfry.CustomerID, texts []string) (list []strin
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range t.tree.Customers() {
+		for _, o := range t.tree.Access().Customers() {
 			if o.ID == customer {
 				continue
 			}

@@ -29,10 +29,10 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 	}
 	secret = newSecret()
 	err = a.do(c, who.Actor(), func(t change) error {
-		if _, have := a.tree.KeyNamed(c, name); have {
+		if _, have := a.tree.Access().KeyNamed(c, name); have {
 			return belfry.Errorf(belfry.NameInUse, "there is a key %q already; revoke it or choose another name", name)
 		}
-		if a.tree.CountKeys(c) >= maxKeys {
+		if a.tree.Access().CountKeys(c) >= maxKeys {
 			return belfry.Errorf(belfry.LimitReached, "there are %d keys already; revoke those that nobody uses", maxKeys)
 		}
 		narrowed, err := checkNarrowing(a.tree, c, wish.Narrowing)
@@ -71,7 +71,7 @@ func keyTerms(k *belfry.Key) (text string) {
 func (a *Accounts) RevokeKey(who Caller, name string) error {
 	c := who.Customer
 	return a.once(who, func(t change) error {
-		key, have := a.tree.KeyNamed(c, name)
+		key, have := a.tree.Access().KeyNamed(c, name)
 		if !have {
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", name)
 		}
@@ -87,10 +87,10 @@ const usesAtOnce = 10_000
 
 // KeysUsed stores the last use of keys that were used since its last call.
 func (a *Accounts) KeysUsed() error {
-	for part := range slices.Chunk(a.tree.KeysUsed(), usesAtOnce) {
+	for part := range slices.Chunk(a.tree.Access().UnsavedKeyUses(), usesAtOnce) {
 		err := a.do(0, nil, func(t change) error {
 			for _, u := range part {
-				if a.tree.Valid(u) { // else the key was revoked or rotated meanwhile
+				if a.tree.Access().Valid(u) { // else the key was revoked or rotated meanwhile
 					t.Document(belfry.Doc{
 						Kind: belfry.DocKeyUse, Customer: u.Customer, Name: u.Name,
 						Body: strconv.AppendInt(nil, int64(u.At), 10),

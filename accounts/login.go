@@ -21,8 +21,8 @@ func (a *Accounts) LogIn(from belfry.Place, customer, user, password string) (se
 	if customer == "" {
 		customer = belfry.DefaultCustomer
 	}
-	c, _ := a.tree.CustomerNamed(customer)
-	u, known := a.tree.User(c.ID, user)
+	c, _ := a.tree.Access().CustomerNamed(customer)
+	u, known := a.tree.Access().User(c.ID, user)
 	if !a.right(&u, password) || !known {
 		if known {
 			a.refuse(account{customer: c.ID, name: u.Name}, from.Address)

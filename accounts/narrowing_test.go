@@ -20,7 +20,7 @@ func TestNarrowedKey(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		k := b.tree.Key(belfry.HashOf(secret))
+		k := b.tree.Access().Key(belfry.HashOf(secret))
 		return &k.Key, nil
 	}
 	k, err := create(belfry.Narrowing{Only: []string{"send"}, Views: []string{"In"}, Addresses: []string{"10.0.0.0/8", "::ffff:192.0.2.7"}})
@@ -65,7 +65,7 @@ func TestKeyAccepts(t *testing.T) {
 			t.Fatal(err)
 		}
 		addr, _ := netip.ParseAddr(from)
-		if got := b.tree.Key(belfry.HashOf(secret)).Accepts(addr); got != want {
+		if got := b.tree.Access().Key(belfry.HashOf(secret)).Accepts(addr); got != want {
 			t.Errorf("%v accepts %s: %t", addresses, from, got)
 		}
 	}

@@ -200,7 +200,7 @@ func (p *Provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]
 	if role == "" {
 		return "", p.refuse("nothing says what this user may do here; ask an administrator", nil)
 	}
-	c, ok := p.users.tree.CustomerNamed(p.cfg.Customer)
+	c, ok := p.users.tree.Access().CustomerNamed(p.cfg.Customer)
 	if !ok {
 		p.log.Warn("the customer of those who log in through OpenID Connect does not exist", "customer", p.cfg.Customer)
 		return "", p.refuse("its customer does not exist here; ask an administrator", nil)

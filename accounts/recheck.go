@@ -68,7 +68,7 @@ func (p *Provider) admit(hash belfry.Hash, refresh string) {
 }
 
 func (p *Provider) lives(hash belfry.Hash) bool {
-	_, ok := p.users.tree.Session(hash)
+	_, ok := p.users.tree.Access().Session(hash)
 	return ok
 }
 

@@ -33,7 +33,7 @@ func (a *Accounts) RotateKey(who Caller, to Rotation) (secret string, err error)
 	}
 	secret = newSecret()
 	err = a.urgent(who.Customer, who.Actor(), func(t change) error {
-		key, have := a.tree.KeyNamed(who.Customer, to.Name)
+		key, have := a.tree.Access().KeyNamed(who.Customer, to.Name)
 		if !have {
 			return belfry.Errorf(belfry.NotFound, "there is no key %q", to.Name)
 		}

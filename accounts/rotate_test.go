@@ -13,7 +13,7 @@ import (
 
 // valid reports whether a secret would be accepted now.
 func (b *bench) valid(secret string) bool {
-	k := b.tree.Key(belfry.HashOf(secret))
+	k := b.tree.Access().Key(belfry.HashOf(secret))
 	return k != nil && (k.Expires == 0 || k.Expires > belfry.At(b.now))
 }
 
@@ -33,7 +33,7 @@ func TestRotateKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.tree.Key(belfry.HashOf(one)).Used(belfry.At(b.now))
+	b.tree.Access().Key(belfry.HashOf(one)).NoteUse(belfry.At(b.now))
 	two := b.rotate(t, "agents", time.Hour)
 	accepted := func(when string, want ...bool) {
 		t.Helper()
@@ -44,16 +44,16 @@ func TestRotateKey(t *testing.T) {
 		}
 	}
 	accepted("rotated", true, true)
-	first, second := b.tree.Key(belfry.HashOf(one)), b.tree.Key(belfry.HashOf(two))
+	first, second := b.tree.Access().Key(belfry.HashOf(one)), b.tree.Access().Key(belfry.HashOf(two))
 	for _, k := range []*meta.Key{first, second} {
 		if k.Name != "agents" || k.Level != wish.Level || k.Narrowing.String() != wish.Narrowing.String() || k.Identity() != belfry.HashOf(one).String() {
 			t.Errorf("%+v is another key", k.Key)
 		}
 	}
 	b.advance(time.Minute)
-	second.Used(belfry.At(b.now))
-	first.Used(belfry.At(b.now.Add(-time.Second)))
-	list := b.tree.Keys(1)
+	second.NoteUse(belfry.At(b.now))
+	first.NoteUse(belfry.At(b.now.Add(-time.Second)))
+	list := b.tree.Access().Keys(1)
 	if len(list) != 1 || list[0].Last4 != two[32:] || list[0].LastUse != belfry.At(b.now) || len(list[0].Old) != 1 ||
 		list[0].Old[0].Last4 != one[32:] || list[0].Old[0].LastUse != belfry.At(b.now.Add(-time.Second)) || list[0].Old[0].Until != belfry.At(b.now.Add(59*time.Minute)) {
 		t.Errorf("the list is %+v", list)
@@ -93,7 +93,7 @@ func TestRotateAgain(t *testing.T) {
 	b.advance(2 * time.Hour)
 	last := secrets[maxOld]
 	next := b.rotate(t, "agents", time.Hour)
-	if k := b.tree.Keys(1)[0]; len(k.Old) != 1 {
+	if k := b.tree.Access().Keys(1)[0]; len(k.Old) != 1 {
 		t.Errorf("secrets that have ended are kept: %+v", k.Old)
 	}
 	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
@@ -104,7 +104,7 @@ func TestRotateAgain(t *testing.T) {
 	b.refuse = nil
 	old := now
 	now = b.rotate(t, "agents", time.Hour)
-	if err := b.revokeKey("agents"); err != nil || b.tree.Key(belfry.HashOf(old)) != nil || b.tree.Key(belfry.HashOf(now)) != nil {
+	if err := b.revokeKey("agents"); err != nil || b.tree.Access().Key(belfry.HashOf(old)) != nil || b.tree.Access().Key(belfry.HashOf(now)) != nil {
 		t.Errorf("a secret is left after the key was revoked: %v", err)
 	}
 	f := func(want belfry.Code, to Rotation) {
@@ -131,7 +131,7 @@ func TestRotateExpiring(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := b.tree.Keys(1)[0]; k.Expires != later || k.Old[0].Until != end {
+	if k := b.tree.Access().Keys(1)[0]; k.Expires != later || k.Old[0].Until != end {
 		t.Errorf("%+v", k)
 	}
 	b.advance(time.Hour)
@@ -153,7 +153,7 @@ func TestRotationIsReplayed(t *testing.T) {
 	}
 	use := func(secret string) {
 		b.advance(time.Minute)
-		b.tree.Key(belfry.HashOf(secret)).Used(belfry.At(b.now))
+		b.tree.Access().Key(belfry.HashOf(secret)).NoteUse(belfry.At(b.now))
 		if err := b.KeysUsed(); err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestRotationIsReplayed(t *testing.T) {
 	use(one)
 	b.rotate(t, "agents", 24*time.Hour)
 	use(one)
-	want := b.tree.Keys(1)[0]
+	want := b.tree.Access().Keys(1)[0]
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestRotationIsReplayed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := again.Keys(1)[0]
+	got := again.Access().Keys(1)[0]
 	if !slices.Equal(got.Old, want.Old) || len(got.Old) != 2 || got.LastUse != 0 || got.Hash != want.Hash || got.Old[0].LastUse == 0 || got.Old[1].LastUse <= got.Old[0].LastUse {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -192,12 +192,12 @@ func TestKeyOfEarlierVersion(t *testing.T) {
 	if err := b.tree.Apply(r); err != nil {
 		t.Fatal(err)
 	}
-	k := b.tree.Keys(1)[0]
+	k := b.tree.Access().Keys(1)[0]
 	if k.Narrowing.String() != "" || k.Identity() != hash.String() || k.LastUse != 1763175600000000 {
 		t.Errorf("%+v", k)
 	}
 	b.rotate(t, "old", time.Hour)
-	if k := b.tree.Key(hash); k == nil || k.Identity() != hash.String() {
+	if k := b.tree.Access().Key(hash); k == nil || k.Identity() != hash.String() {
 		t.Error("the secret is not known after a rotation")
 	}
 }

@@ -14,14 +14,14 @@ import (
 // since the old password was checked, the error is errNoUser.
 func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password string) error {
 	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
-		now, ok := a.tree.Session(l.Hash)
+		now, ok := a.tree.Access().Session(l.Hash)
 		if !ok || now.User.Mark() != l.User.Mark() {
 			return errNoUser
 		}
 		u := now.User
 		u.Password = password
 		t.Put(belfry.DocUser, l.Customer, u.Name, u)
-		for _, hash := range a.tree.Logins(l.Customer, u.Name) {
+		for _, hash := range a.tree.Access().SessionHashes(l.Customer, u.Name) {
 			if hash != l.Hash {
 				t.endSession(l.Customer, hash)
 			}
@@ -36,12 +36,12 @@ func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password stri
 
 // LogOutEverywhere ends all sessions of the user of a session. It does nothing if that session has ended.
 func (a *Accounts) LogOutEverywhere(hash belfry.Hash, from belfry.Place) error {
-	l, ok := a.tree.Session(hash)
+	l, ok := a.tree.Access().Session(hash)
 	if !ok {
 		return nil
 	}
 	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
-		if _, ok := a.tree.Session(hash); ok {
+		if _, ok := a.tree.Access().Session(hash); ok {
 			t.endSessions(l.Customer, l.User.Name)
 			t.sessionChanged(l.User.Name, actionLoggedOut, "logged out everywhere")
 		}
@@ -52,17 +52,17 @@ func (a *Accounts) LogOutEverywhere(hash belfry.Hash, from belfry.Place) error {
 // SwitchCustomer switches the session of an administrator of the instance to another customer or back to its own. It writes an
 // event in the customer entered and in the one left.
 func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string, from belfry.Place) error {
-	l, ok := a.tree.Session(hash)
+	l, ok := a.tree.Access().Session(hash)
 	if !ok {
 		return errWrong()
 	}
 	by := inSession(ActingName(l.User.Name), from)
 	return a.urgent(l.Customer, by, func(t change) error {
-		l, ok := a.tree.Session(hash)
+		l, ok := a.tree.Access().Session(hash)
 		if !ok || l.User.Level() != belfry.LevelInstance {
 			return errWrong()
 		}
-		to, ok := a.tree.CustomerNamed(name)
+		to, ok := a.tree.Access().CustomerNamed(name)
 		if !ok {
 			return belfry.Errorf(belfry.NotFound, "there is no customer %.255q", name)
 		}
@@ -93,7 +93,7 @@ type person struct {
 func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Place) (secret string, err error) {
 	secret = newToken()
 	err = a.urgent(c, nil, func(t change) error {
-		u, known := a.tree.UserBySubject(c, p.Subject)
+		u, known := a.tree.Access().UserBySubject(c, p.Subject)
 		if !known {
 			u = belfry.User{Name: p.Name, Subject: p.Subject, Role: p.Role}
 			if err := checkUser(&u); err != nil {

@@ -27,7 +27,7 @@ var errNoUser = errors.New("no such user")
 func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry.Place) (secret string, err error) {
 	secret = newToken()
 	begin := func(t change) error {
-		now, ok := a.tree.User(c, u.Name)
+		now, ok := a.tree.Access().User(c, u.Name)
 		if !ok || now.Mark() != u.Mark() {
 			return errNoUser
 		}
@@ -55,7 +55,7 @@ func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry
 
 // startSession begins a session of a user, who is stored with the time of this login.
 func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Place, secret string) {
-	have := t.tree.Logins(c, u.Name)
+	have := t.tree.Access().SessionHashes(c, u.Name)
 	for len(have) >= maxSessions {
 		t.endSession(c, have[0])
 		have = have[1:]
@@ -72,12 +72,12 @@ func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Pla
 
 // LogOut ends a session. It does nothing if the session has ended.
 func (a *Accounts) LogOut(hash belfry.Hash, from belfry.Place) error {
-	l, ok := a.tree.Session(hash)
+	l, ok := a.tree.Access().Session(hash)
 	if !ok {
 		return nil
 	}
 	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
-		if _, ok := a.tree.Session(hash); ok {
+		if _, ok := a.tree.Access().Session(hash); ok {
 			t.endSession(l.Customer, hash)
 			t.sessionChanged(l.User.Name, actionLoggedOut, "logged out")
 		}
@@ -87,12 +87,12 @@ func (a *Accounts) LogOut(hash belfry.Hash, from belfry.Place) error {
 
 // Renew extends a session in its second half to its full time.
 func (a *Accounts) Renew(hash belfry.Hash) error {
-	l, ok := a.tree.Session(hash)
+	l, ok := a.tree.Access().Session(hash)
 	if !ok {
 		return nil
 	}
 	return a.do(l.Customer, nil, func(t change) error {
-		l, ok := a.tree.Session(hash)
+		l, ok := a.tree.Access().Session(hash)
 		now := t.expiry()
 		age := a.cfg.SessionAge()
 		if !ok || l.Session.Over(now) || !Renewable(l.Session, now, age) { // another request was faster
@@ -122,12 +122,12 @@ func SessionEnd(created, now belfry.Time, age time.Duration) belfry.Time {
 // expel ends a session that the service no longer accepts, with an event that gives the reason. It does nothing if the session
 // has ended.
 func (a *Accounts) expel(hash belfry.Hash, why string) error {
-	l, ok := a.tree.Session(hash)
+	l, ok := a.tree.Access().Session(hash)
 	if !ok {
 		return nil
 	}
 	return a.urgent(l.Customer, nil, func(t change) error {
-		if _, ok := a.tree.Session(hash); ok {
+		if _, ok := a.tree.Access().Session(hash); ok {
 			t.endSession(l.Customer, hash)
 			t.sessionChanged(l.User.Name, actionEnded, "session ended: "+why)
 		}
@@ -148,10 +148,10 @@ func (a *Accounts) ForgetSessions() error {
 	over := func(had belfry.Session) bool {
 		return had.Expires <= belfry.At(a.engine.Trusted()) || had.Ahead(belfry.At(a.cfg.Expiry()))
 	}
-	for part := range slices.Chunk(a.tree.Ended(over), endedAtOnce) {
+	for part := range slices.Chunk(a.tree.Access().ExpiredSessions(over), endedAtOnce) {
 		err := a.do(0, nil, func(t change) error {
 			for _, l := range part {
-				if now, ok := a.tree.Session(l.Hash); !ok || over(now.Session) { // else renewed meanwhile
+				if now, ok := a.tree.Access().Session(l.Hash); !ok || over(now.Session) { // else renewed meanwhile
 					t.endSession(l.Customer, l.Hash)
 				}
 			}
@@ -183,7 +183,7 @@ func newToken() string {
 func (a *Accounts) EndSession(who Caller, user, id string) error {
 	c := who.Customer
 	return a.once(who, func(t change) error {
-		have := a.tree.Logins(c, user)
+		have := a.tree.Access().SessionHashes(c, user)
 		i := slices.IndexFunc(have, func(h belfry.Hash) bool { return belfry.SessionID(h) == id })
 		if i < 0 {
 			return belfry.Errorf(belfry.NotFound, "there is no such session")
@@ -196,10 +196,10 @@ func (a *Accounts) EndSession(who Caller, user, id string) error {
 
 // SessionsUsed stores the last use of sessions that were used since its last call.
 func (a *Accounts) SessionsUsed() error {
-	for part := range slices.Chunk(a.tree.SessionsUsed(), usesAtOnce) {
+	for part := range slices.Chunk(a.tree.Access().UnsavedSessionUses(), usesAtOnce) {
 		err := a.do(0, nil, func(t change) error {
 			for _, hash := range part {
-				if l, ok := a.tree.Session(hash); ok { // else it has ended
+				if l, ok := a.tree.Access().Session(hash); ok { // else it has ended
 					t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)
 				}
 			}

@@ -18,7 +18,7 @@ func (b *bench) user(t *testing.T, name, role string) *belfry.User {
 	if err := b.AddUser(b.who.Customer, belfry.User{Name: name, Password: "hash of " + name, Role: role}, &belfry.Actor{Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	u, ok := b.tree.User(b.who.Customer, name)
+	u, ok := b.tree.Access().User(b.who.Customer, name)
 	if !ok {
 		t.Fatalf("user %s is not known", name)
 	}
@@ -50,7 +50,7 @@ func TestSession(t *testing.T) {
 	two := b.logIn(t, eve)
 	at := func(h belfry.Hash, want time.Duration) {
 		t.Helper()
-		l, ok := b.tree.Session(h)
+		l, ok := b.tree.Access().Session(h)
 		if left := l.Session.Expires.Std().Sub(b.now); ok != (want > 0) || ok && left != want {
 			t.Errorf("the session lasts %s (there %t), want %s", left, ok, want)
 		}
@@ -88,7 +88,7 @@ func TestSession(t *testing.T) {
 	at(one, 0)
 	b.advance(7 * time.Hour)
 	renew(two) // its time is over: it does not come back
-	if l, _ := b.tree.Session(two); l.Session.Expires > belfry.At(b.now) {
+	if l, _ := b.tree.Access().Session(two); l.Session.Expires > belfry.At(b.now) {
 		t.Error("a session that was over was renewed")
 	}
 	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
@@ -110,7 +110,7 @@ func TestSessionOfAnother(t *testing.T) {
 	first := b.logIn(t, eve)
 	there := func(h belfry.Hash, want bool) {
 		t.Helper()
-		if _, ok := b.tree.Session(h); ok != want {
+		if _, ok := b.tree.Access().Session(h); ok != want {
 			t.Errorf("session there: %t, want %t", ok, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestSessionOfAnother(t *testing.T) {
 	if _, err := b.beginSession(c, eve, belfry.Place{}); !errors.Is(err, errNoUser) { // the old password was right a moment ago
 		t.Errorf("logged in with a password that was changed meanwhile: %v", err)
 	}
-	changed, _ := b.tree.User(c, "eve")
+	changed, _ := b.tree.Access().User(c, "eve")
 	second := b.logIn(t, &changed)
 	if err := b.removeUser("eve"); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestSessionOfAnother(t *testing.T) {
 	third := b.logIn(t, b.user(t, "eve", belfry.Viewer))
 	there(second, false)
 	there(third, true)
-	if n := len(b.tree.Logins(c, "eve")); n != 1 {
+	if n := len(b.tree.Access().SessionHashes(c, "eve")); n != 1 {
 		t.Errorf("%d sessions are kept", n)
 	}
 	f := func(want belfry.Code, err error) {
@@ -157,10 +157,10 @@ func TestManySessions(t *testing.T) {
 		b.advance(time.Second)
 		all = append(all, b.logIn(t, eve))
 	}
-	if got := b.tree.Logins(b.who.Customer, "eve"); !slices.Equal(got, all[3:]) {
+	if got := b.tree.Access().SessionHashes(b.who.Customer, "eve"); !slices.Equal(got, all[3:]) {
 		t.Errorf("%d sessions are left, want the newest %d", len(got), maxSessions)
 	}
-	if _, ok := b.tree.Session(bobs); !ok {
+	if _, ok := b.tree.Access().Session(bobs); !ok {
 		t.Error("another user's session made room")
 	}
 }
@@ -179,7 +179,7 @@ func TestForgetSessions(t *testing.T) {
 	if len(last.Docs) != 1 || last.Docs[0].Name != old.String() || last.Docs[0].Body != nil {
 		t.Errorf("swept: %+v", last.Docs)
 	}
-	if _, ok := b.tree.Session(young); !ok {
+	if _, ok := b.tree.Access().Session(young); !ok {
 		t.Error("a session that lasts was swept")
 	}
 	n := len(b.records)
@@ -216,7 +216,7 @@ func TestKeysUsed(t *testing.T) {
 		secrets = append(secrets, secret)
 	}
 	for _, i := range []int{0, 1, 3} {
-		b.tree.Key(belfry.HashOf(secrets[i])).Used(belfry.At(b.now))
+		b.tree.Access().Key(belfry.HashOf(secrets[i])).NoteUse(belfry.At(b.now))
 	}
 	if err := b.revokeKey("gone"); err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestKeysUsed(t *testing.T) {
 	if _, err := b.CreateKey(b.who, KeyWish{Name: "a", Level: belfry.LevelRead}); err != nil {
 		t.Fatal(err)
 	}
-	if k, _ := b.tree.KeyNamed(c, "a"); k.LastUse != 0 {
+	if k, _ := b.tree.Access().KeyNamed(c, "a"); k.LastUse != 0 {
 		t.Errorf("a new key was used at %s", k.LastUse)
 	}
 	revoke := b.records[len(b.records)-2]
@@ -272,7 +272,7 @@ func TestRevokeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	f(r, 200, "") // still the first answer: the new key of that name stays
-	if _, ok := b.tree.KeyNamed(c, "agent"); !ok {
+	if _, ok := b.tree.Access().KeyNamed(c, "agent"); !ok {
 		t.Error("a repeated request revoked another key")
 	}
 	for _, r := range b.records {
@@ -293,16 +293,16 @@ func TestSessionAhead(t *testing.T) {
 	b.advance(-499 * day)
 	near := b.logIn(t, eve)
 	b.advance(-day)
-	if n := b.tree.CountSessions(0, belfry.At(b.now)); n != 1 {
+	if n := b.tree.Access().CountSessions(0, belfry.At(b.now)); n != 1 {
 		t.Errorf("%d sessions count", n)
 	}
 	if err := b.ForgetSessions(); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := b.tree.Session(far); ok {
+	if _, ok := b.tree.Access().Session(far); ok {
 		t.Error("the session of 500 days ahead is kept")
 	}
-	if _, ok := b.tree.Session(near); !ok {
+	if _, ok := b.tree.Access().Session(near); !ok {
 		t.Error("the session of a day ahead is gone")
 	}
 }

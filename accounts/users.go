@@ -99,7 +99,7 @@ func checkUser(u *belfry.User) error {
 }
 
 func (t change) createUser(c belfry.CustomerID, u belfry.User) error {
-	have := t.tree.Users(c)
+	have := t.tree.Access().Users(c)
 	for i := range have {
 		if have[i].Name == u.Name {
 			return belfry.Errorf(belfry.NameInUse, "there is a user %q already; remove it or choose another name", u.Name)
@@ -208,7 +208,7 @@ func (a *Accounts) RemoveUser(who Caller, name string) error {
 }
 
 func (t change) user(c belfry.CustomerID, name string) (belfry.User, error) {
-	u, ok := t.tree.User(c, name)
+	u, ok := t.tree.Access().User(c, name)
 	if !ok {
 		return u, belfry.Errorf(belfry.NotFound, "there is no user %q", name)
 	}
@@ -254,7 +254,7 @@ func (t change) spareLimited(c belfry.CustomerID, was, u *belfry.User) error {
 
 // another reports whether any other user, in any customer, satisfies wanted.
 func (t change) another(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
-	for _, customer := range t.tree.Customers() {
+	for _, customer := range t.tree.Access().Customers() {
 		but := u
 		if customer.ID != c {
 			but = &belfry.User{}
@@ -268,7 +268,7 @@ func (t change) another(c belfry.CustomerID, u *belfry.User, wanted func(*belfry
 
 // anotherOf reports whether any other user of the customer satisfies wanted.
 func (t change) anotherOf(c belfry.CustomerID, u *belfry.User, wanted func(*belfry.User) bool) bool {
-	for _, other := range t.tree.Users(c) {
+	for _, other := range t.tree.Access().Users(c) {
 		if other.Name != u.Name && wanted(&other) {
 			return true
 		}
@@ -277,7 +277,7 @@ func (t change) anotherOf(c belfry.CustomerID, u *belfry.User, wanted func(*belf
 }
 
 func (t change) endSessions(c belfry.CustomerID, user string) {
-	ended := t.tree.Logins(c, user)
+	ended := t.tree.Access().SessionHashes(c, user)
 	for _, hash := range ended {
 		t.endSession(c, hash)
 	}

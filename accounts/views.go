@@ -36,7 +36,7 @@ func checkViews(tree *meta.Tree, c belfry.CustomerID, who string, views []string
 		if bad := engine.CheckName("views", name); bad != nil {
 			return belfry.Errorf(belfry.BadParameter, "%s", bad.Message)
 		}
-		n, err := tree.Place(belfry.Whole(c), "", name)
+		n, err := tree.Container(belfry.Whole(c), "", name)
 		if e, ok := errors.AsType[*belfry.Error](err); ok {
 			if strings.Contains(e.Message, belfry.Main) { // MAIN cannot be given
 				return belfry.Errorf(belfry.BadParameter, "views: there is no view or resource %q; create it first", belfry.Clip(name))

@@ -80,7 +80,7 @@ func (s *Server) classes(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	list, more := s.Tree.Classes(r.customer, after, limit)
+	list, more := s.Tree.Documents().Classes(r.customer, after, limit)
 	for i := range list {
 		s.recount(r, &list[i])
 	}
@@ -134,9 +134,9 @@ func (s *Server) class(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	l, ok := s.Tree.ClassNamed(r.customer, name)
+	l, ok := s.Tree.Documents().ClassNamed(r.customer, name)
 	if !ok {
-		return s.Tree.Unknown(belfry.Whole(r.customer), belfry.DocClass, name)
+		return s.Tree.Documents().Unknown(belfry.Whole(r.customer), belfry.DocClass, name)
 	}
 	s.recount(r, &l)
 	writeJSON(w, http.StatusOK, l)

@@ -50,7 +50,7 @@ func newWorkshop(t *testing.T) *workshop {
 		w.must(err)
 		_, _, err = w.intake.Send(t.Context(), who, strings.NewReader("type,resname,object,class,view,i1\ndata,web,cpu,load,web,1\n"), intake.Options{})
 		w.must(err)
-		secret, err := w.accounts.LogIn(belfry.Place{}, w.tree.CustomerName(c), "admin", "pw")
+		secret, err := w.accounts.LogIn(belfry.Place{}, w.tree.Access().CustomerName(c), "admin", "pw")
 		w.must(err)
 		w.users[c] = "Cookie: " + cookieName + "=" + secret
 	}

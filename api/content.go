@@ -40,7 +40,7 @@ func (s *Server) tree(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.Tree.Place(r.scope(), r.params.Get("resource"), r.params.Get("view"))
+	view, err := s.Tree.Container(r.scope(), r.params.Get("resource"), r.params.Get("view"))
 	if err != nil {
 		return err
 	}

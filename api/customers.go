@@ -80,7 +80,7 @@ func (s *Server) listCustomers(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	customers, more := s.Tree.CustomersAfter(after, limit)
+	customers, more := s.Tree.Access().CustomersAfter(after, limit)
 	list := make([]customerInfo, 0, len(customers))
 	for _, c := range customers {
 		list = append(list, customerInfo{Name: c.Name, Created: moment(c.Created), Listen: c.Listen})
@@ -113,7 +113,7 @@ func (s *Server) createCustomer(w *answer, r *request) error {
 	if c.Administrator {
 		info.User = accounts.AdminUser
 	}
-	if made, ok := s.Tree.CustomerNamed(c.Name); ok {
+	if made, ok := s.Tree.Access().CustomerNamed(c.Name); ok {
 		info.Created = moment(made.Created)
 	}
 	writeJSON(w, http.StatusCreated, info)
@@ -138,7 +138,7 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 		return noSuch("customer", name, err)
 	}
 	info := customerInfo{Name: name}
-	if c, ok := s.Tree.CustomerNamed(name); ok {
+	if c, ok := s.Tree.Access().CustomerNamed(name); ok {
 		info.Created, info.Listen = moment(c.Created), c.Listen
 	}
 	writeJSON(w, http.StatusOK, info)

@@ -109,7 +109,7 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 	if info, _ := codeInfo(e.Code); info.Retry > 0 {
 		s.meter.turnedAway.WithLabelValues(string(e.Code)).Inc()
 	}
-	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Tree.MaskKeys([]byte(e.Message))), Retry: e.Retry})
+	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Tree.Access().MaskKeys([]byte(e.Message))), Retry: e.Retry})
 }
 
 func (w *answer) drainTime() time.Duration {

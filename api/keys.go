@@ -159,7 +159,7 @@ func (s *Server) listKeys(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	keys, more := s.Tree.KeysAfter(r.customer, after, limit)
+	keys, more := s.Tree.Access().KeysAfter(r.customer, after, limit)
 	list := make([]keyInfo, 0, len(keys))
 	for _, k := range keys {
 		list = append(list, s.infoOf(k))
@@ -199,7 +199,7 @@ func (s *Server) createKey(w *answer, r *request) error {
 // showKey answers with a key and its new secret.
 func (s *Server) showKey(w *answer, name, secret string) {
 	info := keyInfo{Name: name}
-	if k := s.Tree.Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
+	if k := s.Tree.Access().Key(belfry.HashOf(secret)); k != nil { // else it was revoked in the same moment
 		info = s.infoOf(k.Key)
 	}
 	info.Key = secret

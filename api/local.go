@@ -37,8 +37,8 @@ func (s *Server) identifyLocal(r *request) error {
 	if err != nil {
 		return belfry.Errorf(belfry.BadParameter, "the header %s must be the name of a customer in the encoding of a path", CustomerHeader)
 	}
-	c, ok := s.Tree.CustomerNamed(name)
-	if all := s.Tree.Customers(); !ok && given == "" && len(all) > 0 {
+	c, ok := s.Tree.Access().CustomerNamed(name)
+	if all := s.Tree.Access().Customers(); !ok && given == "" && len(all) > 0 {
 		c, ok = all[0], true // the default customer was removed
 	}
 	if !ok {

@@ -33,14 +33,14 @@ func TestLocal(t *testing.T) {
 	h := newBulkHouse(t)
 	const acme = CustomerHeader + ": a%20%C3%A9%2Fb" // "a é/b"
 	h.askLocal(201, "POST", "/api/customers", `{"name":"a é/b","administrator":false}`)
-	made, _ := h.tree.CustomerNamed("a é/b")
-	if users := h.tree.Users(made.ID); len(users) != 0 {
+	made, _ := h.tree.Access().CustomerNamed("a é/b")
+	if users := h.tree.Access().Users(made.ID); len(users) != 0 {
 		t.Errorf("the customer has users: %v", users)
 	}
 	h.askLocal(201, "POST", "/api/users", `{"name":"eve","role":"viewer","password":"pw"}`, acme) // any password
 	h.askLocal(200, "PUT", "/api/users/eve", `{"password":"x"}`, acme)
 	h.askLocal(201, "POST", "/api/keys", `{"name":"k","level":"read","expires":"1ms"}`, acme)
-	if k, ok := h.tree.KeyNamed(made.ID, "k"); !ok || k.Creator != "shell" || k.Expires == 0 {
+	if k, ok := h.tree.Access().KeyNamed(made.ID, "k"); !ok || k.Creator != "shell" || k.Expires == 0 {
 		t.Errorf("key %+v", k)
 	}
 	if text := h.askLocal(200, "GET", "/api/session", "", acme).Body.String(); !strings.Contains(text, `"customer":"a é/b"`) || !strings.Contains(text, `"user":"shell"`) {
@@ -65,7 +65,7 @@ func TestLocalEvents(t *testing.T) {
 	h.sink = func(r *belfry.Record) {
 		for _, b := range r.Batches {
 			if by := b.Column("user"); b.Collection == belfry.Events && by != nil {
-				told = append(told, h.tree.CustomerName(b.Customer)+": "+by.Texts[0]+": "+b.Column("info").Texts[0])
+				told = append(told, h.tree.Access().CustomerName(b.Customer)+": "+by.Texts[0]+": "+b.Column("info").Texts[0])
 			}
 		}
 	}

@@ -61,14 +61,14 @@ func TestKeyFromElsewhere(t *testing.T) {
 			t.Errorf("%s: %d %s", peer, status, text)
 		}
 	}
-	used := h.tree.Keys(1)[0].LastUse
+	used := h.tree.Access().Keys(1)[0].LastUse
 	h.advance(1e9)
 	for _, peer := range []string{"198.51.101.1:1234", "[2001:db8::2]:99", "127.0.0.1:1", "@", ""} {
 		if status, text := ask(peer, key); status != 401 || text != unknown {
 			t.Errorf("%s: %d %s, an unknown key gets %s", peer, status, text, unknown)
 		}
 	}
-	if now := h.tree.Keys(1)[0].LastUse; now != used {
+	if now := h.tree.Access().Keys(1)[0].LastUse; now != used {
 		t.Errorf("a refused use counts as one: %s, was %s", now, used)
 	}
 }

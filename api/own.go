@@ -35,7 +35,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	if err := s.fields(w, r, &change); err != nil {
 		return err
 	}
-	ticket, _, err := s.tryLogin(w, r, s.Tree.CustomerName(r.home), r.login.User.Name)
+	ticket, _, err := s.tryLogin(w, r, s.Tree.Access().CustomerName(r.home), r.login.User.Name)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (s *Server) listPictures(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	pictures, more := s.Tree.Pictures(r.customer, after, limit)
+	pictures, more := s.Tree.Documents().Pictures(r.customer, after, limit)
 	list := make([]pictureInfo, 0, len(pictures))
 	for _, p := range pictures {
 		list = append(list, pictureInfoOf(p))
@@ -114,16 +114,16 @@ func (s *Server) picture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	p := s.Tree.Picture(r.scope(), name)
+	p := s.Tree.Documents().Picture(r.scope(), name)
 	if p == nil {
-		return s.Tree.Unknown(r.scope(), belfry.DocPicture, name)
+		return s.Tree.Documents().Unknown(r.scope(), belfry.DocPicture, name)
 	}
 	image, err := s.Images.Image(r.ctx(), r.customer, p.Hash)
 	if err != nil {
 		return err
 	}
 	if image == nil { // removed in this moment
-		return s.Tree.Unknown(r.scope(), belfry.DocPicture, name)
+		return s.Tree.Documents().Unknown(r.scope(), belfry.DocPicture, name)
 	}
 	h := w.Header()
 	h.Set("Content-Type", p.Type)
@@ -160,7 +160,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 		status = http.StatusCreated
 	}
 	if p == nil { // removed in this moment
-		return s.Tree.Unknown(r.scope(), belfry.DocPicture, name)
+		return s.Tree.Documents().Unknown(r.scope(), belfry.DocPicture, name)
 	}
 	writeJSON(w, status, pictureAnswer{result, pictureInfoOf(p)})
 	return nil

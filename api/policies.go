@@ -67,7 +67,7 @@ func (s *Server) listPolicies(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	list, more := s.Tree.Policies(r.customer, after, limit)
+	list, more := s.Tree.Documents().Policies(r.customer, after, limit)
 	return writePage(w, "policies", list, more)
 }
 
@@ -76,9 +76,9 @@ func (s *Server) policy(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	p := s.Tree.PolicyNamed(r.customer, name)
+	p := s.Tree.Documents().PolicyNamed(r.customer, name)
 	if p == nil {
-		return s.Tree.Unknown(belfry.Whole(r.customer), belfry.DocPolicy, name)
+		return s.Tree.Documents().Unknown(belfry.Whole(r.customer), belfry.DocPolicy, name)
 	}
 	writeJSON(w, http.StatusOK, p)
 	return nil

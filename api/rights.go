@@ -34,7 +34,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 		return 0, nil // the route needs no rights
 	}
 	if r.local {
-		if r.server.Tree.CustomerName(r.customer) == "" {
+		if r.server.Tree.Access().CustomerName(r.customer) == "" {
 			return 0, belfry.Errorf(belfry.UnknownItem, "the customer was removed while the request was under way")
 		}
 		return r.customer, nil
@@ -53,7 +53,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	if !ok {
 		return 0, errUnidentified()
 	}
-	if !r.stranded && r.customer != l.Customer && r.server.Tree.CustomerName(r.customer) == "" {
+	if !r.stranded && r.customer != l.Customer && r.server.Tree.Access().CustomerName(r.customer) == "" {
 		return 0, errStranded(r.login.Session)
 	}
 	if l.User.Level() < r.level || !slices.Equal(l.User.Views, r.login.User.Views) {
@@ -68,7 +68,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 // validKey finds the key of a request and notes that it was used. It is nil for one that is revoked or expired, or is used from an
 // address that it does not accept.
 func (s *Server) validKey(r *request) *meta.Key {
-	k := s.Tree.Key(r.hash)
+	k := s.Tree.Access().Key(r.hash)
 	now := belfry.At(s.Trusted())
 	if k == nil || k.Expires != 0 && k.Expires <= now {
 		return nil
@@ -78,7 +78,7 @@ func (s *Server) validKey(r *request) *meta.Key {
 		s.Accounts.RefuseKey(k.Customer, k.Name, address(r.Request))
 		return nil
 	}
-	k.Used(now)
+	k.NoteUse(now)
 	return k
 }
 

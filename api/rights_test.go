@@ -358,7 +358,7 @@ func TestStrandedSession(t *testing.T) {
 	for _, name := range []string{"acme", "default"} {
 		h.must(h.accounts.SwitchCustomer(hashIn(who), name, belfry.Place{}))
 		r, err := admit("GET", "/api/tree")
-		if err != nil || h.tree.CustomerName(r.customer) != name {
+		if err != nil || h.tree.Access().CustomerName(r.customer) != name {
 			t.Errorf("after choosing %s: %v", name, err)
 		}
 	}

@@ -281,7 +281,7 @@ func (s *Server) turnsFor(r *request, whole bool) *body.Turns {
 // writeReport answers with a rendered report.
 func (s *Server) writeReport(w *answer, status int, text []byte) {
 	if status != http.StatusOK {
-		text = s.Tree.MaskKeys(text) // errors repeat values of the client
+		text = s.Tree.Access().MaskKeys(text) // errors repeat values of the client
 	}
 	w.Header()["Content-Type"] = typeJSON
 	w.Header()["Cache-Control"] = noStore

@@ -29,7 +29,7 @@ func cookie(r *http.Request) (hash belfry.Hash, ok bool) {
 // vouches for.
 func (s *Server) session(ctx context.Context, hash belfry.Hash) (l meta.Login, ok bool) {
 	now := belfry.At(s.Trusted())
-	if l, ok = s.Tree.Session(hash); !ok || l.Session.Over(now) {
+	if l, ok = s.Tree.Access().Session(hash); !ok || l.Session.Over(now) {
 		return l, false
 	}
 	if age := s.limits.Load().SessionAge; age > 0 && l.Session.Created+belfry.Time(age.Microseconds()) <= now {
@@ -38,7 +38,7 @@ func (s *Server) session(ctx context.Context, hash belfry.Hash) (l meta.Login, o
 	if l.User.Subject != "" && (s.Provider == nil || !s.Provider.Vouches(ctx, l)) {
 		return l, false
 	}
-	l.Used(now)
+	l.NoteUse(now)
 	return l, true
 }
 
@@ -52,7 +52,7 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 	r.stranded = false
 	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance {
 		r.customer, r.who = to, accounts.ActingName(r.who)
-		r.stranded = s.Tree.CustomerName(to) == ""
+		r.stranded = s.Tree.Access().CustomerName(to) == ""
 	}
 	// What is remembered for the user is found in the next session, too, and is no key's. Nobody is called like somebody
 	// who acts in a customer that is not the own one.
@@ -185,14 +185,14 @@ func peerAddress(r *http.Request) netip.Addr {
 // person describes the session to its user.
 func (s *Server) person(r *request) sessionInfo {
 	person := sessionInfo{
-		User: r.login.User.Name, Role: r.login.User.RoleName(), Customer: s.Tree.CustomerName(r.customer),
+		User: r.login.User.Name, Role: r.login.User.RoleName(), Customer: s.Tree.Access().CustomerName(r.customer),
 		Expires: r.login.Session.Expires.String(),
 	}
 	if r.stranded {
 		person.Customer = r.login.Session.ActingIn
 	}
 	if r.home != r.customer {
-		home := s.Tree.CustomerName(r.home)
+		home := s.Tree.Access().CustomerName(r.home)
 		person.Home = &home
 	}
 	if r.scope().Limited() {
@@ -203,17 +203,17 @@ func (s *Server) person(r *request) sessionInfo {
 
 func (s *Server) whoAmI(w *answer, r *request) error {
 	if r.login != nil {
-		if l, ok := s.Tree.Session(r.login.Hash); ok {
+		if l, ok := s.Tree.Access().Session(r.login.Hash); ok {
 			r.login = &l // it may just have been renewed
 		}
 		writeJSON(w, http.StatusOK, s.person(r))
 		return nil
 	}
 	if r.local {
-		writeJSON(w, http.StatusOK, sessionInfo{User: r.who, Role: belfry.InstanceAdministrator, Customer: s.Tree.CustomerName(r.customer)})
+		writeJSON(w, http.StatusOK, sessionInfo{User: r.who, Role: belfry.InstanceAdministrator, Customer: s.Tree.Access().CustomerName(r.customer)})
 		return nil
 	}
-	writeJSON(w, http.StatusOK, keyHolder{Key: r.who, Level: r.level, Customer: s.Tree.CustomerName(r.customer), Views: r.narrowed.Views, Addresses: r.narrowed.Addresses})
+	writeJSON(w, http.StatusOK, keyHolder{Key: r.who, Level: r.level, Customer: s.Tree.Access().CustomerName(r.customer), Views: r.narrowed.Views, Addresses: r.narrowed.Addresses})
 	return nil
 }
 

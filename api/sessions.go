@@ -37,7 +37,7 @@ func (s *Server) listSessions(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
 	}
-	found := s.Tree.SessionsOf(r.login.Customer, r.login.User.Name, belfry.At(s.Trusted()))
+	found := s.Tree.Access().SessionsOf(r.login.Customer, r.login.User.Name, belfry.At(s.Trusted()))
 	list := make([]ownSession, 0, len(found))
 	for _, l := range found {
 		list = append(list, sessionOf(l, r.login.Hash))

@@ -104,7 +104,7 @@ func TestSessionsUsed(t *testing.T) {
 		if got, want := list[0].LastUse, belfry.At(h.now).String(); got != want {
 			t.Errorf("last use %s, want %s", got, want)
 		}
-		if n := len(h.tree.SessionsUsed()); n != unstored {
+		if n := len(h.tree.Access().UnsavedSessionUses()); n != unstored {
 			t.Errorf("%d uses are not stored, want %d", n, unstored)
 		}
 	}

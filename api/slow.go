@@ -97,7 +97,7 @@ func (s *Server) noteQuery(r *request, params params, began time.Time, rows int,
 }
 
 func (s *Server) keyless(text string) string {
-	text = string(s.Tree.MaskKeys([]byte(text)))
+	text = string(s.Tree.Access().MaskKeys([]byte(text)))
 	text = input.HideKeys(text)
 	if len(text) > slowText {
 		text = strings.ToValidUTF8(text[:slowText], "") + "…"

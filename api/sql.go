@@ -304,7 +304,7 @@ func (s *Server) compile(r *request, q *sqlQuery) error {
 			return err
 		}
 	}
-	return q.plan.Resolve(r.ctx(), s.Tree)
+	return q.plan.Resolve(r.ctx(), s.Tree.History())
 }
 
 // outside writes to a client; the stopwatch of the query is paused meanwhile.

@@ -28,7 +28,7 @@ type streams struct {
 
 func newStreams(t *testing.T, timing func(*live.Timing)) *streams {
 	s := &streams{rig: newRig(t)}
-	main, err := s.Tree.Place(belfry.Whole(1), "", "")
+	main, err := s.Tree.Container(belfry.Whole(1), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func (s *Server) system(w *answer, r *request) error {
 	} else {
 		h.Ready = true
 	}
-	h.Queries.Slowest = s.slow.list(whose, s.Now(), s.Tree.CustomerName)
+	h.Queries.Slowest = s.slow.list(whose, s.Now(), s.Tree.Access().CustomerName)
 	writeJSON(w, http.StatusOK, h)
 	return nil
 }

@@ -24,7 +24,7 @@ type treeRig struct {
 
 func newTreeRig(t *testing.T) *treeRig {
 	s := &treeRig{rig: newRig(t)}
-	key, err := json.Marshal(s.Tree.Key(belfry.HashOf(readKey)).Key)
+	key, err := json.Marshal(s.Tree.Access().Key(belfry.HashOf(readKey)).Key)
 	if err != nil {
 		t.Fatal(err)
 	}

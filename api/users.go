@@ -89,7 +89,7 @@ func (s *Server) listUsers(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	users, more := s.Tree.UsersAfter(r.customer, after, limit)
+	users, more := s.Tree.Access().UsersAfter(r.customer, after, limit)
 	list := make([]userInfo, 0, len(users))
 	for i := range users {
 		list = append(list, userInfoOf(&users[i]))
@@ -121,7 +121,7 @@ func (s *Server) createUser(w *answer, r *request) error {
 // showUser answers with a user as it is now.
 func (s *Server) showUser(w *answer, r *request, status int, name, password string) {
 	info := userInfo{Name: name}
-	if u, ok := s.Tree.User(r.customer, name); ok { // else it was removed in the same moment
+	if u, ok := s.Tree.Access().User(r.customer, name); ok { // else it was removed in the same moment
 		info = userInfoOf(&u)
 	}
 	info.Password = password

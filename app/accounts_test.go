@@ -54,8 +54,8 @@ func TestLogIn(t *testing.T) {
 			t.Errorf("%s %s %s: %v", customer, user, password, err)
 		}
 		if want {
-			l, ok := d.Tree.Session(belfry.HashOf(secret))
-			if c, _ := d.Tree.CustomerNamed("acme"); !ok || l.User.Name != user || (l.Customer == c.ID) != (customer == "acme") {
+			l, ok := d.Tree.Access().Session(belfry.HashOf(secret))
+			if c, _ := d.Tree.Access().CustomerNamed("acme"); !ok || l.User.Name != user || (l.Customer == c.ID) != (customer == "acme") {
 				t.Errorf("%s %s: session %+v", customer, user, l)
 			}
 		}

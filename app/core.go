@@ -87,7 +87,7 @@ func (c *core) engineLimits() engine.Limits { return *c.limits.Load() }
 
 // bootstrap makes the first customer and its administrator, and shows the password unless it was chosen beforehand.
 func (c *core) bootstrap(a *accounts.Accounts) error {
-	if len(c.Tree.Customers()) > 0 {
+	if len(c.Tree.Access().Customers()) > 0 {
 		return nil
 	}
 	password := c.AdminPassword

@@ -19,7 +19,7 @@ func (s *service) demoStep(ctx context.Context) error {
 	if !s.Demo {
 		return nil
 	}
-	c, ok := s.Tree.CustomerNamed(belfry.DefaultCustomer)
+	c, ok := s.Tree.Access().CustomerNamed(belfry.DefaultCustomer)
 	if !ok {
 		return fmt.Errorf("a demo needs the customer %q, which this folder does not have", belfry.DefaultCustomer)
 	}

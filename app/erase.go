@@ -41,7 +41,7 @@ func (s *service) keepErased(ctx context.Context) error {
 func (s *service) erase(ctx context.Context) error {
 	var left []belfry.Removal
 	var ids []belfry.CustomerID
-	for _, r := range s.Tree.Removals() {
+	for _, r := range s.Tree.Access().Removals() {
 		if r.Erased == 0 {
 			left, ids = append(left, r), append(ids, r.Customer)
 		}
@@ -59,7 +59,7 @@ func (s *service) erase(ctx context.Context) error {
 	if err := s.meta.Drain(ctx); err != nil {
 		return err
 	}
-	if err := s.DB.Fold(ctx); err != nil {
+	if err := s.DB.Checkpoint(ctx); err != nil {
 		return err
 	}
 	s.Journal.Turn() // so that the segments with what they sent can go

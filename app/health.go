@@ -153,7 +153,7 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 		Journal: api.HealthJournal{Bytes: r.count("belfry_journal_bytes"), Rows: int(r["belfry_backlog_rows"]), Records: int(r["belfry_backlog_records"])},
 		Memory:  api.HealthMemory{Resident: r.count("process_resident_memory_bytes"), Heap: r.count("go_memstats_heap_alloc_bytes"), Goroutines: int(r["go_goroutines"]), Limit: r.count("belfry_memory_limit_bytes"), Budget: r.by("belfry_memory_budget_bytes")},
 		Queries: api.HealthQueries{Running: int(r["belfry_queries_running"]), Total: r.by("belfry_queries_total")},
-		Items:   map[string]int{}, Streams: int(r["belfry_streams"]), Sessions: s.Tree.CountSessions(c, belfry.At(s.guard.expiry())),
+		Items:   map[string]int{}, Streams: int(r["belfry_streams"]), Sessions: s.Tree.Access().CountSessions(c, belfry.At(s.guard.expiry())),
 		Connections: api.HealthConnected{Open: int(r["belfry_connections{open}"]), Idle: int(r["belfry_connections{idle}"])},
 	}
 	for kind, n := range r.by("belfry_items") {

@@ -147,7 +147,7 @@ func CheckFiles(cfg *config.Config, cat *catalog.Catalog) error {
 
 // importStep imports files at the start. Whatever is wrong with them does not keep the service from running.
 func (s *service) importStep(context.Context) error {
-	for _, err := range s.Tree.Faults() {
+	for _, err := range s.Tree.Documents().Faults() {
 		s.Log.Warn("a class or package of the instance cannot be used any more", "err", message(err))
 	}
 	s.importFiles()

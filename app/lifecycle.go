@@ -108,7 +108,7 @@ func (s *service) tellReloadFailed(wrong error) {
 }
 
 func hasInstanceAdministrator(tree *meta.Tree, c belfry.CustomerID) bool {
-	for _, u := range tree.Users(c) {
+	for _, u := range tree.Access().Users(c) {
 		if u.Level() == belfry.LevelInstance {
 			return true
 		}

@@ -85,8 +85,8 @@ func (s *service) metrics() metrics {
 	for part := range s.budget.parts(s.cfg.Load()) {
 		gauge("belfry_memory_budget_bytes", "Memory that a part of the service may have.", prometheus.Labels{"part": part}, func() float64 { return float64(s.budget.parts(s.cfg.Load())[part]) })
 	}
-	gauge("belfry_items_bytes", "Memory that items and the last values of their indicators take, as they are counted; limits.memory_items is the most.", nil, func() float64 { return float64(s.Tree.Memory()) })
-	gauge("belfry_texts_bytes", "Memory that texts of what customers have set up take; limits.texts is the most.", nil, func() float64 { return float64(s.Tree.Texts()) })
+	gauge("belfry_items_bytes", "Memory that items and the last values of their indicators take, as they are counted; limits.memory_items is the most.", nil, func() float64 { return float64(s.Tree.ItemMemory()) })
+	gauge("belfry_texts_bytes", "Memory that texts of what customers have set up take; limits.texts is the most.", nil, func() float64 { return float64(s.Tree.TextMemory()) })
 	gauge("belfry_memory_refusing", "1 while requests are refused because hardly any memory is left.", nil, func() float64 {
 		if s.pressure.check() != nil {
 			return 1

@@ -88,12 +88,12 @@ func (m *memory) open() {
 	m.tree = meta.NewTree(cat)
 	j, err := journal.Open(filepath.Join(m.dir, "journal"), journal.Options{Log: log})
 	m.must(err)
-	rows, err := OpenStore(m.Context(), usedEngine, store.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.Dimensions})
+	rows, err := OpenStore(m.Context(), usedEngine, store.Config{Dir: filepath.Join(m.dir, "rows"), Catalog: cat, Log: log, Items: m.tree.History().Dimensions})
 	m.must(err)
 	m.rows = newRowStore(rows)
 	m.mover = store.NewMover(m.rows.Store, store.MoverOptions{Log: log})
 	toStore := func(r *belfry.Record) {
-		m.mover.Add(&belfry.Record{Pos: r.Pos, Batches: append(m.tree.Dimension(r), r.Batches...)})
+		m.mover.Add(&belfry.Record{Pos: r.Pos, Batches: append(m.tree.History().Dimension(r), r.Batches...)})
 	}
 	m.must(j.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
@@ -280,7 +280,7 @@ func (m *memory) want(at belfry.Time) map[facet]string {
 		}
 	}
 	want := map[facet]string{}
-	for n := range m.tree.EachEver(m.ever()) {
+	for n := range m.tree.EachWithRemoved(m.ever()) {
 		item, known := belfry.RowID(n.Number).String(), false
 		for part := range facets {
 			_, ok := last[facet{item, part}]
@@ -402,7 +402,7 @@ func newMemory(t *testing.T, seed uint64) *memory {
 	}
 	m.open()
 	m.must(accounts.New(accounts.Config{Engine: m.seq}).Bootstrap("hash"))
-	c, _ := m.tree.CustomerNamed(belfry.DefaultCustomer)
+	c, _ := m.tree.Access().CustomerNamed(belfry.DefaultCustomer)
 	m.who, m.marks = engine.Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: "op"}, []belfry.Time{belfry.At(m.now)}
 	_, _, err := m.intake.Provision(t.Context(), m.who, "custom", strings.NewReader("name\nr0\nr1\n"), intake.Options{})
 	m.must(err)
@@ -534,7 +534,7 @@ func TestSnapshots(t *testing.T) {
 
 // ever lists all items, removed ones included.
 func (m *memory) ever() (nodes []*meta.Node) {
-	for list, err := range m.tree.Then(m.Context(), m.who.Customer, 0) {
+	for list, err := range m.tree.History().ItemsAt(m.Context(), m.who.Customer, 0) {
 		m.must(err)
 		nodes = append(nodes, list...)
 	}

@@ -20,7 +20,7 @@ func (s *service) purge(ctx context.Context) {
 	purged, err := s.DB.Purge(ctx, before, func(ids []belfry.ID) error { return s.rows.ForgetItems(ctx, ids) })
 	if err == nil && purged > 0 {
 		s.Log.Info("removed items purged", "items", purged, "before", before)
-		err = s.Tree.Purged(ctx)
+		err = s.Tree.History().Purged(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("removed items without rows not deleted", "err", err)

@@ -188,8 +188,8 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err := s.removeMissed(ctx); err != nil {
 		return err
 	}
-	err = s.Tree.Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
-	if err != nil || s.Tree.Settled() == 0 {
+	err = s.Tree.History().Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
+	if err != nil || s.Tree.Recovery().Removed() == 0 {
 		return err
 	}
 	return s.rows.NamesUpTo(ctx, s.Stored) // what was found to be removed has this position
@@ -201,10 +201,10 @@ func (s *service) removeMissed(ctx context.Context) error {
 	if !s.HasGaps() {
 		return nil
 	}
-	var missed []meta.Missed
+	var missed []meta.LostRemoval
 	err := s.rows.RemovedItems(ctx, func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string) {
-		if s.Tree.MayExist(id) {
-			missed = append(missed, meta.Missed{ID: id, Customer: c, Kind: k, Name: name})
+		if s.Tree.Recovery().MayExist(id) {
+			missed = append(missed, meta.LostRemoval{ID: id, Customer: c, Kind: k, Name: name})
 		}
 	})
 	if err != nil {
@@ -213,12 +213,12 @@ func (s *service) removeMissed(ctx context.Context) error {
 		}
 		s.Log.Warn("items whose removal was lost may exist again", "err", err)
 	}
-	return s.Tree.RemoveMissed(ctx, missed, belfry.At(time.Now()))
+	return s.Tree.Recovery().ApplyLostRemovals(ctx, missed, belfry.At(time.Now()))
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Labels: s.Tree, Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: func(err error) string { return explainRows(s.cfg.Load(), err) }})
-	s.meta = sqlite.NewMover(s.DB, sqlite.MoverOptions{States: s.Tree.States, MaxBytes: s.budget.metadata, Removed: s.Tree.Forget, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
+	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Labels: s.Tree.History(), Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: func(err error) string { return explainRows(s.cfg.Load(), err) }})
+	s.meta = sqlite.NewMover(s.DB, sqlite.MoverOptions{States: s.Tree.States, MaxBytes: s.budget.metadata, Removed: s.Tree.History().Archived, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.movers.rows = start("row mover", s.store.Run, s.failed)
 	s.movers.meta = start("metadata mover", behind(s.meta.Run), s.failed)
 	return s.meta.RecountAnswers(ctx)
@@ -228,7 +228,7 @@ func (s *service) startMovers(ctx context.Context) error {
 // know its items yet; then their names are all that the store needs. It gets them first: a removal that the replay has found by itself is
 // not in the store, and once the database has it no start brings its name again.
 func (s *service) carryOn(ctx context.Context) error {
-	defer s.Tree.ForgetLoaded()
+	defer s.Tree.Recovery().End()
 	const atOnce = 50_000 // items and rows whose records share a commit of names: one for each record would take long
 	var names []*belfry.Batch
 	var held []*belfry.Record // not in the database before their names are in the store
@@ -248,7 +248,7 @@ func (s *service) carryOn(ctx context.Context) error {
 	err := s.Replay(ctx, func(r *belfry.Record, fresh bool) error {
 		if fresh {
 			if r.Pos <= s.Moved {
-				names = append(names, s.Tree.Dimension(r)...)
+				names = append(names, s.Tree.History().Dimension(r)...)
 			}
 			held, count = append(held, r), count+len(r.Items)+r.Rows()
 		}
@@ -275,7 +275,7 @@ func (s *service) carryOn(ctx context.Context) error {
 
 // toStore hands a record to the row store, the names of its items before the rows about them.
 func (s *service) toStore(r *belfry.Record) {
-	names := s.Tree.Dimension(r)
+	names := s.Tree.History().Dimension(r)
 	if names == nil {
 		s.store.Add(r)
 		return

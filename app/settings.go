@@ -51,7 +51,7 @@ func (s *service) settingsStep(context.Context) error {
 // adopt puts in force what is stored, over the base, and tells what has changed.
 func (s *service) adopt() (changed []string) {
 	old := s.cfg.Load()
-	next := s.sound(s.Tree.Settings(0))
+	next := s.sound(s.Tree.Documents().Settings(0))
 	changed, _ = config.Differences(old, next)
 	s.findZones(s.Tree, next)
 	s.use(next)
@@ -80,7 +80,7 @@ func (s *settings) findZones(tree *meta.Tree, c *config.Config) {
 	if z.instance, err = c.Zone(); err != nil {
 		z.instance = time.Local // a wrong one is refused before it gets here
 	}
-	for c, name := range tree.CustomerSetting(customerZone) {
+	for c, name := range tree.Documents().CustomerSetting(customerZone) {
 		if zone, err := status.ParseZone(name, z.instance); err == nil {
 			z.of[c] = zone
 		}
@@ -109,7 +109,7 @@ func (s *service) rezone() {
 
 // listSettings lists what an administrator may see: those of the instance with all, others with what concerns their data.
 func (s *service) listSettings(c belfry.CustomerID, l belfry.Level) (list []api.Setting) {
-	cfg, stored := s.cfg.Load(), s.Tree.Settings(0)
+	cfg, stored := s.cfg.Load(), s.Tree.Documents().Settings(0)
 	s.settings.mu.Lock()
 	base := s.base
 	s.settings.mu.Unlock()
@@ -142,7 +142,7 @@ func customerSetting(tree *meta.Tree, c belfry.CustomerID) api.Setting {
 		Name: customerZone, Value: "", Default: "", From: config.FromDefault, Change: true, Scope: "customer",
 		Help: "zone of times that users and keys of this customer give without one; empty: that of the instance",
 	}
-	if name, ok := tree.Settings(c)[customerZone]; ok {
+	if name, ok := tree.Documents().Settings(c)[customerZone]; ok {
 		set.Value, set.From = name, config.FromStore
 	}
 	return set
@@ -184,7 +184,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 	if len(own) == 0 {
 		return nil
 	}
-	if err := s.seq.Definitions().PutSettings(who, who.Customer, own, s.Tree.Settings(who.Customer)); err != nil {
+	if err := s.seq.Definitions().PutSettings(who, who.Customer, own, s.Tree.Documents().Settings(who.Customer)); err != nil {
 		return err
 	}
 	s.findZones(s.Tree, s.cfg.Load())
@@ -203,7 +203,7 @@ func valuesOf(cfg *config.Config, settings map[string]*string) map[string]string
 
 // checkSettings finds what is wrong with changes of the instance's settings.
 func (s *service) checkSettings(l belfry.Level, changes map[string]*string) error {
-	stored := s.Tree.Settings(0)
+	stored := s.Tree.Documents().Settings(0)
 	if stored == nil {
 		stored = map[string]string{}
 	}

@@ -40,7 +40,7 @@ func (s *service) keepSnapshots(ctx context.Context) error {
 // none: there is nothing before that would have to be read.
 func (s *service) snapshots(ctx context.Context, day belfry.Time) (all bool) {
 	all = true
-	for _, c := range s.Tree.Customers() {
+	for _, c := range s.Tree.Access().Customers() {
 		if c.Created >= day {
 			continue
 		}

@@ -202,7 +202,7 @@ func (i *inspection) port(name string, before, answers map[string]string) (colum
 	}
 	near := i.s.reservations.overlapping(own.listen)
 	others := func(cl reservation) bool { return cl.customer != own.customer }
-	if !i.s.tree.MayListen(own.customer, own.listen) || slices.ContainsFunc(near, others) {
+	if !i.s.tree.Access().MayListen(own.customer, own.listen) || slices.ContainsFunc(near, others) {
 		return "listen", notGranted(own.listen)
 	}
 	if before != nil && reservationOf(own.customer, name, before) == own {
@@ -257,7 +257,7 @@ func (s *Supervisor) outside(scope belfry.Scope, claims []reservation) (yes bool
 		if e == nil {
 			return
 		}
-		within := e.Within(scope)
+		within := e.Visibility(scope)
 		yes = slices.ContainsFunc(claims, func(cl reservation) bool { return !within.Has(e.Resource(cl.name)) })
 	})
 	return yes

@@ -218,7 +218,7 @@ func (s *Supervisor) task(id belfry.ID) (t Task, mode belfry.Mode, known bool) {
 		t.Answers[q.Name] = cmp.Or(a.Answers[q.Name], q.Default)
 	}
 	listen := t.Answers["listen"]
-	t.Denied = listen != "" && !s.tree.MayListen(a.Customer, listen)
+	t.Denied = listen != "" && !s.tree.Access().MayListen(a.Customer, listen)
 	for _, p := range pt.Parts {
 		t.Objects = append(t.Objects, p.ObjectName(a.Name))
 	}

@@ -117,7 +117,7 @@ func newFixtureWith(t *testing.T, kinds map[string]Kind, wrap func(Sink) Sink) *
 	if err := h.accounts.Bootstrap("no password"); err != nil {
 		t.Fatal(err)
 	}
-	c, _ := h.tree.CustomerNamed("default")
+	c, _ := h.tree.Access().CustomerNamed("default")
 	h.who = engine.Sender{Scope: belfry.Whole(c.ID), Name: "test"}
 	watching, end := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -284,7 +284,7 @@ func TestSupervisorFailure(t *testing.T) {
 		t.Errorf("the resource is %v", s.Status)
 	}
 	h.tree.Read(h.who.Customer, func(e *meta.Tenant) {
-		if got := e.Resource("Bad").Info(); got == "" || got != e.Resource("Bad").Only().Info() {
+		if got := e.Resource("Bad").Info(); got == "" || got != e.Resource("Bad").OnlyItem().Info() {
 			t.Errorf("the resource says %q", got)
 		}
 	})

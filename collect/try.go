@@ -48,7 +48,7 @@ func (s *Supervisor) Try(ctx context.Context, scope belfry.Scope, resource strin
 	if err != nil {
 		return nil, err
 	}
-	runs := s.tree.ScopeOf(scope.Customer, task.Author)
+	runs := s.tree.Access().ScopeOf(scope.Customer, task.Author)
 	if t.Script != nil {
 		runs = scope // as if the user had provisioned it
 	}
@@ -76,7 +76,7 @@ func (s *Supervisor) dryRun(ctx context.Context, out *Tried, runs, sees belfry.S
 		out.fail(fmt.Errorf("script: %w", err))
 	}
 	s.tree.Read(sees.Customer, func(e *meta.Tenant) {
-		visible := e.Within(sees)
+		visible := e.Visibility(sees)
 		out.Feeds = slices.DeleteFunc(out.Feeds, func(row belfry.TriedRow) bool { return e == nil || !visible.Has(e.Resource(row.Resource)) })
 	})
 	return nil
@@ -94,7 +94,7 @@ func (s *Supervisor) findReceiver(scope belfry.Scope, name string) (t Task, err 
 		if e == nil {
 			return
 		}
-		if within := e.Within(scope); within.Has(e.Resource(name)) {
+		if within := e.Visibility(scope); within.Has(e.Resource(name)) {
 			n = e.Resource(name)
 		}
 	})

@@ -47,7 +47,7 @@ func (d *Demo) newest() (at time.Time) {
 			return
 		}
 		for _, o := range d.plan.objects {
-			if n, _ := e.Inside(o.resource, o.name); n != nil {
+			if n, _ := e.ObjectAndView(o.resource, o.name); n != nil {
 				last = max(last, n.State.LastData)
 			}
 		}
@@ -139,7 +139,7 @@ func (d *Demo) present(all []*object) []*object {
 			if e == nil { // the whole customer
 				return true
 			}
-			n, _ := e.Inside(o.resource, o.name)
+			n, _ := e.ObjectAndView(o.resource, o.name)
 			return n == nil || n.Class.Name != o.class
 		})
 	})

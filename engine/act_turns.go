@@ -93,7 +93,7 @@ func (p *acting) split() []Named {
 	var barred []*meta.Node
 	p.seq.cfg.Tree.Read(p.who.Customer, func(e *meta.Tenant) {
 		if e != nil {
-			barred = slices.Collect(maps.Values(e.Barred()))
+			barred = slices.Collect(maps.Values(e.NamedWithBar()))
 		}
 	})
 	if len(barred) == 0 && !strings.Contains(p.Items, `\`) {

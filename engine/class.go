@@ -54,7 +54,7 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 			return classUnchanged, l, "class " + def.Name, nil // an earlier request may have been interrupted
 		}
 	}
-	if t.Tenant.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
+	if t.Tenant.CountClasses() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
 		return "", l, "", belfry.Errorf(belfry.BadParameter, "there are %d classes of your own already, as many as are allowed; remove some", maxClasses)
 	}
 	if err := t.Budget().ReserveDocument(belfry.DocClass, def.Name, l.Class); err != nil {
@@ -105,7 +105,7 @@ func (d Definitions) DeleteClass(who Sender, name string, r Repeat) error {
 	}})
 	switch {
 	case errors.Is(err, errNoClass):
-		return d.seq.cfg.Tree.Unknown(belfry.Whole(who.Customer), belfry.DocClass, name) // compares many names, so not in the sequencer
+		return d.seq.cfg.Tree.Documents().Unknown(belfry.Whole(who.Customer), belfry.DocClass, name) // compares many names, so not in the sequencer
 	case err != nil:
 		return err
 	}

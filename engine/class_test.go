@@ -124,7 +124,7 @@ func TestImportClasses(t *testing.T) {
 	}
 	f := func(c belfry.CustomerID, class string, source catalog.Source, indicator string) {
 		t.Helper()
-		l, ok := b.Tree.ClassNamed(c, class)
+		l, ok := b.Tree.Documents().ClassNamed(c, class)
 		if !ok || l.Source != source || l.Indicators[0].Name != indicator {
 			t.Errorf("class %s of customer %d: %+v", class, c, l)
 		}

@@ -16,10 +16,10 @@ import (
 // An item has one valid entry. If its time moves later, as with every row, the entry stays, and the item is checked once in
 // vain.
 type clock struct {
-	since   belfry.Time              // when this process started, or the clock was last set
-	entries moments                  // by time
-	next    meta.Sparse[belfry.Time] // by item: the valid entry; 0: none
-	unseen  map[belfry.ID]bool       // objects to evaluate when they are due, see Tx.reevaluate
+	since   belfry.Time                   // when this process started, or the clock was last set
+	entries moments                       // by time
+	next    meta.SparseArray[belfry.Time] // by item: the valid entry; 0: none
+	unseen  map[belfry.ID]bool            // objects to evaluate when they are due, see Tx.reevaluate
 }
 
 type moment struct {
@@ -114,7 +114,7 @@ func (s *Sequencer) startClock() {
 	now := s.Now()
 	s.clock.since = now
 	s.since.Store(int64(now))
-	for _, c := range s.cfg.Tree.Customers() {
+	for _, c := range s.cfg.Tree.Access().Customers() {
 		s.cfg.Tree.Tenant(c.ID).All(func(n *meta.Node) bool {
 			s.schedule(n)
 			if n.State.Operator.HasWindows() {

@@ -32,7 +32,7 @@ func TestClockRuns(t *testing.T) {
 		if err := enginetest.Bootstrap(g.Sequencer); err != nil {
 			t.Fatal(err)
 		}
-		c, _ := g.tree.CustomerNamed(belfry.DefaultCustomer)
+		c, _ := g.tree.Access().CustomerNamed(belfry.DefaultCustomer)
 		g.who = engine.Sender{Scope: belfry.Whole(c.ID), Name: operator}
 		begin := belfry.At(time.Now())
 		g.outage(t, begin)

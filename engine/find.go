@@ -65,7 +65,9 @@ func (f Finder) ObjectsNamed(name string) (list []*meta.Node) {
 			list = append(list, n)
 		}
 	}
-	f.t.Tenant.ObjectsNamed(name, add)
+	for n := range f.t.Tenant.ObjectsNamed(name) {
+		add(n)
+	}
 	for _, n := range f.t.s.namedObjects(f.t.Tenant.ID, name) {
 		add(n)
 	}
@@ -74,11 +76,11 @@ func (f Finder) ObjectsNamed(name string) (list []*meta.Node) {
 
 // ViewsNamed lists the views of that name in all resources.
 func (f Finder) ViewsNamed(name string) (list []*meta.Node) {
-	f.t.Tenant.ViewsNamed(name, func(n *meta.Node) {
+	for n := range f.t.Tenant.ViewsNamed(name) {
 		if !f.t.s.gone[n.ID] && f.t.Sees(n) {
 			list = append(list, n)
 		}
-	})
+	}
 	return list
 }
 

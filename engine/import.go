@@ -40,7 +40,7 @@ func (s *Sequencer) reevaluateClasses(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	for _, c := range s.cfg.Tree.Customers() {
+	for _, c := range s.cfg.Tree.Access().Customers() {
 		var rest []string
 		err := s.Do(&Command{Customer: c.ID, Alone: true, Decide: func(t *Tx) error {
 			for _, name := range names {
@@ -146,7 +146,7 @@ func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 
 // eachTenant adds events and rows of the audit trail to every customer, in one record.
 func (t *Tx) eachTenant(f func(*meta.Tenant, *other)) {
-	for _, c := range t.seq.cfg.Tree.Customers() {
+	for _, c := range t.seq.cfg.Tree.Access().Customers() {
 		e := t.seq.cfg.Tree.Tenant(c.ID)
 		t.writeInTenant(e, func(o *other) { f(e, o) })
 	}

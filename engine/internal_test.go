@@ -57,7 +57,7 @@ func TestInternalOnce(t *testing.T) {
 			}
 		}
 	}
-	customers := b.Config.Tree.Customers()
+	customers := b.Config.Tree.Access().Customers()
 	if len(customers) != 4 {
 		t.Fatalf("%d customers", len(customers))
 	}

@@ -5,7 +5,7 @@ import (
 	"belfry/meta"
 )
 
-// Items and the last values of their indicators are kept in memory, which is limited, see meta.Tree.Memory. At the limit, rows
+// Items and the last values of their indicators are kept in memory, which is limited, see meta.Tree.ItemMemory. At the limit, rows
 // that create items or add more or longer values are rejected. All others are accepted.
 
 // itemGrowth is the memory that a round adds to items.
@@ -81,7 +81,7 @@ func itemRoom(limit, own int64, alone, first bool) (most, all int64) {
 
 // itemMemory returns the memory of the items of the customer and of all customers, including the round.
 func (t *Tx) itemMemory() (own, all int64) {
-	return t.Tenant.Memory() + t.s.growth.by[t.Tenant.ID], t.seq.cfg.Tree.Memory() + t.s.growth.all
+	return t.Tenant.ItemMemory() + t.s.growth.by[t.Tenant.ID], t.seq.cfg.Tree.ItemMemory() + t.s.growth.all
 }
 
 // roomForItems rejects growth of items by that many bytes if it exceeds the limit; first: an item is created.
@@ -91,7 +91,7 @@ func (t *Tx) roomForItems(column string, grow int64, first bool) *belfry.RowErro
 		return nil
 	}
 	own, all := t.itemMemory()
-	most, mostOfAll := itemRoom(limit, own+grow, t.seq.cfg.Tree.Alone(), first)
+	most, mostOfAll := itemRoom(limit, own+grow, t.seq.cfg.Tree.SingleCustomer(), first)
 	switch {
 	case own+grow <= most && all+grow <= mostOfAll:
 		return nil

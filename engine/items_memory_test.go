@@ -29,12 +29,12 @@ func (b *bench) fillWith(t testing.TB, columns, values string, objects ...string
 // what is counted is what is there, also after a restart and a removal.
 func TestItemsMemory(t *testing.T) {
 	b := newBench(t)
-	before := b.Tree.Memory()
+	before := b.Tree.ItemMemory()
 	b.provision(t, "web01")
 	long := strings.Repeat("x", 30_000)
 	b.fillWith(t, "i1,i2", "1,up", "old")
 	small := meta.ItemSize(belfry.KindObject, "old", "") + meta.WidthSize(2, 2) + meta.TextSize(2)
-	if got := b.Tree.Memory() - before; got != meta.ItemSize(belfry.KindResource, "web01", "custom")+small {
+	if got := b.Tree.ItemMemory() - before; got != meta.ItemSize(belfry.KindResource, "web01", "custom")+small {
 		t.Fatalf("a resource with an object takes %d bytes", got)
 	}
 	const limit = 240_000 // 210,000 for new objects
@@ -45,7 +45,7 @@ func TestItemsMemory(t *testing.T) {
 	}
 	r = b.fillWith(t, "i1,i2", "1,"+long, names("new", 10)...)
 	if r.Accepted != 5 || r.Rejected != 5 || r.Created.Objects != 5 {
-		t.Fatalf("rows of ten new objects: %s, %d bytes", enginetest.Brief(r), b.Tree.Memory())
+		t.Fatalf("rows of ten new objects: %s, %d bytes", enginetest.Brief(r), b.Tree.ItemMemory())
 	}
 	if e := r.Errors[0]; e.Row != 6 || e.Code != belfry.LimitReached || e.Column != "object" || !strings.Contains(e.Message, "205.1 KiB are allowed") {
 		t.Errorf("%+v", e)
@@ -53,10 +53,10 @@ func TestItemsMemory(t *testing.T) {
 	if got := b.Tree.Tenant(b.Who.Customer).Count(belfry.KindObject); got != 6 {
 		t.Errorf("%d objects: a refused row has left one", got)
 	}
-	full := b.Tree.Memory()
+	full := b.Tree.ItemMemory()
 	b = b.restart(t, 0)
-	if b.Memory.Store(limit); b.Tree.Memory() != full {
-		t.Errorf("%d bytes after a restart, were %d", b.Tree.Memory(), full)
+	if b.Memory.Store(limit); b.Tree.ItemMemory() != full {
+		t.Errorf("%d bytes after a restart, were %d", b.Tree.ItemMemory(), full)
 	}
 	if r := b.fillWith(t, "i1,i2", "2,down", "old", "new1", "short", "short2"); r.Accepted != 4 || r.Created.Objects != 2 {
 		t.Errorf("shorter texts, and small objects that find room: %s", enginetest.Brief(r))
@@ -67,21 +67,21 @@ func TestItemsMemory(t *testing.T) {
 	if _, r := b.send(t, "type,resname,object,timestamp,i2\ndata,web01,short2,"+belfry.At(b.Time().Add(-time.Hour)).String()+","+long+"\n", intake.Options{}); r.Accepted != 1 {
 		t.Errorf("a late row, whose text is not kept: %s", enginetest.Brief(r))
 	}
-	if _, r := b.bulk(t, true, "custom", "name\nweb01\n", intake.Options{}); r.Accepted != 1 || b.Tree.Memory() != before {
-		t.Errorf("%s; %d bytes are left of what was removed, %d were there", enginetest.Brief(r), b.Tree.Memory(), before)
+	if _, r := b.bulk(t, true, "custom", "name\nweb01\n", intake.Options{}); r.Accepted != 1 || b.Tree.ItemMemory() != before {
+		t.Errorf("%s; %d bytes are left of what was removed, %d were there", enginetest.Brief(r), b.Tree.ItemMemory(), before)
 	}
 }
 
 // TestItemsOfCollectors: a resource that pings counts for what its collector keeps, too, when it is made and for whether there is room for it.
 func TestItemsOfCollectors(t *testing.T) {
 	b := newBench(t)
-	before := b.Tree.Memory()
+	before := b.Tree.ItemMemory()
 	ping := func(names ...string) belfry.Report {
 		_, r := b.bulk(t, false, "network-ping", "name,ip_address_fqdn\n"+strings.Join(names, ",127.0.0.1\n")+",127.0.0.1\n", intake.Options{})
 		return r
 	}
 	ping("p0")
-	each := b.Tree.Memory() - before
+	each := b.Tree.ItemMemory() - before
 	if bare := meta.ItemSize(belfry.KindResource, "p0", "custom") + meta.ItemSize(belfry.KindObject, "p0 - Ping", ""); each < bare+400 {
 		t.Errorf("a resource that pings counts %d bytes, one with such an object %d", each, bare)
 	}
@@ -89,12 +89,12 @@ func TestItemsOfCollectors(t *testing.T) {
 	if r := ping(names("p", 15)...); r.Created.Resources < 8 || r.Created.Resources > 9 || r.Errors[0].Code != belfry.LimitReached {
 		t.Errorf("room for nine: %s", enginetest.Brief(r))
 	}
-	full := b.Tree.Memory()
-	if b = b.restart(t, 0); b.Tree.Memory() != full {
-		t.Errorf("%d bytes after a restart, were %d", b.Tree.Memory(), full)
+	full := b.Tree.ItemMemory()
+	if b = b.restart(t, 0); b.Tree.ItemMemory() != full {
+		t.Errorf("%d bytes after a restart, were %d", b.Tree.ItemMemory(), full)
 	}
-	if _, r := b.bulk(t, true, "network-ping", "name\n"+strings.Join(names("p", 15), "\n")+"\n", intake.Options{}); b.Tree.Memory() != before {
-		t.Errorf("%s; %d bytes are left of what was removed, %d were there", enginetest.Brief(r), b.Tree.Memory(), before)
+	if _, r := b.bulk(t, true, "network-ping", "name\n"+strings.Join(names("p", 15), "\n")+"\n", intake.Options{}); b.Tree.ItemMemory() != before {
+		t.Errorf("%s; %d bytes are left of what was removed, %d were there", enginetest.Brief(r), b.Tree.ItemMemory(), before)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestItemsOfManyNumbers(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01")
 	b.fillWith(t, "i1", "1", names("n", 100)...)
-	b.Memory.Store(b.Tree.Memory() + 10*meta.WidthSize(99, 0))
+	b.Memory.Store(b.Tree.ItemMemory() + 10*meta.WidthSize(99, 0))
 	if r := b.fillWith(t, "i1,i100", "1,2", names("n", 100)...); r.Accepted != 10 || r.Errors[0].Code != belfry.LimitReached {
 		t.Errorf("%s", enginetest.Brief(r))
 	}
@@ -138,7 +138,7 @@ func TestItemsOfOthers(t *testing.T) {
 	b.Memory.Store(limit)
 	first := b.Who.Customer
 	fill(first, 3000)
-	if alone := b.Tree.Memory(); alone < limit*7/8-1000 || alone > limit*7/8 {
+	if alone := b.Tree.ItemMemory(); alone < limit*7/8-1000 || alone > limit*7/8 {
 		t.Errorf("a customer that is alone has %d of %d bytes", alone, limit)
 	}
 	b.bulk(t, true, "custom", "name\nweb01\n", intake.Options{})
@@ -151,22 +151,22 @@ func TestItemsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(first, 3000)
-	if own := b.Tree.Tenant(first).Memory(); own < limit*21/32-1000 || own > limit*21/32 {
+	if own := b.Tree.Tenant(first).ItemMemory(); own < limit*21/32-1000 || own > limit*21/32 {
 		t.Errorf("one of three has %d of %d bytes", own, limit)
 	}
 	fill(second.ID, 3000)
 	if r := fill(third.ID, 40); r.Accepted < 20 || r.Accepted == 40 {
 		t.Errorf("the third, which has little: %s", enginetest.Brief(r))
 	}
-	if all := b.Tree.Memory(); all > limit {
+	if all := b.Tree.ItemMemory(); all > limit {
 		t.Errorf("all have %d of %d bytes", all, limit)
 	}
 	b.Who.Scope = belfry.Whole(first)
-	before := b.Tree.Memory() - b.Tree.Tenant(second.ID).Memory()
+	before := b.Tree.ItemMemory() - b.Tree.Tenant(second.ID).ItemMemory()
 	if err := b.RemoveCustomer(b.Who, "second"); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.Tree.Memory(); got != before {
+	if got := b.Tree.ItemMemory(); got != before {
 		t.Errorf("%d bytes after a customer was removed, want %d", got, before)
 	}
 }
@@ -248,7 +248,7 @@ func TestThresholdsOfManyObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.fillWith(t, "i1", "1", names("o", 100)...)
-	before := b.Tree.Memory()
+	before := b.Tree.ItemMemory()
 	b.Memory.Store(before + 100*16*200)
 	if err := put("state", 300); belfry.CodeOf(err) != belfry.BadParameter || !strings.Contains(err.Error(), "too many for its 100 objects") {
 		t.Errorf("a class of 300 thresholds: %v", err)
@@ -256,7 +256,7 @@ func TestThresholdsOfManyObjects(t *testing.T) {
 	if err := put("state", 201); err != nil {
 		t.Errorf("a class of 201 thresholds: %v", err)
 	}
-	if got := b.Tree.Memory() - before; got != 100*16*200 {
+	if got := b.Tree.ItemMemory() - before; got != 100*16*200 {
 		t.Errorf("200 thresholds more count for %d bytes", got)
 	}
 	const one = `{"kind":"view","item":"MAIN","thresholds":[{"class":"state","n":1,"thresholds":[{"when":"> 1","status":3}]}]}`
@@ -272,11 +272,11 @@ func TestThresholdsOfManyObjects(t *testing.T) {
 	if got := b.policy(t, "more", one); got != "created" {
 		t.Errorf("a policy: %s", got)
 	}
-	if got := b.Tree.Memory() - before; got != 100*16*100 {
+	if got := b.Tree.ItemMemory() - before; got != 100*16*100 {
 		t.Errorf("99 thresholds more, and one of a policy, count for %d bytes", got)
 	}
 	b.noPolicy(t, "more")
-	if got := b.Tree.Memory() - before; got != 100*16*99 {
+	if got := b.Tree.ItemMemory() - before; got != 100*16*99 {
 		t.Errorf("99 thresholds more count for %d bytes", got)
 	}
 }

@@ -93,7 +93,7 @@ func (c *crowd) pass(by belfry.Time) {
 // faults lists what is not as it should be when all requests have ended.
 func (c *crowd) faults() []string {
 	list := faultsOf(c.tree.Tenant(c.who.Customer))
-	if left := c.tree.Reassessments(c.who.Customer); len(left) > 0 {
+	if left := c.tree.Documents().Reassessments(c.who.Customer); len(left) > 0 {
 		list = append(list, fmt.Sprintf("left are %v", left))
 	}
 	return list

@@ -55,14 +55,14 @@ func (b *bench) modes() map[belfry.Mode]int {
 func (b *bench) checkTurns(t testing.TB, what string, turns int) {
 	t.Helper()
 	for range 100_000 { // what windows and moves have left has its turns between these
-		if len(b.Tree.Reassessments(b.Who.Customer)) == 0 {
+		if len(b.Tree.Documents().Reassessments(b.Who.Customer)) == 0 {
 			break
 		}
 		if err := b.Do(&engine.Command{Customer: b.Who.Customer, Alone: true, Decide: func(*engine.Tx) error { return nil }}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if left := b.Tree.Reassessments(b.Who.Customer); len(left) > 0 {
+	if left := b.Tree.Documents().Reassessments(b.Who.Customer); len(left) > 0 {
 		t.Errorf("%s: left are %v", what, left)
 	}
 	err := b.Do(&engine.Command{Customer: b.Who.Customer, Alone: true, Decide: func(x *engine.Tx) error {
@@ -235,7 +235,7 @@ func TestCoverAfterCrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if left := g.tree.Reassessments(g.who.Customer); len(left) != 1 {
+		if left := g.tree.Documents().Reassessments(g.who.Customer); len(left) != 1 {
 			t.Fatalf("left are %v", left)
 		}
 		if err := g.restart(0); err != nil {

@@ -39,7 +39,7 @@ func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) 
 		return err
 	}})
 	if result == classUnchanged {
-		next = d.seq.cfg.Tree.Picture(belfry.Whole(who.Customer), next.Name)
+		next = d.seq.cfg.Tree.Documents().Picture(belfry.Whole(who.Customer), next.Name)
 	}
 	return result, next, err
 }
@@ -103,7 +103,7 @@ func (d Definitions) DeletePicture(who Sender, name string, r Repeat) error {
 		return nil
 	}})
 	if errors.Is(err, errNoPicture) {
-		return d.seq.cfg.Tree.Unknown(who.Scope, belfry.DocPicture, name) // compares many names, so not in the sequencer
+		return d.seq.cfg.Tree.Documents().Unknown(who.Scope, belfry.DocPicture, name) // compares many names, so not in the sequencer
 	}
 	return err
 }

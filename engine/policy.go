@@ -80,7 +80,7 @@ func (s *Sequencer) definition(e *meta.Tenant, class string) *catalog.Class {
 
 // itemNamed finds the item of a policy.
 func itemNamed(e *meta.Tenant, kind belfry.Kind, name, resource string) (*meta.Node, error) {
-	found := e.OfKind(kind, resourceOf(kind, resource), name, func(*meta.Node) bool { return true })
+	found := e.AllNamed(kind, resourceOf(kind, resource), name, func(*meta.Node) bool { return true })
 	switch {
 	case len(found) == 1:
 		return found[0], nil
@@ -227,7 +227,7 @@ func (d Definitions) DeletePolicy(who Sender, name string, r Repeat) error {
 	}})
 	switch {
 	case errors.Is(err, errNoPolicy):
-		return d.seq.cfg.Tree.Unknown(belfry.Whole(who.Customer), belfry.DocPolicy, name) // compares many names, so not in the sequencer
+		return d.seq.cfg.Tree.Documents().Unknown(belfry.Whole(who.Customer), belfry.DocPolicy, name) // compares many names, so not in the sequencer
 	case err != nil:
 		return err
 	}

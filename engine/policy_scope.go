@@ -33,7 +33,7 @@ type classRules struct {
 
 // policyScopes caches the scope of every item as of the tree.
 type policyScopes struct {
-	known   meta.Sparse[*policyScope] // by item; nil: not computed yet
+	known   meta.SparseArray[*policyScope] // by item; nil: not computed yet
 	none    policyScope
 	watches map[*meta.Policy]*status.Watch
 }
@@ -126,8 +126,8 @@ func (s *Sequencer) dropPolicyScopes() {
 		return
 	}
 	m := &s.policyScopes
-	m.known = meta.Sparse[*policyScope]{}
-	if len(m.watches) > 2*s.cfg.Tree.Policed()+16 {
+	m.known = meta.SparseArray[*policyScope]{}
+	if len(m.watches) > 2*s.cfg.Tree.Documents().CountPolicies()+16 {
 		m.watches = nil // most are of policies that have been replaced
 	}
 }

@@ -431,7 +431,7 @@ func TestPolicyOfRemovedItem(t *testing.T) {
 	if len(b.Records) != before+1 {
 		t.Fatalf("%d records", len(b.Records)-before)
 	}
-	list, _ := b.Tree.Policies(b.Who.Customer, "", 10)
+	list, _ := b.Tree.Documents().Policies(b.Who.Customer, "", 10)
 	if len(list) != 1 || list[0].Name != "on web02" {
 		t.Errorf("left: %v", list)
 	}
@@ -464,7 +464,7 @@ func TestPolicyOfTwoCustomers(t *testing.T) {
 	b.shows(t, "web01/a=0 MAIN=0")
 	b.data(t, "web01", "R2", "a", 61)
 	b.shows(t, "web01/a=0 MAIN=0")
-	if list, _ := b.Tree.Policies(mine.Customer, "", 10); len(list) != 0 {
+	if list, _ := b.Tree.Documents().Policies(mine.Customer, "", 10); len(list) != 0 {
 		t.Error(list)
 	}
 	if err := b.Definitions().DeletePolicy(b.Who, "p", engine.Repeat{}); belfry.CodeOf(err) != belfry.UnknownItem {
@@ -542,7 +542,7 @@ func TestPolicyStored(t *testing.T) {
 	if got := b.policy(t, "p", `{"kind":"object","item":"a","thresholds":[{"n":1,"thresholds":[{"when":">= 5","status":1}]}]}`); got != "created" {
 		t.Fatal(got)
 	}
-	p := b.Tree.PolicyNamed(b.Who.Customer, "p")
+	p := b.Tree.Documents().PolicyNamed(b.Who.Customer, "p")
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

@@ -105,8 +105,8 @@ func (t *Tx) mark(what, how string) string {
 
 // Reassess continues the reassessments that were outstanding when the last process ended. Those that fail are retried later.
 func (s *Sequencer) Reassess() (err error) {
-	for _, c := range s.cfg.Tree.Customers() {
-		list := s.cfg.Tree.Reassessments(c.ID)
+	for _, c := range s.cfg.Tree.Access().Customers() {
+		list := s.cfg.Tree.Documents().Reassessments(c.ID)
 		if bad := s.reassessAll(c.ID, list); bad != nil {
 			err = bad
 			s.finishLater(c.ID, list)

@@ -62,7 +62,7 @@ func TestReassessInTurns(t *testing.T) {
 		if got := b.showing(want); got != manyDisks {
 			t.Errorf("%s: %d of %d objects follow it", what, got, manyDisks)
 		}
-		if left := b.Tree.Reassessments(b.Who.Customer); len(left) > 0 {
+		if left := b.Tree.Documents().Reassessments(b.Who.Customer); len(left) > 0 {
 			t.Errorf("%s: left are %v", what, left)
 		}
 	}
@@ -93,13 +93,13 @@ func TestReassessAfterCrash(t *testing.T) {
 		t.Fatalf("%d objects follow the class", got)
 	}
 	j.left.Store(0)
-	if left := b.Tree.Reassessments(b.Who.Customer); len(left) != 1 || left[0] != "class disk" {
+	if left := b.Tree.Documents().Reassessments(b.Who.Customer); len(left) != 1 || left[0] != "class disk" {
 		t.Fatalf("left are %v", left)
 	}
 	if err := b.Reassess(); err != nil {
 		t.Fatal(err)
 	}
-	if got, left := b.showing(belfry.Major), b.Tree.Reassessments(b.Who.Customer); got != manyDisks || len(left) > 0 {
+	if got, left := b.showing(belfry.Major), b.Tree.Documents().Reassessments(b.Who.Customer); got != manyDisks || len(left) > 0 {
 		t.Errorf("%d objects follow the class, left are %v", got, left)
 	}
 	j.left.Store(3)

@@ -86,7 +86,7 @@ func (t *Tx) Reply(who Sender, r Repeat, reply Reply) {
 	if r.Key != "" {
 		t.rec.Answer = &belfry.Answer{
 			Customer: who.Customer, Key: r.name(who), Request: r.Digest,
-			Status: reply.Status, Body: t.seq.cfg.Tree.MaskKeys(reply.Body), Time: belfry.At(t.seq.cfg.Trusted()),
+			Status: reply.Status, Body: t.seq.cfg.Tree.Access().MaskKeys(reply.Body), Time: belfry.At(t.seq.cfg.Trusted()),
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (b *rulebook) of(def *catalog.Class) *status.Rules {
 
 // rules returns the rules of an item as of the tree.
 func (s *Sequencer) rules(n *meta.Node) *status.Rules {
-	if s.cfg.Tree.Policed() > 0 {
+	if s.cfg.Tree.Documents().CountPolicies() > 0 {
 		return s.policyScope(n).rules(n, n.Class.Def, &s.classRules)
 	}
 	if n.Kind != belfry.KindObject || n.Class.Def == nil {

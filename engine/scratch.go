@@ -10,7 +10,7 @@ import (
 // records to the tree; a failed round is undone by dropping the scratch.
 type scratch struct {
 	drafts []draft
-	index  meta.Sparse[uint32] // by item ID: 1 + place in drafts, 0 when the item has not been touched
+	index  meta.SparseArray[uint32] // by item ID: 1 + place in drafts, 0 when the item has not been touched
 
 	lastID  belfry.ID
 	nextRow map[belfry.CustomerID]belfry.RowID
@@ -104,7 +104,7 @@ func (s *scratch) reset(t *meta.Tree) {
 	s.marked, s.left = false, nil
 	s.grown = 0
 	s.growth.reset()
-	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Policed() > 0
+	s.made, s.namedTo, s.wake, s.unseen, s.policed = nil, 0, nil, nil, t.Documents().CountPolicies() > 0
 }
 
 // keepRoom keeps the memory of changes that have been written for the next turn.

@@ -9,7 +9,7 @@ import (
 // SealSecrets encrypts the secret answers that were stored before their question became secret, or with a key that is no longer
 // the first one. Those that cannot be decrypted stay as they are.
 func (s *Sequencer) SealSecrets() (items int, err error) {
-	for c, ids := range s.cfg.Tree.Unsealed() {
+	for c, ids := range s.cfg.Tree.ItemsToSeal() {
 		err := s.Do(&Command{Customer: c, Alone: true, Decide: func(t *Tx) error {
 			for _, id := range ids {
 				if n := s.cfg.Tree.Node(id); n != nil && n.Removed == 0 && t.sealItem(n) {
@@ -35,7 +35,7 @@ func (t *Tx) sealItem(n *meta.Node) bool {
 		if !secret || secrets.Current(text) {
 			continue
 		}
-		at := meta.SecretPlace{Customer: n.Customer, Item: n.Name, Column: column}
+		at := meta.SecretRef{Customer: n.Customer, Item: n.Name, Column: column}
 		plain, err := secrets.Open(at, text)
 		if err != nil {
 			continue

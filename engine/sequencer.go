@@ -76,9 +76,9 @@ type Limits struct {
 	Columns    int
 	Indicators int // the highest number, at most belfry.MaxIndicators
 	Objects    int // per customer, and as many resources, views and elements together
-	// Texts is the memory for texts of configuration, see meta.Tree.Texts. One customer may use half of it. 0: no limit.
+	// Texts is the memory for texts of configuration, see meta.Tree.TextMemory. One customer may use half of it. 0: no limit.
 	Texts int64
-	// Items is the memory for items and their last values, see meta.Tree.Memory. 0: no limit.
+	// Items is the memory for items and their last values, see meta.Tree.ItemMemory. 0: no limit.
 	Items         int64
 	Receivers     int // resources that listen, per customer
 	Answers       int // under an Idempotency-Key, per customer

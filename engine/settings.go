@@ -15,7 +15,7 @@ import (
 // has the values in effect, for the event.
 func (d Definitions) PutSettings(who Sender, c belfry.CustomerID, settings map[string]*string, before map[string]string) error {
 	return d.seq.Do(&Command{Customer: who.Customer, By: who.Actor(), Alone: true, Decide: func(t *Tx) error {
-		have := d.seq.cfg.Tree.Settings(c)
+		have := d.seq.cfg.Tree.Documents().Settings(c)
 		var changed []string
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			next := settings[name]
@@ -53,11 +53,11 @@ func (s *Sequencer) Zone(c belfry.CustomerID) *time.Location {
 
 // Rezone parses monitoring periods again, after the default time zone has changed.
 func (s *Sequencer) Rezone() error {
-	for _, c := range s.cfg.Tree.Customers() {
+	for _, c := range s.cfg.Tree.Access().Customers() {
 		err := s.Do(&Command{Customer: c.ID, Alone: true, Decide: func(t *Tx) error {
-			s.policyScopes.known = meta.Sparse[*policyScope]{}
+			s.policyScopes.known = meta.SparseArray[*policyScope]{}
 			s.policyScopes.watches = nil
-			if s.cfg.Tree.Policed() == 0 {
+			if s.cfg.Tree.Documents().CountPolicies() == 0 {
 				return nil
 			}
 			t.Tenant.All(func(n *meta.Node) bool {

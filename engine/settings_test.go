@@ -51,10 +51,10 @@ func TestPutSettings(t *testing.T) {
 	put(0, "limits.row_rate", "5")
 	put(who.Customer, "customer.timezone", "UTC")
 	after := b.restart(t, 0)
-	if got := after.Tree.Settings(0)["limits.row_rate"]; got != "5" {
+	if got := after.Tree.Documents().Settings(0)["limits.row_rate"]; got != "5" {
 		t.Errorf("after a restart it is %q", got)
 	}
-	if got := after.Tree.CustomerSetting("customer.timezone")[who.Customer]; got != "UTC" {
+	if got := after.Tree.Documents().CustomerSetting("customer.timezone")[who.Customer]; got != "UTC" {
 		t.Errorf("after a restart the customer has %q", got)
 	}
 	records := len(b.Records)
@@ -64,7 +64,7 @@ func TestPutSettings(t *testing.T) {
 		t.Error("a record was made of what was so already")
 	}
 	put(0, "limits.row_rate", "")
-	if len(b.Tree.Settings(0)) != 0 {
-		t.Errorf("left are %v", b.Tree.Settings(0))
+	if len(b.Tree.Documents().Settings(0)) != 0 {
+		t.Errorf("left are %v", b.Tree.Documents().Settings(0))
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Settle rolls up every view and resource. That changes nothing unless records were lost.
 func (s *Sequencer) Settle() error {
-	for _, c := range s.cfg.Tree.Customers() {
+	for _, c := range s.cfg.Tree.Access().Customers() {
 		err := s.Do(&Command{Customer: c.ID, Alone: true, Urgent: true, Decide: func(t *Tx) error {
 			t.settle()
 			return nil

@@ -63,7 +63,7 @@ func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int)
 // 0: none.
 func (t *Tx) snapshot(at belfry.Time, from uint64, most int) (rows int, next uint64) {
 	var p snapshotPart
-	for number, n := range t.Tenant.From(from) {
+	for number, n := range t.Tenant.NumberedFrom(from) {
 		if len(p.times) == most {
 			next = number
 			break

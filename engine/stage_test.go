@@ -74,7 +74,7 @@ func newStage(j *enginetest.Memory, now belfry.Time) (*stage, error) {
 			return nil, err
 		}
 	}
-	c, _ := g.tree.CustomerNamed(belfry.DefaultCustomer)
+	c, _ := g.tree.Access().CustomerNamed(belfry.DefaultCustomer)
 	g.who = engine.Sender{Scope: belfry.Whole(c.ID), Key: "k", Name: operator}
 	g.events = nil
 	return g, nil
@@ -157,7 +157,7 @@ func (g *stage) restart(down belfry.Time) error {
 			g.faults = append(g.faults, fmt.Sprintf("%s is not after the restart what it was: %+v, was %+v", nameOf(n), now, n))
 		}
 	}
-	if was, is := before.Texts(), g.tree.Texts(); was != is {
+	if was, is := before.TextMemory(), g.tree.TextMemory(); was != is {
 		g.faults = append(g.faults, fmt.Sprintf("texts count for %d after the restart, and %d before", is, was))
 	}
 	var err error

@@ -26,7 +26,7 @@ func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 		return nil
 	}
 	limit := t.seq.cfg.Limits().Texts
-	own, all := t.Tenant.Texts()+t.s.texts[t.Tenant.ID], t.seq.cfg.Tree.Texts()+t.s.grown
+	own, all := t.Tenant.TextMemory()+t.s.texts[t.Tenant.ID], t.seq.cfg.Tree.TextMemory()+t.s.grown
 	most := mostTexts(limit, own+grow)
 	switch {
 	case limit == 0:
@@ -68,7 +68,7 @@ func mebibytes(n int64) string {
 
 // reserveDoc reserves memory for a document, with an error for the whole request.
 func (t *Tx) reserveDoc(kind, name string, body []byte) error {
-	if err := t.reserveTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocTexts(kind, name)); err != nil {
+	if err := t.reserveTexts(meta.DocSize(kind, name, len(body)) - t.Tenant.DocMemory(kind, name)); err != nil {
 		return belfry.Errorf(belfry.BadParameter, "%s", err.Message)
 	}
 	return nil

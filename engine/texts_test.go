@@ -89,11 +89,11 @@ func TestTextsAreLimited(t *testing.T) {
 	for name, try := range tries {
 		n++
 		b.Texts.Store(0)
-		before := b.Tree.Texts()
+		before := b.Tree.TextMemory()
 		if got := try(); got != "taken" {
 			t.Errorf("%s without a limit: %s", name, got)
 		}
-		if grown := b.Tree.Texts() - before; grown < int64(len(long)) {
+		if grown := b.Tree.TextMemory() - before; grown < int64(len(long)) {
 			t.Errorf("%s counts for %d bytes", name, grown)
 		}
 	}
@@ -109,8 +109,8 @@ func TestTextsAreLimited(t *testing.T) {
 	full := func(b2 *bench, when string) {
 		t.Helper()
 		b = b2
-		if b.Tree.Texts() > limit/2 || b.Tree.Texts() < limit/2-int64(len(long))-100 {
-			t.Errorf("%s texts count for %d", when, b.Tree.Texts())
+		if b.Tree.TextMemory() > limit/2 || b.Tree.TextMemory() < limit/2-int64(len(long))-100 {
+			t.Errorf("%s texts count for %d", when, b.Tree.TextMemory())
 		}
 		for name, try := range tries {
 			n++
@@ -172,14 +172,14 @@ func TestTextsOfOthers(t *testing.T) {
 	}
 	b.bulk(t, true, "label", "name\na\n", intake.Options{})
 	b.Texts.Store(0)
-	before := b.Tree.Texts()
+	before := b.Tree.TextMemory()
 	b.Who.Scope = belfry.Whole(first)
 	if err := b.RemoveCustomer(b.Who, "other"); err != nil {
 		t.Fatal(err)
 	}
 	b.Texts.Store(100_000)
-	if r := fill(third.ID); r.Accepted != 1 || b.Tree.Texts() > before+1000 {
-		t.Errorf("after a customer was removed: %s, %d bytes, were %d", enginetest.Brief(r), b.Tree.Texts(), before)
+	if r := fill(third.ID); r.Accepted != 1 || b.Tree.TextMemory() > before+1000 {
+		t.Errorf("after a customer was removed: %s, %d bytes, were %d", enginetest.Brief(r), b.Tree.TextMemory(), before)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestAckTextsAreLimited(t *testing.T) {
 				body += "data,web01," + name + ",heat,web01,90\n"
 			}
 			b.send(t, body, intake.Options{})
-			before := b.Tree.Texts()
+			before := b.Tree.TextMemory()
 			b.Texts.Store(2 * (before + 15_000))
 			f := func(text string, want int, grown int64) {
 				t.Helper()
@@ -259,8 +259,8 @@ func TestAckTextsAreLimited(t *testing.T) {
 					r.Key = key + text
 				}
 				code, out := b.Operate(t, engine.Action{Kind: belfry.KindResource, Items: "web01", Ack: &belfry.Ack{Text: text}}, r)
-				if code != want || b.Tree.Texts() != before+grown {
-					t.Errorf("turns of %d, key %q: %d bytes: %d %+v; texts grew by %d", turn, key, len(text), code, out, b.Tree.Texts()-before)
+				if code != want || b.Tree.TextMemory() != before+grown {
+					t.Errorf("turns of %d, key %q: %d bytes: %d %+v; texts grew by %d", turn, key, len(text), code, out, b.Tree.TextMemory()-before)
 				}
 			}
 			f(strings.Repeat("x", 2000), 400, 0)

@@ -178,7 +178,7 @@ func (f *Folder) Replay(ctx context.Context, each func(r *belfry.Record, fresh b
 		fresh := pos > f.Stored
 		if fresh {
 			news++
-			if err := f.Tree.Replay(r); err != nil {
+			if err := f.Tree.Recovery().Replay(r); err != nil {
 				f.lost(pos, err)
 				finder.insert(e.unused(pos))
 				fresh = false
@@ -199,7 +199,7 @@ func (f *Folder) Replay(ctx context.Context, each func(r *belfry.Record, fresh b
 		}
 		f.Damage = append(f.Damage, text)
 	}
-	if n := f.Tree.Settled(); n > 0 {
+	if n := f.Tree.Recovery().Removed(); n > 0 {
 		f.o.Log.Warn("items were removed because the records of their removal are lost", "items", n)
 	}
 	f.o.Log.Info("journal replayed", "records", records, "fresh", news, "dur", time.Since(start).Round(time.Millisecond))
@@ -253,7 +253,7 @@ func CheckNoFile(dir string) error {
 // already.
 func (f *Folder) Batches(each func(*belfry.Batch) error) error {
 	removed := map[belfry.CustomerID]bool{}
-	for _, r := range f.Tree.Removals() {
+	for _, r := range f.Tree.Access().Removals() {
 		removed[r.Customer] = true
 	}
 	return f.Journal.Replay(0, func(pos belfry.Position, payload []byte) error {

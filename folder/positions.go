@@ -91,12 +91,12 @@ func (f *Folder) olderMetadata(ctx context.Context, o journal.Options, why strin
 // skipItems leaves out item ids, and positions up to pos.
 func (f *Folder) skipItems(ctx context.Context, pos belfry.Position, n belfry.ID) error {
 	f.skipped = true
-	return f.DB.SkipTo(ctx, pos, f.Tree.SkipIDs(n))
+	return f.DB.SkipTo(ctx, pos, f.Tree.Recovery().SkipIDs(n))
 }
 
 // skipRows leaves out row ids of all customers, once everything that is left has been replayed.
 func (f *Folder) skipRows(ctx context.Context) error {
-	return f.DB.SkipRows(ctx, f.Tree.SkipRows(skipRows))
+	return f.DB.SkipRows(ctx, f.Tree.Recovery().SkipRows(skipRows))
 }
 
 // CheckRows compares how far the rows have come with the journal, before anything is replayed.

@@ -112,7 +112,7 @@ func (v *verifier) secrets(ctx context.Context) {
 	path := v.cfg.Inside(v.cfg.Secrets.KeyFile)
 	keys, err := ReadKeys(path)
 	sealed, shut := 0, 0
-	failed := meta.ReadSecrets(ctx, v.places.meta.path, func(p meta.SecretPlace, text string) {
+	failed := meta.ReadSecrets(ctx, v.places.meta.path, func(p meta.SecretRef, text string) {
 		sealed++
 		if _, err := keys.Open(p, text); err != nil {
 			shut++

@@ -214,7 +214,7 @@ func (b *collectionBody) resource(name []byte) (n *meta.Node, bad *belfry.RowErr
 			return
 		}
 		if n = t.Resource(string(name)); n != nil && b.who.Limited() {
-			if w := t.Within(b.who); !w.Has(n) {
+			if w := t.Visibility(b.who); !w.Has(n) {
 				n = nil
 			}
 		}

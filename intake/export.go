@@ -34,16 +34,16 @@ func (in *Intake) Export(scope belfry.Scope, packageType string, broken bool, w 
 		cells[i] = questions[i].Name
 	}
 	_ = out.Write(cells) // a buffer takes everything
-	within := in.tree.Within(scope)
+	within := in.tree.Visibility(scope)
 	var rest []*meta.Node
 	if !broken || pt.Kind == catalog.ElementPackage { // nothing else can be broken
 		rest = in.made(scope, pt)
 	}
 	for len(rest) > 0 {
 		seen := 0
-		for n := range in.tree.EachEver(rest[:min(exportItems, len(rest))]) {
+		for n := range in.tree.EachWithRemoved(rest[:min(exportItems, len(rest))]) {
 			seen++
-			if n.Removed != 0 || !within.Has(n) || !within.Tells(n) || len(within.Broken(n)) > 0 != broken {
+			if n.Removed != 0 || !within.Has(n) || !within.ShowsAll(n) || len(within.BrokenColumns(n)) > 0 != broken {
 				continue // it has just left, or would not be taken back
 			}
 			for i := range questions {
@@ -83,7 +83,7 @@ func (in *Intake) made(scope belfry.Scope, pt *catalog.PackageType) (list []*met
 		if e == nil {
 			return
 		}
-		within := e.Within(scope)
+		within := e.Visibility(scope)
 		switch pt.Kind {
 		case catalog.ElementPackage:
 			e.Elements(pt.Name, func(n *meta.Node) { list = append(list, n) })
@@ -119,7 +119,7 @@ func (in *Intake) madeObjects(scope belfry.Scope) (list []*meta.Node) {
 		var objects []*meta.Node
 		in.tree.Read(scope.Customer, func(e *meta.Tenant) {
 			if e != nil && r.Removed == 0 {
-				within := e.Within(scope)
+				within := e.Visibility(scope)
 				objects = within.Filter(objectsOf(r))
 			}
 		})

@@ -94,7 +94,7 @@ func openShaky(t *testing.T, dir string) *shaky {
 	if err := enginetest.Bootstrap(b.Sequencer); err != nil {
 		t.Fatal(err)
 	}
-	c, ok := b.tree.CustomerNamed(belfry.DefaultCustomer)
+	c, ok := b.tree.Access().CustomerNamed(belfry.DefaultCustomer)
 	if !ok {
 		t.Fatal("no default customer")
 	}
@@ -157,7 +157,7 @@ func TestFailingSync(t *testing.T) {
 	if _, err := enginetest.CreateCustomer(b.Sequencer, "lost", "test"); belfry.CodeOf(err) != belfry.StorageUnavailable {
 		t.Errorf("a customer: %v", err)
 	}
-	if _, ok := b.tree.CustomerNamed("lost"); ok {
+	if _, ok := b.tree.Access().CustomerNamed("lost"); ok {
 		t.Error("a customer that was not stored is there")
 	}
 	b.stop()
@@ -170,7 +170,7 @@ func TestFailingSync(t *testing.T) {
 		}
 	}
 	objects, _, _ := b.tree.Size()
-	if objects != len(there) || len(b.tree.Keys(b.who.Customer)) != 0 {
+	if objects != len(there) || len(b.tree.Access().Keys(b.who.Customer)) != 0 {
 		t.Errorf("%d objects after a restart, want %d: something that was refused is there", objects, len(there))
 	}
 }

@@ -168,7 +168,7 @@ func (p *provisioning) author(old, script string, was *belfry.Author) *belfry.Au
 		return nil
 	}
 	a := &belfry.Author{User: who.Name, Views: slices.Clone(who.Views)}
-	if u, ok := p.in.tree.User(who.Customer, who.Name); ok && !who.IsKey { // the views of a key never change
+	if u, ok := p.in.tree.Access().User(who.Customer, who.Name); ok && !who.IsKey { // the views of a key never change
 		a.Created = u.Created
 	}
 	return a

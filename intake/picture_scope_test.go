@@ -50,7 +50,7 @@ func TestLimitedPictures(t *testing.T) {
 	f("view", "name,view,bg\nDeep,In,#ffffff\n", `"accepted":1`)
 	f("picture", "name,view,picture\nx,In,seen\ny,Deep,own\n", `"accepted":2`)
 	f("picture", "name,picture,posx\nhere,seen,100\n", `"accepted":1`)
-	if p := b.Tree.Picture(who.Scope, "secret"); p != nil {
+	if p := b.Tree.Documents().Picture(who.Scope, "secret"); p != nil {
 		t.Errorf("it is shown: %+v", p)
 	}
 }

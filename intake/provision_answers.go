@@ -125,7 +125,7 @@ func (in *Intake) openAnswers(c belfry.CustomerID, item string, answers map[stri
 		if !copied {
 			open, copied = maps.Clone(answers), true
 		}
-		if plain, err := in.tree.Secrets().Open(meta.SecretPlace{Customer: c, Item: item, Column: column}, text); err == nil {
+		if plain, err := in.tree.Secrets().Open(meta.SecretRef{Customer: c, Item: item, Column: column}, text); err == nil {
 			open[column] = plain
 		}
 	}
@@ -138,7 +138,7 @@ func (p *provisioning) readable(answers, open map[string]string) *belfry.RowErro
 		if text != open[column] {
 			continue
 		}
-		if _, err := p.in.tree.Secrets().Open(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
+		if _, err := p.in.tree.Secrets().Open(meta.SecretRef{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: column}, text); err != nil {
 			return belfry.Rejectf(column, belfry.BadValue, "the stored %s cannot be read: %s; give it again", column, err)
 		}
 	}
@@ -163,7 +163,7 @@ func (p *provisioning) seal(answers, open, before map[string]string) (map[string
 			continue
 		}
 		var err error
-		if sealed[q.Name], err = secrets.Seal(meta.SecretPlace{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: q.Name}, text); err != nil {
+		if sealed[q.Name], err = secrets.Seal(meta.SecretRef{Customer: p.Tenant.ID, Item: p.text(p.b.name), Column: q.Name}, text); err != nil {
 			return nil, belfry.Rejectf(q.Name, belfry.BadValue, "%s cannot be stored: %s", q.Name, err)
 		}
 	}

@@ -253,7 +253,7 @@ func (r *reader) inside(e *meta.Tenant, n *meta.Node) bool {
 	if !r.who.Limited() {
 		return true
 	}
-	w := e.Within(r.who)
+	w := e.Visibility(r.who)
 	return w.Has(n)
 }
 

@@ -180,7 +180,9 @@ func (r *removal) named() (all []*meta.Node) {
 		if n := r.Find().Place(r.name); n != nil && n.Kind == belfry.KindView {
 			add(n)
 		}
-		r.Tenant.ViewsNamed(r.name, add)
+		for n := range r.Tenant.ViewsNamed(r.name) {
+			add(n)
+		}
 	case catalog.ElementPackage:
 		add(r.Find().Element(r.pt.Name, r.name))
 	case catalog.ResourcePackage:

@@ -109,7 +109,7 @@ func TestLimitedRandomly(t *testing.T) {
 func (b *bench) outside(s belfry.Scope) string {
 	var lines []string
 	b.Tree.Read(s.Customer, func(e *meta.Tenant) {
-		w := e.Within(s)
+		w := e.Visibility(s)
 		look := func(n *meta.Node) {
 			if w.Has(n) {
 				return

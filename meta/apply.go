@@ -11,7 +11,7 @@ import (
 func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.forgetWritten()
+	t.history.releaseArchived()
 	if err := t.applyDocs(r); err != nil {
 		return err
 	}
@@ -29,12 +29,17 @@ func (t *Tree) Apply(r *belfry.Record, made ...*Node) error {
 }
 
 func (t *Tree) applyDocs(r *belfry.Record) error {
+	if len(r.Docs) == 0 {
+		return nil
+	}
+	t.access.mu.Lock()
+	defer t.access.mu.Unlock()
 	for i := range r.Docs {
 		if err := t.applyDoc(&r.Docs[i]); err != nil {
 			return err
 		}
 	}
-	t.renew()
+	t.documents.rebuildCatalog()
 	return nil
 }
 
@@ -44,7 +49,7 @@ func (t *Tree) applyRest(r *belfry.Record) {
 		t.applyState(&r.States[i], r.Pos)
 	}
 	for _, b := range r.Batches {
-		t.observe(b, r.Pos, r.Time)
+		t.applyBatch(b, r.Pos, r.Time)
 	}
 }
 
@@ -56,23 +61,24 @@ func (t *Tree) applyCustomer(d *belfry.Doc) error {
 	if err := decodeDoc(d, &c); err != nil {
 		return err
 	}
+	if t.access.isRemoved(c.ID) {
+		return nil
+	}
+	t.access.setCustomer(c)
 	if e := t.customers[c.ID]; e != nil {
 		e.Listen = c.Listen
 		return nil
 	}
-	if !t.isRemoved(c.ID) {
-		e := NewTenant(c)
-		e.docs = t.documents(c.ID)
-		e.NextRow = max(e.NextRow, t.nextRows[c.ID])
-		t.customers[c.ID] = e
-		t.names[c.Name] = e
-	}
+	e := NewTenant(c)
+	e.docs = t.documents.docs(c.ID)
+	e.NextRow = max(e.NextRow, t.nextRows[c.ID])
+	t.customers[c.ID] = e
 	return nil
 }
 
 // applyItem creates, changes or removes an item. Parents come before their content.
 func (t *Tree) applyItem(it *belfry.Item, pos belfry.Position, ready *Node) error {
-	if t.isRemoved(it.Customer) {
+	if t.access.isRemoved(it.Customer) {
 		t.reserve(it.ID)
 		return nil
 	}
@@ -86,7 +92,7 @@ func (t *Tree) applyItem(it *belfry.Item, pos belfry.Position, ready *Node) erro
 		n.State.Pos = pos
 		if it.Removed != 0 { // known for the sake of history alone
 			n.Parent = t.Node(it.Parent)
-			t.bury(n, it.Removed)
+			t.markRemoved(n, it.Removed)
 			return nil
 		}
 		t.link(n, t.parentOf(n, it))
@@ -99,7 +105,7 @@ func (t *Tree) applyItem(it *belfry.Item, pos belfry.Position, ready *Node) erro
 	case it.Removed != 0:
 		t.unlink(n)
 		t.forgetTexts(n)
-		t.bury(n, it.Removed)
+		t.markRemoved(n, it.Removed)
 	case n.Parent != nil && n.Parent.ID != it.Parent:
 		t.move(n, t.parentOf(n, it))
 	}
@@ -125,8 +131,8 @@ func (t *Tree) add(it *belfry.Item, n *Node) (*Node, error) {
 	}
 	n.Class = class
 	if it.Resource != 0 && it.Kind != belfry.KindResource { // an element belongs to no resource
-		if n.Resource = t.Node(it.Resource); n.Resource == nil || n.Resource.box == nil {
-			n.Resource = t.standIn(e, it)
+		if n.Resource = t.Node(it.Resource); n.Resource == nil || n.Resource.content == nil {
+			n.Resource = t.placeholder(e, it)
 		}
 	}
 	t.register(e, n)
@@ -155,7 +161,7 @@ func (t *Tree) reserve(id belfry.ID) {
 // parentOf finds the parent of an item. If the record that created the parent is lost, the item goes to its resource or to MAIN:
 // one damaged record must not make other items unreachable.
 func (t *Tree) parentOf(n *Node, it *belfry.Item) *Node {
-	if p := t.Node(it.Parent); p != nil && p.box != nil && p.Removed == 0 {
+	if p := t.Node(it.Parent); p != nil && p.content != nil && p.Removed == 0 {
 		return p
 	}
 	if n.Resource != nil && n.Resource != n {
@@ -164,8 +170,8 @@ func (t *Tree) parentOf(n *Node, it *belfry.Item) *Node {
 	return t.customers[n.Customer].Main // nil for MAIN itself
 }
 
-// standIn makes a substitute for a resource whose record is lost; its name says so.
-func (t *Tree) standIn(e *Tenant, content *belfry.Item) *Node {
+// placeholder makes a substitute for a resource whose record is lost; its name says so.
+func (t *Tree) placeholder(e *Tenant, content *belfry.Item) *Node {
 	it := belfry.Item{
 		ID: content.Resource, Customer: e.ID, Kind: belfry.KindResource, Created: content.Created,
 		Name: fmt.Sprintf("recovered %d", content.Resource), Class: custom, Package: custom,
@@ -173,7 +179,7 @@ func (t *Tree) standIn(e *Tenant, content *belfry.Item) *Node {
 	r := NewNode(&it, nil, nil, e.class(t.Catalog(), it.Class))
 	t.register(e, r)
 	t.link(r, e.Main)
-	t.standIns = append(t.standIns, r.ID)
+	t.recovery.placeholders = append(t.recovery.placeholders, r.ID)
 	return r
 }
 
@@ -201,7 +207,7 @@ func (t *Tree) setStatus(n *Node, s belfry.Status) {
 	swapOut(&e.status[old], n.stateAt, func(m *Node, at int32) { m.stateAt = at })
 	e.status[s], n.stateAt = append(e.status[s], n), int32(len(e.status[s]))
 	if n.Parent != nil {
-		n.Parent.box.counts[old]--
-		n.Parent.box.counts[s]++
+		n.Parent.content.counts[old]--
+		n.Parent.content.counts[s]++
 	}
 }

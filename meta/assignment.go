@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// Assignment is what the collector of a resource has to know.
+// Assignment is what the collector of a resource needs to run.
 type Assignment struct {
 	Customer belfry.CustomerID
 	Name     string
@@ -16,8 +16,8 @@ type Assignment struct {
 	Author   *belfry.Author    // of the script among them, if that may not write everywhere
 }
 
-// Assignment gives that of a resource; false when there is no such resource, or none any more, or when a secret of it cannot
-// be opened: its collector must not run with another one.
+// Assignment returns the assignment of a resource. It returns false if the resource does not exist, or if one of its secrets
+// cannot be opened: the collector must not run with another one.
 func (t *Tree) Assignment(id belfry.ID) (a Assignment, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -34,7 +34,7 @@ func (t *Tree) Assignment(id belfry.ID) (a Assignment, ok bool) {
 			continue
 		}
 		var err error
-		if a.Answers[column], err = t.secrets.Open(SecretPlace{n.Customer, n.Name, column}, text); err != nil {
+		if a.Answers[column], err = t.secrets.Open(SecretRef{n.Customer, n.Name, column}, text); err != nil {
 			return Assignment{}, false
 		}
 	}
@@ -51,24 +51,4 @@ func (t *Tree) Resources() (ids []belfry.ID) {
 		}
 	}
 	return ids
-}
-
-// MayListen tells whether a customer may listen on HOST:PORT.
-func (t *Tree) MayListen(c belfry.CustomerID, listen string) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	e := t.customers[c]
-	return e != nil && e.Customer.MayListen(listen)
-}
-
-// ScopeOf returns what a script may write to: the present scope of its author, or the last one if the user has been removed. The
-// user takes precedence over the copy in a, because a running receiver gets changed limits a little later.
-func (t *Tree) ScopeOf(c belfry.CustomerID, a *belfry.Author) belfry.Scope {
-	if a == nil {
-		return belfry.Whole(c)
-	}
-	if u, ok := t.User(c, a.User); ok && u.Created == a.Created {
-		return belfry.Scope{Customer: c, Views: u.Views}
-	}
-	return belfry.Scope{Customer: c, Views: a.Views}
 }

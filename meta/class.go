@@ -18,68 +18,64 @@ type instanceCatalog struct {
 	faults   []error
 }
 
-// Catalog returns the present classes, packages and collections. A catalog never changes: a change makes another one, so a
-// caller that needs a consistent view keeps one.
-func (t *Tree) Catalog() *catalog.Catalog { return t.catalog.Load() }
-
 // Faults returns why classes and packages of the instance cannot be used by this version of the program.
-func (t *Tree) Faults() []error {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.instance.faults
+func (ds *Documents) Faults() []error {
+	ds.tree.mu.RLock()
+	defer ds.tree.mu.RUnlock()
+	return ds.instance.faults
 }
 
-func (t *Tree) applyInstanceClass(d *belfry.Doc) error {
-	t.instance.stale = true
+func (ds *Documents) applyInstanceClass(d *belfry.Doc) error {
+	ds.instance.stale = true
 	if d.Body == nil {
-		delete(t.instance.classes, d.Name)
+		delete(ds.instance.classes, d.Name)
 		return nil
 	}
 	def, err := catalog.ParseClass(d.Body)
 	if err != nil {
 		return fmt.Errorf("class %q of the instance: %w", d.Name, err)
 	}
-	t.instance.classes[d.Name] = def
+	ds.instance.classes[d.Name] = def
 	return nil
 }
 
-func (t *Tree) applyPackage(d *belfry.Doc) error {
-	t.instance.stale = true
+func (ds *Documents) applyPackage(d *belfry.Doc) error {
+	ds.instance.stale = true
 	if d.Body == nil {
-		delete(t.instance.packages, d.Name)
+		delete(ds.instance.packages, d.Name)
 		return nil
 	}
 	pt, err := catalog.ParsePackage(d.Body)
 	if err != nil {
 		return fmt.Errorf("package %q of the instance: %w", d.Name, err)
 	}
-	t.instance.packages[d.Name] = pt
+	ds.instance.packages[d.Name] = pt
 	return nil
 }
 
-// renew rebuilds the catalog after a change of the instance's classes and packages, and updates the classes that customers
-// have not defined themselves.
-func (t *Tree) renew() {
-	if !t.instance.stale {
+// rebuildCatalog rebuilds the catalog after a change of the instance's classes and packages, and updates the classes that
+// customers have not defined themselves.
+func (ds *Documents) rebuildCatalog() {
+	if !ds.instance.stale {
 		return
 	}
-	t.instance.stale = false
-	next, faults := t.Catalog().Layer(t.instanceKinds())
-	t.instance.faults = faults
-	t.catalog.Store(next)
-	for _, e := range t.customers {
+	ds.instance.stale = false
+	next, faults := ds.tree.Catalog().Layer(ds.instanceKinds())
+	ds.instance.faults = faults
+	ds.tree.catalog.Store(next)
+	for _, e := range ds.tree.customers {
 		for name, cl := range e.classes {
 			if !cl.Own {
 				cl.Def = next.Class(name)
-				t.recount(e, cl)
+				ds.tree.recountThresholds(e, cl)
 			}
 		}
 	}
 }
 
 // instanceKinds lists the classes and packages of the instance by name.
-func (t *Tree) instanceKinds() ([]*catalog.Class, []*catalog.PackageType) {
-	return sorted(t.instance.classes), sorted(t.instance.packages)
+func (ds *Documents) instanceKinds() ([]*catalog.Class, []*catalog.PackageType) {
+	return sorted(ds.instance.classes), sorted(ds.instance.packages)
 }
 
 func sorted[V any](m map[string]*V) (list []*V) {
@@ -90,16 +86,16 @@ func sorted[V any](m map[string]*V) (list []*V) {
 }
 
 // applyClass sets or removes the definition of a class: that of the instance, or a customer's own, which goes before it.
-func (t *Tree) applyClass(d *belfry.Doc) error {
+func (ds *Documents) applyClass(d *belfry.Doc) error {
 	if d.Customer == 0 {
-		return t.applyInstanceClass(d)
+		return ds.applyInstanceClass(d)
 	}
-	e := t.customers[d.Customer]
+	e := ds.tree.customers[d.Customer]
 	if e == nil {
 		return fmt.Errorf("class %q belongs to customer %d, which does not exist", d.Name, d.Customer)
 	}
-	cl := e.class(t.Catalog(), d.Name)
-	next, own := t.Catalog().Class(d.Name), false
+	cl := e.class(ds.tree.Catalog(), d.Name)
+	next, own := ds.tree.Catalog().Class(d.Name), false
 	if d.Body != nil {
 		var err error
 		if next, own = d.Value.(*catalog.Class); !own {
@@ -113,7 +109,7 @@ func (t *Tree) applyClass(d *belfry.Doc) error {
 		e.defined--
 	}
 	cl.Def, cl.Own = next, own
-	t.recount(e, cl)
+	ds.tree.recountThresholds(e, cl)
 	if cl.defined() {
 		e.defined++
 	}
@@ -124,12 +120,12 @@ func (t *Tree) applyClass(d *belfry.Doc) error {
 func (c *Class) defined() bool { return c.Own && !c.Def.Inferred }
 
 // Classes lists the object classes of a customer and of the catalog by name, starting after the given one.
-func (t *Tree) Classes(c belfry.CustomerID, after string, limit int) (list []catalog.Listed, more bool) {
-	t.Read(c, func(e *Tenant) {
+func (ds *Documents) Classes(c belfry.CustomerID, after string, limit int) (list []catalog.Listed, more bool) {
+	ds.tree.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}
-		cat := t.Catalog()
+		cat := ds.tree.Catalog()
 		for name, cl := range e.classes {
 			if l := cl.listed(cat); l.Class != nil && name > after {
 				list = append(list, l)
@@ -149,12 +145,12 @@ func (t *Tree) Classes(c belfry.CustomerID, after string, limit int) (list []cat
 }
 
 // ClassNamed finds an object class of a customer or of the catalog.
-func (t *Tree) ClassNamed(c belfry.CustomerID, name string) (l catalog.Listed, ok bool) {
-	t.Read(c, func(e *Tenant) {
+func (ds *Documents) ClassNamed(c belfry.CustomerID, name string) (l catalog.Listed, ok bool) {
+	ds.tree.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}
-		cat := t.Catalog()
+		cat := ds.tree.Catalog()
 		if cl := e.classes[name]; cl != nil {
 			l = cl.listed(cat)
 		} else {

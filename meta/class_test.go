@@ -50,7 +50,7 @@ func importRecord() *belfry.Record {
 
 func checkKinds(t *testing.T, tree *Tree) {
 	t.Helper()
-	if faults := tree.Faults(); len(faults) > 0 {
+	if faults := tree.Documents().Faults(); len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	f := func(object, class, indicator string, source catalog.Source) {
@@ -59,7 +59,7 @@ func checkKinds(t *testing.T, tree *Tree) {
 		if got := n.Class.Def.Indicators[0].Name; got != indicator {
 			t.Errorf("i1 of %s is called %q, want %q", object, got, indicator)
 		}
-		l, ok := tree.ClassNamed(1, class)
+		l, ok := tree.Documents().ClassNamed(1, class)
 		if !ok || l.Source != source || l.Objects != 1 || l.Indicators[0].Name != indicator {
 			t.Errorf("class %s: %+v", class, l)
 		}
@@ -89,13 +89,13 @@ func TestInstanceKinds(t *testing.T) {
 	if err := tree.Apply(&belfry.Record{Pos: 3, Docs: []belfry.Doc{{Kind: belfry.DocClass, Customer: 1, Name: "load"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if l, _ := tree.ClassNamed(1, "load"); l.Source != catalog.FromFile || l.Indicators[0].Name != "File" {
+	if l, _ := tree.Documents().ClassNamed(1, "load"); l.Source != catalog.FromFile || l.Indicators[0].Name != "File" {
 		t.Errorf("without an own definition load is %+v", l)
 	}
-	if l, ok := tree.ClassNamed(1, "generic"); ok {
+	if l, ok := tree.Documents().ClassNamed(1, "generic"); ok {
 		t.Errorf("the view class generic is listed: %+v", l)
 	}
-	if _, ok := tree.ClassNamed(2, "disk"); ok {
+	if _, ok := tree.Documents().ClassNamed(2, "disk"); ok {
 		t.Error("a customer that does not exist has a class")
 	}
 }
@@ -128,8 +128,8 @@ func TestUnusableKinds(t *testing.T) {
 	if err := tree.Apply(r); err != nil {
 		t.Fatal(err)
 	}
-	if len(tree.Faults()) != 1 || tree.Catalog().ClassSource("network-ping") != catalog.Builtin || tree.Catalog().Class("disk") == nil {
-		t.Errorf("faults are %v", tree.Faults())
+	if len(tree.Documents().Faults()) != 1 || tree.Catalog().ClassSource("network-ping") != catalog.Builtin || tree.Catalog().Class("disk") == nil {
+		t.Errorf("faults are %v", tree.Documents().Faults())
 	}
 }
 
@@ -142,7 +142,7 @@ func TestClassPages(t *testing.T) {
 	}
 	f := func(after string, limit int, more bool, want ...string) {
 		t.Helper()
-		list, got := tree.Classes(1, after, limit)
+		list, got := tree.Documents().Classes(1, after, limit)
 		var names []string
 		for _, l := range list {
 			names = append(names, l.Name)

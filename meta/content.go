@@ -11,24 +11,22 @@ import (
 	"belfry/meta/sqlite"
 )
 
-// Place finds a view or a resource by name, to list its content. Without a resource the name is
-// that of a view at customer level or of a resource, else of a view inside a resource, which must be the only one of that
-// name; an empty name is MAIN, or the resource itself. Items outside the scope are not found, and MAIN is that of the
-// scope. The error names the nearest match.
-func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error) {
+// Container finds the view or resource whose content is to be listed. Without a resource, view names a customer-level view
+// or a resource, else the only view of that name inside a resource. An empty view is MAIN or the resource itself. Items
+// outside the scope are not found, and MAIN is that of the scope. The error suggests the nearest name.
+func (t *Tree) Container(s belfry.Scope, resource, view string) (n *Node, err error) {
 	var namesakes []*Node
 	t.Read(s.Customer, func(e *Tenant) {
-		w := e.Within(s)
+		w := e.Visibility(s)
 		switch {
 		case e == nil:
 		case resource != "":
-			n = w.only(e.placeInside(resource, view))
+			n = w.orNil(e.placeInside(resource, view))
 		case view == "" || view == belfry.Main:
 			n = w.Main()
 		default:
-			if n = w.only(e.Place(view)); n == nil {
-				e.ViewsNamed(view, func(v *Node) { namesakes = append(namesakes, v) })
-				namesakes = w.Filter(namesakes)
+			if n = w.orNil(e.Place(view)); n == nil {
+				namesakes = w.Filter(slices.Collect(e.ViewsNamed(view)))
 			}
 		}
 	})
@@ -43,8 +41,8 @@ func (t *Tree) Place(s belfry.Scope, resource, view string) (n *Node, err error)
 	return nil, t.unknownPlace(s, resource, view)
 }
 
-// only returns the item if it is inside, else nil.
-func (w *Within) only(n *Node) *Node {
+// orNil returns n if it is visible, else nil.
+func (w *Visibility) orNil(n *Node) *Node {
 	if w.Has(n) {
 		return n
 	}
@@ -64,15 +62,15 @@ func (t *Tree) unknownPlace(s belfry.Scope, resource, view string) error {
 	var list []*Node
 	what, where, wanted := "view", "", view
 	t.Read(s.Customer, func(e *Tenant) {
-		w := e.Within(s)
+		w := e.Visibility(s)
 		switch {
 		case e == nil:
-		case resource != "" && w.only(e.Resource(resource)) == nil:
+		case resource != "" && w.orNil(e.Resource(resource)) == nil:
 			what, wanted = "resource", resource
 			list = w.firstOf(e.boxes[belfry.KindResource])
 		case resource != "":
 			where = fmt.Sprintf(" in %q", resource)
-			list = e.Resource(resource).box.someViews()
+			list = e.Resource(resource).content.someViews()
 		default:
 			list = append(w.firstOf(e.boxes[belfry.KindView]), w.firstOf(e.boxes[belfry.KindResource])...)
 		}
@@ -94,7 +92,7 @@ func (t *Tree) unknownPlace(s belfry.Scope, resource, view string) error {
 const mostCompared = 5000
 
 // firstOf returns the first mostCompared items that are inside.
-func (w *Within) firstOf(nodes []*Node) (list []*Node) {
+func (w *Visibility) firstOf(nodes []*Node) (list []*Node) {
 	for _, n := range nodes {
 		if w.Has(n) {
 			list = append(list, n)
@@ -107,7 +105,7 @@ func (w *Within) firstOf(nodes []*Node) (list []*Node) {
 }
 
 // someViews lists views of a resource, perhaps not all if it has very many objects.
-func (b *box) someViews() (list []*Node) {
+func (b *content) someViews() (list []*Node) {
 	looks := 4 * mostCompared
 	for _, n := range b.items {
 		if n.Kind == belfry.KindView {
@@ -123,69 +121,69 @@ func (b *box) someViews() (list []*Node) {
 // Content lists the items directly in a view or resource, graphical elements included, in no order. The caller owns the list.
 func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 	t.Read(s.Customer, func(e *Tenant) {
-		if n.box != nil {
-			w := e.Within(s)
-			list = w.Filter(slices.Concat(n.box.children, n.box.elements))
+		if n.content != nil {
+			w := e.Visibility(s)
+			list = w.Filter(slices.Concat(n.content.children, n.content.elements))
 		}
 	})
 	return list
 }
 
-// Below lists the items in a view or resource at any depth, without graphical elements, parents first. The tree is locked for one
-// view at a time, so an item that moves meanwhile may be missing or listed twice.
+// Below lists the items in a view or resource at any depth, parents first, without graphical elements. It locks the tree for
+// one view at a time, so an item that moves meanwhile may be missing or listed twice.
 func (t *Tree) Below(n *Node) (list []*Node) {
-	add := func(b *box) {
+	add := func(b *content) {
 		t.mu.RLock()
 		defer t.mu.RUnlock()
 		list = append(list, b.children...)
 	}
-	if n.box != nil {
-		add(n.box)
+	if n.content != nil {
+		add(n.content)
 	}
 	for i := 0; i < len(list); i++ {
-		if b := list[i].box; b != nil {
+		if b := list[i].content; b != nil {
 			add(b)
 		}
 	}
 	return list
 }
 
-// EachID calls f with the item of each number, removed ones included, and nil where there is none. The tree is locked for
-// reading, for 1,024 ids at a time.
-func (t *Tree) EachID(ids []belfry.ID, f func(i int, n *Node)) {
+// EachByID calls f with the item of each id, removed ones included, and with nil for an unknown id. It read-locks the tree
+// for 1,024 ids at a time.
+func (h *History) EachByID(ids []belfry.ID, f func(i int, n *Node)) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {
-		nodes := t.nodesOf(ids[from:min(from+stretch, len(ids))])
-		t.mu.RLock()
+		nodes := h.nodesOf(ids[from:min(from+stretch, len(ids))])
+		h.tree.mu.RLock()
 		for i, n := range nodes {
 			f(from+i, n)
 		}
-		t.mu.RUnlock()
+		h.tree.mu.RUnlock()
 	}
 }
 
 // nodesOf finds items in memory and then in the database. It leaves out what it cannot read there: the live stream, its only use,
 // sees most items before they leave memory.
-func (t *Tree) nodesOf(ids []belfry.ID) []*Node {
+func (h *History) nodesOf(ids []belfry.ID) []*Node {
 	nodes := make([]*Node, len(ids))
 	missing := map[belfry.ID]bool{}
-	t.mu.RLock()
+	h.tree.mu.RLock()
 	for i, id := range ids {
-		if nodes[i] = t.Node(id); nodes[i] == nil && id != 0 {
+		if nodes[i] = h.tree.Node(id); nodes[i] == nil && id != 0 {
 			missing[id] = true
 		}
 	}
-	t.mu.RUnlock()
-	if len(missing) == 0 || t.archive == nil {
+	h.tree.mu.RUnlock()
+	if len(missing) == 0 || h.archive == nil {
 		return nodes
 	}
-	found, err := t.archive.RemovedByID(context.Background(), 0, slices.Collect(maps.Keys(missing)))
+	found, err := h.archive.RemovedByID(context.Background(), 0, slices.Collect(maps.Keys(missing)))
 	if err != nil {
 		return nodes
 	}
 	removed := map[belfry.ID]*Node{}
 	for c, list := range byCustomer(found) {
-		raised, _ := t.raise(context.Background(), c, list)
+		raised, _ := h.nodesOfRemoved(context.Background(), c, list)
 		for _, n := range raised {
 			removed[n.ID] = n
 		}

@@ -28,7 +28,7 @@ func TestPlace(t *testing.T) {
 	}
 	f := func(c belfry.CustomerID, resource, view string, want belfry.ID, code belfry.Code, words ...string) {
 		t.Helper()
-		n, err := tree.Place(belfry.Whole(c), resource, view)
+		n, err := tree.Container(belfry.Whole(c), resource, view)
 		if want != 0 {
 			if err != nil || n.ID != want {
 				t.Errorf("%q in %q: %v, %v", view, resource, n, err)

@@ -26,17 +26,17 @@ func (n *Node) label() (l query.Label) {
 	return l
 }
 
-// Dimension gives the names of the items in a record, in the form in which the store takes them; nil when the record
-// has none. The record must have been applied.
-func (t *Tree) Dimension(r *belfry.Record) []*belfry.Batch {
+// Dimension returns the names of the items in a record as batches for the store, or nil if the record has no items. The
+// record must have been applied.
+func (h *History) Dimension(r *belfry.Record) []*belfry.Batch {
 	if len(r.Items) == 0 {
 		return nil
 	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
 	b := newDimension(r.Items[0].Customer, len(r.Items))
 	for i := range r.Items {
-		if n := t.Node(r.Items[i].ID); n != nil && n.Kind != belfry.KindElement { // nil: its customer has been removed since
+		if n := h.tree.Node(r.Items[i].ID); n != nil && n.Kind != belfry.KindElement { // nil: its customer has been removed since
 			b.add(n)
 		}
 	}
@@ -50,11 +50,11 @@ func (t *Tree) Dimension(r *belfry.Record) []*belfry.Batch {
 // dimensionSize is how many items a batch of names has.
 const dimensionSize = 50_000
 
-// Dimensions gives the names of all items in memory, in batches, for a store that has just been opened.
-func (t *Tree) Dimensions(f func(*belfry.Batch) error) error {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for _, e := range t.customers {
+// Dimensions calls f with the names of all items in memory, in batches, for a store that has just been opened.
+func (h *History) Dimensions(f func(*belfry.Batch) error) error {
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
+	for _, e := range h.tree.customers {
 		b := newDimension(e.ID, min(e.numbered.Len(), dimensionSize))
 		for _, n := range e.numbered.From(0) {
 			if b.add(n); len(b.ids) == dimensionSize {

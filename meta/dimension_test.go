@@ -36,7 +36,7 @@ func checkApart(t *testing.T, tree *Tree, fields ...string) bool {
 		t.Fatal("a view counts as an object")
 	case apart(t, tree, 1, fields, append(objects, 1<<40)):
 		t.Fatal("what does not exist counts as an object")
-	case says && !slices.Contains(fields, "resource") && !tree.customers[1].past:
+	case says && !slices.Contains(fields, "resource") && !tree.customers[1].hasRemoved:
 		checkFirst(t, tree, 5)
 	}
 	return says
@@ -90,11 +90,11 @@ func TestNamesOfItems(t *testing.T) {
 	names := make([]string, len(ids))
 	for _, field := range []string{"resource", "view", "object", "class", "ip", "host"} {
 		for customer := range belfry.CustomerID(3) {
-			if err := tree.Names(t.Context(), customer, field, ids, names); err != nil {
+			if err := tree.History().Names(t.Context(), customer, field, ids, names); err != nil {
 				t.Fatal(err)
 			}
 			for i, id := range ids {
-				l, err := tree.Label(t.Context(), customer, id)
+				l, err := tree.History().Label(t.Context(), customer, id)
 				if err != nil {
 					t.Fatal(err)
 				}

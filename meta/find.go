@@ -51,7 +51,7 @@ func (e *Tenant) InResource(name string) iter.Seq[*Node] {
 		if r == nil || !yield(r) {
 			return
 		}
-		for _, n := range r.box.items {
+		for _, n := range r.content.items {
 			if !yield(n) {
 				return
 			}
@@ -62,14 +62,19 @@ func (e *Tenant) InResource(name string) iter.Seq[*Node] {
 // ResourceCount returns how many items InResource yields.
 func (e *Tenant) ResourceCount(name string) int {
 	if r := e.Resource(name); r != nil {
-		return 1 + len(r.box.items)
+		return 1 + len(r.content.items)
 	}
 	return 0
 }
 
-// ObjectsOf yields the objects of a name.
-func (e *Tenant) ObjectsOf(name string) iter.Seq[*Node] {
-	return func(yield func(*Node) bool) { e.chain(name, yield) }
+// ObjectsNamed yields the objects of a name.
+func (e *Tenant) ObjectsNamed(name string) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) { e.eachInSlot(name, yield) }
+}
+
+// ViewsNamed yields the views of a name inside resources.
+func (e *Tenant) ViewsNamed(name string) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) { e.eachInSlot(viewSlot(name), yield) }
 }
 
 // Named yields the items of a name, of any kind.
@@ -78,7 +83,7 @@ func (e *Tenant) Named(name string) iter.Seq[*Node] {
 		if p := e.places[name]; p != nil && !yield(p) {
 			return
 		}
-		_ = e.chain(name, yield) && e.chain(viewSlot(name), yield)
+		_ = e.eachInSlot(name, yield) && e.eachInSlot(viewSlot(name), yield)
 	}
 }
 
@@ -87,17 +92,17 @@ func (e *Tenant) InView(name string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		stands := func(n *Node) bool { return n.Kind == belfry.KindView || yield(n) }
 		view := func(n *Node) bool {
-			return (n.Kind != belfry.KindView || yield(n)) && each(n.box.children, stands)
+			return (n.Kind != belfry.KindView || yield(n)) && each(n.content.children, stands)
 		}
 		if p := e.places[name]; p != nil && !view(p) {
 			return
 		}
-		e.chain(viewSlot(name), view)
+		e.eachInSlot(viewSlot(name), view)
 	}
 }
 
-// chain walks the items inside resources that share a slot, until yield returns false.
-func (e *Tenant) chain(slot string, yield func(*Node) bool) bool {
+// eachInSlot calls yield for the items inside resources that share a slot, until it returns false.
+func (e *Tenant) eachInSlot(slot string, yield func(*Node) bool) bool {
 	for n := e.inside[slot]; n != nil; n = n.nextNamesake {
 		if !yield(n) {
 			return false
@@ -107,19 +112,19 @@ func (e *Tenant) chain(slot string, yield func(*Node) bool) bool {
 }
 
 // Inside finds the object and the view of a name in a resource, each nil when there is none.
-func (e *Tenant) Inside(resource, name string) (object, view *Node) {
+func (e *Tenant) ObjectAndView(resource, name string) (object, view *Node) {
 	r := e.Resource(resource)
 	if r == nil {
 		return nil, nil
 	}
-	return r.box.items[name], r.box.items[viewSlot(name)]
+	return r.content.items[name], r.content.items[viewSlot(name)]
 }
 
 // Numbered finds an item by its Number, also one that has just been removed; nil when there is none.
 func (e *Tenant) Numbered(n uint64) *Node { return e.numbered.At(n) }
 
 // From yields the items from a Number on, in the order of their Numbers, those that have just been removed included.
-func (e *Tenant) From(n uint64) iter.Seq2[uint64, *Node] { return e.numbered.From(n) }
+func (e *Tenant) NumberedFrom(n uint64) iter.Seq2[uint64, *Node] { return e.numbered.From(n) }
 
 // Windowed yields the items that have windows, from a number on, in the order of their numbers. Its cost
 // depends on their number alone.

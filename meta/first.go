@@ -8,7 +8,7 @@ import (
 	"belfry"
 )
 
-// maxFirst is how many of the first names of objects are kept at hand.
+// maxFirst is how many of the first object names are cached.
 const maxFirst = 4096
 
 // firstNames are the objects of a customer whose names come first, as long as none of all items has been removed. They are
@@ -21,15 +21,15 @@ type firstNames struct {
 }
 
 // FirstByName implements query.Labels. Where names are not unique it knows none.
-func (t *Tree) FirstByName(c belfry.CustomerID, n int) []belfry.ID {
-	t.mu.RLock()
-	e := t.customers[c]
-	known := e != nil && !e.past && e.Namesakes == 0 && n <= maxFirst
+func (h *History) FirstByName(c belfry.CustomerID, n int) []belfry.ID {
+	h.tree.mu.RLock()
+	e := h.tree.customers[c]
+	known := e != nil && !e.hasRemoved && e.Namesakes == 0 && n <= maxFirst
 	buried := 0
 	if known {
-		buried = e.buried
+		buried = e.removals
 	}
-	t.mu.RUnlock()
+	h.tree.mu.RUnlock()
 	if !known {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (t *Tree) FirstByName(c belfry.CustomerID, n int) []belfry.ID {
 	if f.gone != buried { // those that were removed have been purged since
 		f.list, f.seen, f.gone = nil, 0, buried
 	}
-	for t.lookFor(e, f) {
+	for h.scanNew(e, f) {
 	}
 	ids := make([]belfry.ID, min(n, len(f.list)))
 	for i := range ids {
@@ -50,9 +50,9 @@ func (t *Tree) FirstByName(c belfry.CustomerID, n int) []belfry.ID {
 
 // lookFor takes in some items that are new; false when there are none. It does so in portions, so that a long list does
 // not hold up what arrives.
-func (t *Tree) lookFor(e *Tenant, f *firstNames) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+func (h *History) scanNew(e *Tenant, f *firstNames) bool {
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
 	full := len(f.list) == maxFirst
 	n, looked := len(f.list), 0
 	for number, m := range e.numbered.From(f.seen + 1) {

@@ -22,10 +22,10 @@ func checkFirst(t *testing.T, tree *Tree, n int) {
 	for _, n := range objects[:min(n, len(objects))] {
 		want = append(want, n.ID)
 	}
-	if got := tree.FirstByName(1, n); !slices.Equal(got, want) {
+	if got := tree.History().FirstByName(1, n); !slices.Equal(got, want) {
 		t.Fatalf("the first of %d objects are %d, want %d", len(objects), got, want)
 	}
-	if len(tree.FirstByName(2, n)) > 0 {
+	if len(tree.History().FirstByName(2, n)) > 0 {
 		t.Fatal("another customer sees the objects")
 	}
 }
@@ -48,11 +48,11 @@ func TestFirst(t *testing.T) {
 			}
 		}
 		checkFirst(t, tree, maxFirst)
-		if len(tree.FirstByName(1, maxFirst+1)) > 0 {
+		if len(tree.History().FirstByName(1, maxFirst+1)) > 0 {
 			t.Error("more than are kept")
 		}
 		e.Namesakes++
-		if len(tree.FirstByName(1, 5)) > 0 {
+		if len(tree.History().FirstByName(1, 5)) > 0 {
 			t.Error("names that are not their own")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"sync"
 
 	"belfry"
 	"belfry/meta/sqlite"
@@ -14,6 +15,15 @@ import (
 // History is asked by name, and a name may have stood for several items over time. Items that exist, or have just been
 // removed, are found in memory, the others in the database. The memory is always asked first: an item leaves it only
 // after the database has it, so none is missed, and one that is found in both counts once.
+type History struct {
+	tree    *Tree
+	archive *sqlite.DB // has removed items; nil: they stay in memory
+
+	archived struct {
+		mu  sync.Mutex
+		ids []belfry.ID // removed items that the database has, until the goroutine that applies records deletes them from memory
+	}
+}
 
 // labelOfRemoved returns the label that the item had in the tree.
 func labelOfRemoved(it *sqlite.RemovedItem) (l query.Label) {
@@ -30,32 +40,32 @@ func labelOfRemoved(it *sqlite.RemovedItem) (l query.Label) {
 	return l
 }
 
-// hasPast reports whether the database may have removed items of the customer.
-func (t *Tree) hasPast(c belfry.CustomerID) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	e := t.customers[c]
-	return t.archive != nil && e != nil && e.past
+// hasRemoved reports whether the database may have removed items of the customer.
+func (h *History) hasRemoved(c belfry.CustomerID) bool {
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
+	e := h.tree.customers[c]
+	return h.archive != nil && e != nil && e.hasRemoved
 }
 
 // mostFound is how many removed items of a name are listed; of more than that an engine finds the rows by itself.
 const mostFound = 100_000
 
 // Items implements query.Names.
-func (t *Tree) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
-	past := t.hasPast(s.Customer)
+func (h *History) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
+	past := h.hasRemoved(s.Customer)
 	if past && m.Object == nil && m.Resource == nil {
 		return nil, false, nil
 	}
-	ids = t.itemsInMemory(s, m)
+	ids = h.itemsInMemory(s, m)
 	if !past {
 		return ids, true, nil
 	}
 	var found []sqlite.RemovedItem
 	if m.Object != nil {
-		found, err = t.archive.RemovedObjects(ctx, s.Customer, *m.Object, mostFound+1)
+		found, err = h.archive.RemovedObjects(ctx, s.Customer, *m.Object, mostFound+1)
 	} else {
-		found, err = t.archive.RemovedInResource(ctx, s.Customer, *m.Resource, t.resourceNamed(s.Customer, *m.Resource), mostFound+1)
+		found, err = h.archive.RemovedInResource(ctx, s.Customer, *m.Resource, h.resourceNamed(s.Customer, *m.Resource), mostFound+1)
 	}
 	if err != nil || len(found) > mostFound {
 		return nil, false, err
@@ -64,15 +74,15 @@ func (t *Tree) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) (id
 		l := labelOfRemoved(&it)
 		return it.Kind == belfry.KindElement || !is(m.Resource, l.Resource) || !is(m.View, l.View) || !is(m.Object, l.Object) || !is(m.Class, l.Class)
 	})
-	for _, it := range t.inside(s, found) {
+	for _, it := range h.inside(s, found) {
 		ids = append(ids, it.ID)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), true, nil
 }
 
-func (t *Tree) resourceNamed(c belfry.CustomerID, name string) (id belfry.ID) {
-	t.Read(c, func(e *Tenant) {
+func (h *History) resourceNamed(c belfry.CustomerID, name string) (id belfry.ID) {
+	h.tree.Read(c, func(e *Tenant) {
 		if e != nil {
 			if r := e.Resource(name); r != nil {
 				id = r.ID
@@ -82,15 +92,15 @@ func (t *Tree) resourceNamed(c belfry.CustomerID, name string) (id belfry.ID) {
 	return id
 }
 
-// inside keeps those of some removed items that are inside a scope: as long as their resource is.
-func (t *Tree) inside(s belfry.Scope, list []sqlite.RemovedItem) []sqlite.RemovedItem {
+// inside keeps the removed items that are inside a scope, which they are as long as their resource is.
+func (h *History) inside(s belfry.Scope, list []sqlite.RemovedItem) []sqlite.RemovedItem {
 	if !s.Limited() {
 		return list
 	}
-	t.Read(s.Customer, func(e *Tenant) {
-		w := e.Within(s)
+	h.tree.Read(s.Customer, func(e *Tenant) {
+		w := e.Visibility(s)
 		list = slices.DeleteFunc(list, func(it sqlite.RemovedItem) bool {
-			r := t.Node(it.Resource)
+			r := h.tree.Node(it.Resource)
 			return r == nil || r.Removed != 0 || !w.Has(r)
 		})
 	})
@@ -98,14 +108,14 @@ func (t *Tree) inside(s belfry.Scope, list []sqlite.RemovedItem) []sqlite.Remove
 }
 
 // itemsInMemory finds items that exist or have just been removed.
-func (t *Tree) itemsInMemory(s belfry.Scope, m query.ItemMatch) (ids []belfry.ID) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	e := t.customers[s.Customer]
+func (h *History) itemsInMemory(s belfry.Scope, m query.ItemMatch) (ids []belfry.ID) {
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
+	e := h.tree.customers[s.Customer]
 	if e == nil {
 		return nil
 	}
-	w := e.Within(s)
+	w := e.Visibility(s)
 	e.candidates(m, func(n *Node) {
 		if w.matches(n, m) && w.Has(n) {
 			ids = append(ids, n.ID)
@@ -118,15 +128,17 @@ func (t *Tree) itemsInMemory(s belfry.Scope, m query.ItemMatch) (ids []belfry.ID
 func (e *Tenant) candidates(m query.ItemMatch, f func(*Node)) {
 	switch {
 	case m.Object != nil:
-		e.ObjectsNamed(*m.Object, f)
-		for _, n := range e.gone[*m.Object] {
+		for n := range e.ObjectsNamed(*m.Object) {
+			f(n)
+		}
+		for _, n := range e.removed[*m.Object] {
 			f(n)
 		}
 	case m.Resource != nil:
 		for n := range e.InResource(*m.Resource) {
 			f(n)
 		}
-		for _, list := range e.gone {
+		for _, list := range e.removed {
 			for _, n := range list {
 				f(n)
 			}
@@ -138,9 +150,9 @@ func (e *Tenant) candidates(m query.ItemMatch, f func(*Node)) {
 	}
 }
 
-func (w *Within) matches(n *Node, m query.ItemMatch) bool {
+func (w *Visibility) matches(n *Node, m query.ItemMatch) bool {
 	l := n.label()
-	if w.Root(n) && n.Kind == belfry.KindResource {
+	if w.isRoot(n) && n.Kind == belfry.KindResource {
 		l.View = belfry.Main
 	}
 	return is(m.Resource, l.Resource) && is(m.View, l.View) && is(m.Object, l.Object) && is(m.Class, l.Class)
@@ -149,32 +161,32 @@ func (w *Within) matches(n *Node, m query.ItemMatch) bool {
 func is(want *string, have string) bool { return want == nil || *want == have && have != "" }
 
 // Nodes finds items of a customer by their ids, removed ones included.
-func (t *Tree) Nodes(ctx context.Context, c belfry.CustomerID, ids []belfry.ID) (nodes []*Node, err error) {
-	missing := t.inMemory(c, ids, func(_ int, n *Node) { nodes = append(nodes, n) })
-	if len(missing) == 0 || !t.hasPast(c) {
+func (h *History) Nodes(ctx context.Context, c belfry.CustomerID, ids []belfry.ID) (nodes []*Node, err error) {
+	missing := h.inMemory(c, ids, func(_ int, n *Node) { nodes = append(nodes, n) })
+	if len(missing) == 0 || !h.hasRemoved(c) {
 		return nodes, nil
 	}
-	found, err := t.archive.RemovedByID(ctx, c, pick(ids, missing))
+	found, err := h.archive.RemovedByID(ctx, c, pick(ids, missing))
 	if err != nil {
 		return nil, err
 	}
-	raised, err := t.raise(ctx, c, found)
+	raised, err := h.nodesOfRemoved(ctx, c, found)
 	return append(nodes, raised...), err
 }
 
 // inMemory calls f for those of the items that are in memory, and returns the places of the others.
-func (t *Tree) inMemory(c belfry.CustomerID, ids []belfry.ID, f func(i int, n *Node)) (missing []int) {
+func (h *History) inMemory(c belfry.CustomerID, ids []belfry.ID, f func(i int, n *Node)) (missing []int) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {
-		t.mu.RLock()
+		h.tree.mu.RLock()
 		for i := from; i < min(from+stretch, len(ids)); i++ {
-			if n := t.node(c, ids[i]); n != nil {
+			if n := h.tree.node(c, ids[i]); n != nil {
 				f(i, n)
 			} else {
 				missing = append(missing, i)
 			}
 		}
-		t.mu.RUnlock()
+		h.tree.mu.RUnlock()
 	}
 	return missing
 }
@@ -195,12 +207,12 @@ func (t *Tree) node(c belfry.CustomerID, id belfry.ID) *Node {
 	return nil
 }
 
-// raise makes nodes of removed items, and of the removed ones that they were in. They stand outside the tree.
-func (t *Tree) raise(ctx context.Context, c belfry.CustomerID, items []sqlite.RemovedItem) (nodes []*Node, err error) {
+// nodesOfRemoved makes nodes of removed items and of the removed items they were in. The nodes are not part of the tree.
+func (h *History) nodesOfRemoved(ctx context.Context, c belfry.CustomerID, items []sqlite.RemovedItem) (nodes []*Node, err error) {
 	all, known := items, map[belfry.ID]*Node{}
 	for level := items; len(level) > 0; {
-		missing := t.raiseLevel(c, level, known)
-		if level, err = t.archive.RemovedByID(ctx, c, missing); err != nil {
+		missing := h.nodesOfLevel(c, level, known)
+		if level, err = h.archive.RemovedByID(ctx, c, missing); err != nil {
 			return nil, err
 		}
 		all = append(all[:len(all):len(all)], level...)
@@ -218,11 +230,12 @@ func (t *Tree) raise(ctx context.Context, c belfry.CustomerID, items []sqlite.Re
 	return nodes, nil
 }
 
-// raiseLevel makes nodes of items, and finds what these were in as far as it is in memory. It returns the ids of the rest.
-func (t *Tree) raiseLevel(c belfry.CustomerID, items []sqlite.RemovedItem, known map[belfry.ID]*Node) (missing []belfry.ID) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	e := t.customers[c]
+// nodesOfLevel makes nodes of items and adds their parents and resources that are in memory to known. It returns the ids of
+// the others.
+func (h *History) nodesOfLevel(c belfry.CustomerID, items []sqlite.RemovedItem, known map[belfry.ID]*Node) (missing []belfry.ID) {
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
+	e := h.tree.customers[c]
 	for i := range items {
 		it := &items[i].Item
 		class := &Class{Name: it.Class}
@@ -238,7 +251,7 @@ func (t *Tree) raiseLevel(c belfry.CustomerID, items []sqlite.RemovedItem, known
 			if _, ok := known[id]; ok || id == 0 {
 				continue
 			}
-			n := t.node(c, id)
+			n := h.tree.node(c, id)
 			if known[id] = n; n == nil {
 				missing = append(missing, id)
 			}
@@ -247,12 +260,12 @@ func (t *Tree) raiseLevel(c belfry.CustomerID, items []sqlite.RemovedItem, known
 	return missing
 }
 
-// Then yields lists of all items of a customer that had not been removed at a moment, and perhaps of others, which the
-// caller leaves out: when an item was removed can be read inside EachEver alone.
-func (t *Tree) Then(ctx context.Context, c belfry.CustomerID, at belfry.Time) iter.Seq2[[]*Node, error] {
+// ItemsAt yields lists of all items of a customer that existed at a time, and perhaps others. The caller filters those
+// inside EachWithRemoved, the only place where the time of a removal can be read.
+func (h *History) ItemsAt(ctx context.Context, c belfry.CustomerID, at belfry.Time) iter.Seq2[[]*Node, error] {
 	return func(yield func([]*Node, error) bool) {
 		var nodes []*Node
-		t.Read(c, func(e *Tenant) {
+		h.tree.Read(c, func(e *Tenant) {
 			if e != nil {
 				nodes = make([]*Node, 0, e.numbered.Len())
 				for _, n := range e.numbered.From(0) {
@@ -260,14 +273,14 @@ func (t *Tree) Then(ctx context.Context, c belfry.CustomerID, at belfry.Time) it
 				}
 			}
 		})
-		if !yield(nodes, nil) || !t.hasPast(c) {
+		if !yield(nodes, nil) || !h.hasRemoved(c) {
 			return
 		}
 		byID := func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) }
 		if !slices.IsSortedFunc(nodes, byID) {
 			slices.SortFunc(nodes, byID)
 		}
-		err := t.removedSince(ctx, c, at, func(raised []*Node) bool {
+		err := h.removedSince(ctx, c, at, func(raised []*Node) bool {
 			return yield(slices.DeleteFunc(raised, func(n *Node) bool {
 				_, seen := slices.BinarySearchFunc(nodes, n, byID)
 				return seen || n.Kind == belfry.KindElement
@@ -279,16 +292,16 @@ func (t *Tree) Then(ctx context.Context, c belfry.CustomerID, at belfry.Time) it
 	}
 }
 
-// removedSince gives the items of the database that were removed after a moment, some at a time.
-func (t *Tree) removedSince(ctx context.Context, c belfry.CustomerID, at belfry.Time, f func([]*Node) bool) error {
+// removedSince calls f with the items of the database that were removed after a time, some at once.
+func (h *History) removedSince(ctx context.Context, c belfry.CustomerID, at belfry.Time, f func([]*Node) bool) error {
 	const most = 2000
 	last, id := at+1, belfry.ID(0)
 	for {
-		found, err := t.archive.RemovedSince(ctx, c, last, id, most)
+		found, err := h.archive.RemovedSince(ctx, c, last, id, most)
 		if err != nil {
 			return err
 		}
-		nodes, err := t.raise(ctx, c, found)
+		nodes, err := h.nodesOfRemoved(ctx, c, found)
 		if err != nil {
 			return err
 		}
@@ -299,15 +312,15 @@ func (t *Tree) removedSince(ctx context.Context, c belfry.CustomerID, at belfry.
 	}
 }
 
-// RemovedDimensions gives the names of all removed items in the database, in batches, for a store that has lost them. The position of a
-// batch is that of the last removal in it.
-func (t *Tree) RemovedDimensions(ctx context.Context, f func(*belfry.Batch) error) error {
-	if t.archive == nil {
+// RemovedDimensions calls f with the names of all removed items in the database, in batches, for a store that has lost them.
+// The position of a batch is that of the last removal in it.
+func (h *History) RemovedDimensions(ctx context.Context, f func(*belfry.Batch) error) error {
+	if h.archive == nil {
 		return nil
 	}
 	const most = 10_000
 	for last := belfry.ID(0); ; {
-		found, err := t.archive.RemovedAfterID(ctx, last, most)
+		found, err := h.archive.RemovedAfterID(ctx, last, most)
 		if err != nil {
 			return err
 		}

@@ -35,22 +35,22 @@ func (k *Key) Accepts(from netip.Addr) bool {
 // useStep is how exactly the last use of a key or a session is known.
 const useStep = 1e6 // µs
 
-// Used notes that the key was shown. It costs next to nothing: the time is written once a second at most.
-func (k *Key) Used(now belfry.Time) { note(&k.used, now) }
+// NoteUse records that the key was used. It is cheap: the time is written at most once a second.
+func (k *Key) NoteUse(now belfry.Time) { noteUse(&k.used, now) }
 
-func note(used *atomic.Int64, now belfry.Time) {
+func noteUse(used *atomic.Int64, now belfry.Time) {
 	if had := used.Load(); int64(now)-had >= useStep {
 		used.CompareAndSwap(had, int64(now)) // whoever was faster noted the same moment
 	}
 }
 
-// raise lets a use be at least as late as one that is stored.
-func raise(used *atomic.Int64, at int64) {
+// advance raises a last use to a stored one that is later.
+func advance(used *atomic.Int64, at int64) {
 	for had := used.Load(); had < at && !used.CompareAndSwap(had, at); had = used.Load() {
 	}
 }
 
-func (k *Key) noted() belfry.Key {
+func (k *Key) withUses() belfry.Key {
 	out := k.Key
 	out.LastUse = belfry.Time(k.used.Load())
 	out.Old = slices.Clone(out.Old)
@@ -61,44 +61,44 @@ func (k *Key) noted() belfry.Key {
 }
 
 // Key finds an API key by the hash of its text; nil when there is none.
-func (t *Tree) Key(hash belfry.Hash) *Key {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.registry.keys[hash]
+func (a *Access) Key(hash belfry.Hash) *Key {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.keys[hash]
 }
 
 // KeyNamed finds an API key by its name.
-func (t *Tree) KeyNamed(c belfry.CustomerID, name string) (belfry.Key, bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if k := t.registry.named[c][name]; k != nil {
-		return k.noted(), true
+func (a *Access) KeyNamed(c belfry.CustomerID, name string) (belfry.Key, bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if k := a.keysOf[c][name]; k != nil {
+		return k.withUses(), true
 	}
 	return belfry.Key{}, false
 }
 
 // Keys lists a customer's keys by name.
-func (t *Tree) Keys(c belfry.CustomerID) []belfry.Key {
-	keys, _ := t.KeysAfter(c, "", -1)
+func (a *Access) Keys(c belfry.CustomerID) []belfry.Key {
+	keys, _ := a.KeysAfter(c, "", -1)
 	return keys
 }
 
-// KeysAfter lists the customer's keys whose names come after a name, at most limit of them unless that is negative.
-func (t *Tree) KeysAfter(c belfry.CustomerID, after string, limit int) (keys []belfry.Key, more bool) {
-	for _, k := range t.keysAfter(c, after) {
-		keys = append(keys, k.noted())
+// KeysAfter lists the customer's keys whose names sort after the given one, at most limit of them unless that is negative.
+func (a *Access) KeysAfter(c belfry.CustomerID, after string, limit int) (keys []belfry.Key, more bool) {
+	for _, k := range a.keysAfter(c, after) {
+		keys = append(keys, k.withUses())
 	}
-	slices.SortFunc(keys, func(a, b belfry.Key) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(keys, func(k, l belfry.Key) int { return strings.Compare(k.Name, l.Name) })
 	if limit >= 0 && len(keys) > limit {
 		return keys[:limit:limit], true
 	}
 	return keys, false
 }
 
-func (t *Tree) keysAfter(c belfry.CustomerID, after string) (keys []*Key) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for name, k := range t.registry.named[c] {
+func (a *Access) keysAfter(c belfry.CustomerID, after string) (keys []*Key) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for name, k := range a.keysOf[c] {
 		if name > after {
 			keys = append(keys, k)
 		}
@@ -106,11 +106,11 @@ func (t *Tree) keysAfter(c belfry.CustomerID, after string) (keys []*Key) {
 	return keys
 }
 
-// CountKeys tells how many keys a customer has.
-func (t *Tree) CountKeys(c belfry.CustomerID) int {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return len(t.registry.named[c])
+// CountKeys returns how many keys a customer has.
+func (a *Access) CountKeys(c belfry.CustomerID) int {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return len(a.keysOf[c])
 }
 
 // KeyUse is the last use of a secret, and the name of the document that stores it.
@@ -121,11 +121,11 @@ type KeyUse struct {
 	hash     belfry.Hash
 }
 
-// KeysUsed lists the secrets that were used since that was last stored.
-func (t *Tree) KeysUsed() (uses []KeyUse) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for hash, k := range t.registry.keys {
+// UnsavedKeyUses lists the secrets used since their last use was stored.
+func (a *Access) UnsavedKeyUses() (uses []KeyUse) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for hash, k := range a.keys {
 		if at := k.used.Load(); at > k.stored.Load() {
 			uses = append(uses, KeyUse{k.Customer, k.use, belfry.Time(at), hash})
 		}
@@ -133,15 +133,14 @@ func (t *Tree) KeysUsed() (uses []KeyUse) {
 	return uses
 }
 
-// Valid reports whether the use is still one of that secret: it is not after a revocation or a rotation.
-func (t *Tree) Valid(u KeyUse) bool {
-	k := t.Key(u.hash)
+// Valid reports whether the use still belongs to that secret. After a revocation or rotation it does not.
+func (a *Access) Valid(u KeyUse) bool {
+	k := a.Key(u.hash)
 	return k != nil && k.use == u.Name
 }
 
-// MaskKeys hides the keys that stand in a text: whatever has their shape and is one. Other texts of that shape, names of
-// items often have it, stay as they are.
-func (t *Tree) MaskKeys(text []byte) []byte {
+// MaskKeys masks the API keys in a text. Other texts of the same shape, such as many item names, stay as they are.
+func (a *Access) MaskKeys(text []byte) []byte {
 	out := text
 	for i := 8; i+28 <= len(text); i++ {
 		next := bytes.IndexByte(text[i:], '-')
@@ -151,7 +150,7 @@ func (t *Tree) MaskKeys(text []byte) []byte {
 		if i += next; i+28 > len(text) || !keyShaped(text[i-8:i+28]) {
 			continue
 		}
-		if t.Key(belfry.HashOf(strings.ToLower(string(text[i-8:i+28])))) == nil {
+		if a.Key(belfry.HashOf(strings.ToLower(string(text[i-8:i+28])))) == nil {
 			continue
 		}
 		if &out[0] == &text[0] {
@@ -162,7 +161,7 @@ func (t *Tree) MaskKeys(text []byte) []byte {
 	return out
 }
 
-// keyShaped tells whether 36 characters are hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+// keyShaped reports whether 36 characters are hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 func keyShaped(b []byte) bool {
 	for i, c := range b {
 		switch dash := i == 8 || i == 13 || i == 18 || i == 23; {
@@ -175,11 +174,10 @@ func keyShaped(b []byte) bool {
 	return true
 }
 
-func (t *Tree) applyKey(d *belfry.Doc) error {
-	r := &t.registry
-	was := r.named[d.Customer][d.Name]
-	r.forgetKey(was)
-	delete(r.named[d.Customer], d.Name)
+func (a *Access) applyKey(d *belfry.Doc) error {
+	was := a.keysOf[d.Customer][d.Name]
+	a.forgetKey(was)
+	delete(a.keysOf[d.Customer], d.Name)
 	if d.Body == nil {
 		return nil
 	}
@@ -199,16 +197,16 @@ func (t *Tree) applyKey(d *belfry.Doc) error {
 			return err
 		}
 		if was != nil && was.hash == old.hash { // it may have been used since the rotation was decided
-			raise(&old.used, was.used.Load())
+			advance(&old.used, was.used.Load())
 		}
 		k.old = append(k.old, old)
 	}
-	if r.named[d.Customer] == nil {
-		r.named[d.Customer] = map[string]*Key{}
+	if a.keysOf[d.Customer] == nil {
+		a.keysOf[d.Customer] = map[string]*Key{}
 	}
-	r.named[d.Customer][d.Name] = k
+	a.keysOf[d.Customer][d.Name] = k
 	for _, k := range append([]*Key{k}, k.old...) {
-		r.keys[k.hash] = k
+		a.keys[k.hash] = k
 	}
 	return nil
 }
@@ -234,21 +232,21 @@ func newKey(doc belfry.Key, use string) (*Key, error) {
 	return k, nil
 }
 
-// forgetKey forgets the secrets of a key, which may be nil.
-func (r *registry) forgetKey(k *Key) {
+// forgetKey deletes the secrets of a key, which may be nil.
+func (a *Access) forgetKey(k *Key) {
 	if k == nil {
 		return
 	}
-	delete(r.keys, k.hash)
+	delete(a.keys, k.hash)
 	for _, o := range k.old {
-		delete(r.keys, o.hash)
+		delete(a.keys, o.hash)
 	}
 }
 
-// applyKeyUse takes in when a secret was last used. A key that is gone does not come back by it.
-func (t *Tree) applyKeyUse(d *belfry.Doc) error {
+// applyKeyUse applies the last use of a secret. It does not bring back a key that was removed.
+func (a *Access) applyKeyUse(d *belfry.Doc) error {
 	name, hash, isOld := strings.Cut(d.Name, "\x01")
-	k := t.registry.named[d.Customer][name]
+	k := a.keysOf[d.Customer][name]
 	if isOld && k != nil {
 		i := slices.IndexFunc(k.old, func(o *Key) bool { return o.Hash == hash })
 		if i < 0 {
@@ -264,6 +262,6 @@ func (t *Tree) applyKeyUse(d *belfry.Doc) error {
 		return fmt.Errorf("last use of key %q of customer %d: %w", name, d.Customer, err)
 	}
 	k.stored.Store(at)
-	raise(&k.used, at)
+	advance(&k.used, at)
 	return nil
 }

@@ -10,12 +10,12 @@ import (
 )
 
 // Label implements query.Labels.
-func (t *Tree) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) (l query.Label, err error) {
-	missing := t.inMemory(c, []belfry.ID{id}, func(_ int, n *Node) { l = n.label() })
-	if len(missing) == 0 || !t.hasPast(c) {
+func (h *History) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) (l query.Label, err error) {
+	missing := h.inMemory(c, []belfry.ID{id}, func(_ int, n *Node) { l = n.label() })
+	if len(missing) == 0 || !h.hasRemoved(c) {
 		return l, nil
 	}
-	found, err := t.archive.RemovedByID(ctx, c, []belfry.ID{id})
+	found, err := h.archive.RemovedByID(ctx, c, []belfry.ID{id})
 	if err == nil && len(found) > 0 {
 		l = labelOfRemoved(&found[0])
 	}
@@ -23,13 +23,13 @@ func (t *Tree) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) (l 
 }
 
 // Names implements query.Labels.
-func (t *Tree) Names(ctx context.Context, c belfry.CustomerID, field string, items []belfry.ID, names []string) error {
+func (h *History) Names(ctx context.Context, c belfry.CustomerID, field string, items []belfry.ID, names []string) error {
 	clear(names)
-	missing := t.inMemory(c, items, func(i int, n *Node) { names[i] = n.name(field) })
-	if len(missing) == 0 || !t.hasPast(c) {
+	missing := h.inMemory(c, items, func(i int, n *Node) { names[i] = n.name(field) })
+	if len(missing) == 0 || !h.hasRemoved(c) {
 		return nil
 	}
-	found, err := t.archive.RemovedByID(ctx, c, pick(items, missing))
+	found, err := h.archive.RemovedByID(ctx, c, pick(items, missing))
 	if err != nil {
 		return err
 	}
@@ -58,28 +58,28 @@ func (n *Node) name(field string) string {
 
 // NamesUnique implements query.Labels. Names of existing objects are counted as they come and go; only if some of the items
 // were removed have names to be compared.
-func (t *Tree) NamesUnique(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
-	if !t.objectNamesUnique(c, fields) {
+func (h *History) NamesUnique(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
+	if !h.objectNamesUnique(c, fields) {
 		return false, nil
 	}
 	objects, gone := true, false
-	missing := t.inMemory(c, items, func(_ int, n *Node) {
+	missing := h.inMemory(c, items, func(_ int, n *Node) {
 		objects, gone = objects && n.Kind == belfry.KindObject, gone || n.Removed != 0
 	})
-	if !objects || len(missing) > mostCompared || len(missing) > 0 && !t.hasPast(c) {
+	if !objects || len(missing) > mostCompared || len(missing) > 0 && !h.hasRemoved(c) {
 		return false, nil
 	}
 	if len(missing) == 0 && !gone {
 		return true, nil
 	}
-	return t.compareNames(ctx, c, fields, items)
+	return h.compareNames(ctx, c, fields, items)
 }
 
 // compareNames reports whether all the items are objects and no two have the same names in the fields.
-func (t *Tree) compareNames(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
+func (h *History) compareNames(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
 	keys, names := make([]string, len(items)), make([]string, len(items))
 	for _, field := range fields {
-		if err := t.Names(ctx, c, field, items, names); err != nil {
+		if err := h.Names(ctx, c, field, items, names); err != nil {
 			return false, err
 		}
 		for i := range keys {
@@ -100,18 +100,18 @@ func (t *Tree) compareNames(ctx context.Context, c belfry.CustomerID, fields []s
 }
 
 // AllNamesUnique implements query.Labels.
-func (t *Tree) AllNamesUnique(c belfry.CustomerID, of *catalog.Collection, fields []string) bool {
-	t.mu.RLock()
-	e := t.customers[c]
-	past := e == nil || e.past
-	t.mu.RUnlock()
-	return of.Objects && !past && t.objectNamesUnique(c, fields)
+func (h *History) AllNamesUnique(c belfry.CustomerID, of *catalog.Collection, fields []string) bool {
+	h.tree.mu.RLock()
+	e := h.tree.customers[c]
+	past := e == nil || e.hasRemoved
+	h.tree.mu.RUnlock()
+	return of.Objects && !past && h.objectNamesUnique(c, fields)
 }
 
 // objectNamesUnique reports whether no two existing objects have the same names in the fields.
-func (t *Tree) objectNamesUnique(c belfry.CustomerID, fields []string) bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	e := t.customers[c]
+func (h *History) objectNamesUnique(c belfry.CustomerID, fields []string) bool {
+	h.tree.mu.RLock()
+	defer h.tree.mu.RUnlock()
+	e := h.tree.customers[c]
 	return e != nil && slices.Contains(fields, "object") && (e.Namesakes == 0 || slices.Contains(fields, "resource"))
 }

@@ -12,16 +12,16 @@ func (t *Tree) link(n, parent *Node) {
 	e.counts[n.Kind]++
 	t.addMemory(e, ItemSize(n.Kind, n.Name, n.Package)+stateSize(&n.State))
 	if strings.Contains(n.Name, "|") {
-		e.barred[n.ID] = n
+		e.namedWithBar[n.ID] = n
 	}
 	switch {
 	case n.Kind == belfry.KindElement:
-		e.drawn[drawn{n.Package, n.Name}] = n
+		e.elements[elementKey{n.Package, n.Name}] = n
 		n.attach(parent)
 		return
 	case n.insideResource():
 		slot := n.slot()
-		n.Resource.box.items[slot] = n
+		n.Resource.content.items[slot] = n
 		if n.nextNamesake = e.inside[slot]; n.nextNamesake != nil {
 			e.Namesakes++
 		}
@@ -39,9 +39,9 @@ func (t *Tree) link(n, parent *Node) {
 	n.Class.nodes, n.classPos = append(n.Class.nodes, n), int32(len(n.Class.nodes))
 	s := &e.status[n.State.Status]
 	*s, n.stateAt = append(*s, n), int32(len(*s))
-	if n.box != nil {
+	if n.content != nil {
 		k := &e.boxes[n.Kind]
-		*k, n.box.kindAt = append(*k, n), int32(len(*k))
+		*k, n.content.kindAt = append(*k, n), int32(len(*k))
 	}
 	n.attach(parent)
 }
@@ -52,15 +52,15 @@ func (t *Tree) unlink(n *Node) {
 	e.counts[n.Kind]--
 	t.addMemory(e, -ItemSize(n.Kind, n.Name, n.Package)-stateSize(&n.State))
 	if strings.Contains(n.Name, "|") {
-		delete(e.barred, n.ID)
+		delete(e.namedWithBar, n.ID)
 	}
 	switch {
 	case n.Kind == belfry.KindElement:
-		delete(e.drawn, drawn{n.Package, n.Name})
+		delete(e.elements, elementKey{n.Package, n.Name})
 		n.detach()
 		return
 	case n.insideResource():
-		delete(n.Resource.box.items, n.slot())
+		delete(n.Resource.content.items, n.slot())
 		e.forget(n)
 		if n.Kind == belfry.KindObject {
 			n.Class.count--
@@ -72,22 +72,22 @@ func (t *Tree) unlink(n *Node) {
 	swapOut(&n.Class.nodes, n.classPos, func(m *Node, at int32) { m.classPos = at })
 	e.dropUnused(n.Class)
 	swapOut(&e.status[n.State.Status], n.stateAt, func(m *Node, at int32) { m.stateAt = at })
-	if n.box != nil {
-		swapOut(&e.boxes[n.Kind], n.box.kindAt, func(m *Node, at int32) { m.box.kindAt = at })
+	if n.content != nil {
+		swapOut(&e.boxes[n.Kind], n.content.kindAt, func(m *Node, at int32) { m.content.kindAt = at })
 	}
 	n.detach()
 }
 
-// bury marks a node as removed and keeps it findable for history until the database has it.
-func (t *Tree) bury(n *Node, at belfry.Time) {
+// markRemoved marks a node as removed. It stays findable for history until the database has it.
+func (t *Tree) markRemoved(n *Node, at belfry.Time) {
 	n.Removed = at
 	if n.Kind == belfry.KindElement {
 		return // no row was ever about it
 	}
 	e := t.customers[n.Customer]
-	e.past = true
-	e.buried++
-	e.gone[n.Name] = append(e.gone[n.Name], n)
+	e.hasRemoved = true
+	e.removals++
+	e.removed[n.Name] = append(e.removed[n.Name], n)
 }
 
 // insideResource reports whether n is a part of a resource: an object, or a view that is not the resource itself.
@@ -134,16 +134,16 @@ func (n *Node) attach(parent *Node) {
 	list := n.siblings()
 	*list, n.childPos = append(*list, n), int32(len(*list))
 	if n.Kind != belfry.KindElement {
-		parent.box.counts[n.State.Status]++
+		parent.content.counts[n.State.Status]++
 	}
 }
 
 // siblings is the list of its parent that contains n.
 func (n *Node) siblings() *[]*Node {
 	if n.Kind == belfry.KindElement {
-		return &n.Parent.box.elements
+		return &n.Parent.content.elements
 	}
-	return &n.Parent.box.children
+	return &n.Parent.content.children
 }
 
 // detach removes n from its parent but keeps the pointer to it, which history needs.
@@ -153,7 +153,7 @@ func (n *Node) detach() {
 	}
 	swapOut(n.siblings(), n.childPos, func(m *Node, at int32) { m.childPos = at })
 	if n.Kind != belfry.KindElement {
-		n.Parent.box.counts[n.State.Status]--
+		n.Parent.content.counts[n.State.Status]--
 	}
 }
 

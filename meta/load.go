@@ -13,17 +13,17 @@ import (
 func LoadTree(ctx context.Context, db *sqlite.DB, c *catalog.Catalog) (*Tree, error) {
 	l := builder{tree: NewTree(c)}
 	err := db.Load(ctx, sqlite.Visitor{
-		Kinds: loadedKinds(), Doc: l.doc, Item: l.item, Ahead: l.ahead, Past: l.past, State: l.state, Counter: l.counter, Highest: l.highest, NextID: l.nextID,
+		Kinds: loadedKinds(), Doc: l.doc, Item: l.item, Ahead: l.newerInDB, HasRemoved: l.hasRemoved, State: l.state, Counter: l.counter, Highest: l.highest, NextID: l.nextID,
 	})
-	l.tree.renew()
+	l.tree.documents.rebuildCatalog()
 	if err == nil {
 		err = l.err
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load metadata: %w", err)
 	}
-	l.tree.archive = db
-	if err := l.tree.removeOrphans(ctx, l.ousted); err != nil {
+	l.tree.history.archive = db
+	if err := l.tree.recovery.removeOrphans(ctx, l.evicted); err != nil {
 		return nil, fmt.Errorf("load metadata: %w", err)
 	}
 	return l.tree, nil
@@ -31,9 +31,9 @@ func LoadTree(ctx context.Context, db *sqlite.DB, c *catalog.Catalog) (*Tree, er
 
 // builder takes what the database reads out: documents, items, each after the one it stands in, states, counters.
 type builder struct {
-	tree   *Tree
-	err    error
-	ousted []belfry.Item // removals that are not in the database yet
+	tree    *Tree
+	err     error
+	evicted []belfry.Item // removals that are not in the database yet
 }
 
 func (l *builder) note(err error) {
@@ -45,41 +45,41 @@ func (l *builder) note(err error) {
 func (l *builder) doc(d belfry.Doc) { l.note(l.tree.applyDoc(&d)) }
 
 func (l *builder) item(it belfry.Item) {
-	l.tree.renew() // all documents have been read
+	l.tree.documents.rebuildCatalog() // all documents have been read
 	if it.Removed == 0 {
-		l.settle(&it)
+		l.reconcile(&it)
 	}
 	l.note(l.tree.applyItem(&it, 0, nil))
 	if it.Removed != 0 {
-		l.tree.loaded = append(l.tree.loaded, it.ID)
+		l.tree.recovery.loaded = append(l.tree.recovery.loaded, it.ID)
 	}
 }
 
-// settle removes an item whose resource is removed, and the older one of two items with the same name.
-func (l *builder) settle(it *belfry.Item) {
+// reconcile removes an item whose resource is removed, and the older of two items with the same name.
+func (l *builder) reconcile(it *belfry.Item) {
 	if r := l.tree.Node(it.Resource); r != nil && r.Removed != 0 {
 		it.Removed = max(r.Removed, it.Created)
-		l.ousted = append(l.ousted, *it)
+		l.evicted = append(l.evicted, *it)
 		return
 	}
-	if l.tree.holder(it) == nil { // nearly always
+	if l.tree.nameHolder(it) == nil { // nearly always
 		return
 	}
-	removals := l.tree.oust(it, max(it.Created, 1), func() map[belfry.ID]bool { return map[belfry.ID]bool{} })
+	removals := l.tree.recovery.evict(it, max(it.Created, 1), func() map[belfry.ID]bool { return map[belfry.ID]bool{} })
 	for i := range removals {
 		l.note(l.tree.applyItem(&removals[i], 0, nil))
 	}
-	l.ousted = append(l.ousted, removals...)
+	l.evicted = append(l.evicted, removals...)
 	if it.Removed != 0 {
-		l.ousted = append(l.ousted, *it)
+		l.evicted = append(l.evicted, *it)
 	}
 }
 
-func (l *builder) ahead(id belfry.ID, pos belfry.Position) {
-	if l.tree.ahead == nil {
-		l.tree.ahead = map[belfry.ID]belfry.Position{}
+func (l *builder) newerInDB(id belfry.ID, pos belfry.Position) {
+	if l.tree.recovery.newerInDB == nil {
+		l.tree.recovery.newerInDB = map[belfry.ID]belfry.Position{}
 	}
-	l.tree.ahead[id] = pos
+	l.tree.recovery.newerInDB[id] = pos
 }
 
 func (l *builder) highest(c belfry.CustomerID, number uint32) {
@@ -88,9 +88,9 @@ func (l *builder) highest(c belfry.CustomerID, number uint32) {
 	}
 }
 
-func (l *builder) past(c belfry.CustomerID) {
+func (l *builder) hasRemoved(c belfry.CustomerID) {
 	if e := l.tree.customers[c]; e != nil {
-		e.past = true
+		e.hasRemoved = true
 	}
 }
 

@@ -6,14 +6,14 @@ import (
 
 // Picture finds a picture by name; nil when there is none.
 func (e *Tenant) Picture(name string) *belfry.Picture {
-	return kept[belfry.Picture](e.docs, belfry.DocPicture, name)
+	return storedDoc[belfry.Picture](e.docs, belfry.DocPicture, name)
 }
 
 func (e *Tenant) pictures() []*belfry.Picture {
-	return allKept[belfry.Picture](e.docs, belfry.DocPicture)
+	return storedDocs[belfry.Picture](e.docs, belfry.DocPicture)
 }
 
-// PicturesSize tells how many pictures there are, and how many bytes they have.
+// PicturesSize returns how many pictures there are, and their size in bytes.
 func (e *Tenant) PicturesSize() (count int, size int64) {
 	pictures := e.pictures()
 	for _, p := range pictures {
@@ -22,7 +22,7 @@ func (e *Tenant) PicturesSize() (count int, size int64) {
 	return len(pictures), size
 }
 
-// ImageUsed tells whether a picture of another name has the same bytes.
+// ImageUsed reports whether another picture has the same bytes.
 func (e *Tenant) ImageUsed(hash, except string) bool {
 	for _, p := range e.pictures() {
 		if p.Hash == hash && p.Name != except {
@@ -32,9 +32,9 @@ func (e *Tenant) ImageUsed(hash, except string) bool {
 	return false
 }
 
-// Pictures lists the pictures of a customer by name, from the one after the given name on.
-func (t *Tree) Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool) {
-	t.Read(c, func(e *Tenant) {
+// Pictures lists at most limit pictures of a customer whose names sort after the given one.
+func (ds *Documents) Pictures(c belfry.CustomerID, after string, limit int) (list []*belfry.Picture, more bool) {
+	ds.tree.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}
@@ -43,29 +43,29 @@ func (t *Tree) Pictures(c belfry.CustomerID, after string, limit int) (list []*b
 	return list, more
 }
 
-// Picture finds a picture that is visible within a scope: a limited scope has only the pictures drawn in its views.
-func (t *Tree) Picture(s belfry.Scope, name string) (p *belfry.Picture) {
-	t.Read(s.Customer, func(e *Tenant) {
+// Picture finds a picture that is visible within a scope. A limited scope sees only the pictures drawn in its views.
+func (ds *Documents) Picture(s belfry.Scope, name string) (p *belfry.Picture) {
+	ds.tree.Read(s.Customer, func(e *Tenant) {
 		if e == nil || e.Picture(name) == nil {
 			return
 		}
-		if within := e.Within(s); !s.Limited() || e.drawsWithin(&within, name) {
+		if within := e.Visibility(s); !s.Limited() || e.draws(&within, name) {
 			p = e.Picture(name)
 		}
 	})
 	return p
 }
 
-// drawsWithin tells whether a view inside has the picture behind it or in it.
-func (e *Tenant) drawsWithin(w *Within, picture string) (found bool) {
-	e.showing(func(n *Node, name string) { found = found || name == picture && w.Has(n) })
+// draws reports whether a visible view shows the picture, as background or element.
+func (e *Tenant) draws(w *Visibility, picture string) (found bool) {
+	e.eachPictureUse(func(n *Node, name string) { found = found || name == picture && w.Has(n) })
 	return found
 }
 
-// PicturesDrawn are the names of all pictures that views within a scope have behind them or in them.
+// PicturesDrawn returns the names of all pictures shown by views within a scope.
 func (e *Tenant) PicturesDrawn(s belfry.Scope) map[string]bool {
-	within, names := e.Within(s), map[string]bool{}
-	e.showing(func(n *Node, name string) {
+	within, names := e.Visibility(s), map[string]bool{}
+	e.eachPictureUse(func(n *Node, name string) {
 		if !names[name] && within.Has(n) {
 			names[name] = true
 		}
@@ -73,8 +73,8 @@ func (e *Tenant) PicturesDrawn(s belfry.Scope) map[string]bool {
 	return names
 }
 
-// showing calls f with everything that shows a picture, and its name.
-func (e *Tenant) showing(f func(n *Node, name string)) {
+// eachPictureUse calls f with every item that shows a picture, and the picture's name.
+func (e *Tenant) eachPictureUse(f func(n *Node, name string)) {
 	show := func(n *Node, column string) {
 		if n.Details != nil && n.Details.Answers[column] != "" {
 			f(n, n.Details.Answers[column])

@@ -22,7 +22,7 @@ func TestPictureShown(t *testing.T) {
 	}
 	f := func(name string, want bool, views ...string) {
 		t.Helper()
-		if got := tree.Picture(belfry.Scope{Customer: 1, Views: views}, name); (got != nil) != want {
+		if got := tree.Documents().Picture(belfry.Scope{Customer: 1, Views: views}, name); (got != nil) != want {
 			t.Errorf("%s within %q: %v", name, views, got)
 		}
 	}
@@ -36,7 +36,7 @@ func TestPictureShown(t *testing.T) {
 	f("logo", false, "Ours")
 	f("unused", false, "Ours")
 	f("our plan", false, "gone")
-	if tree.Picture(belfry.Whole(2), "our plan") != nil {
+	if tree.Documents().Picture(belfry.Whole(2), "our plan") != nil {
 		t.Error("another customer sees it")
 	}
 }

@@ -24,7 +24,7 @@ type storedPolicy struct {
 	Policy json.RawMessage `json:"policy"`
 }
 
-// Doc gives the policy in the form in which records carry it.
+// Doc returns the document that records carry.
 func (p *Policy) Doc(c belfry.CustomerID) belfry.Doc {
 	text, err := p.Policy.MarshalJSON()
 	if err == nil {
@@ -43,11 +43,11 @@ type policies struct {
 }
 
 // applyPolicy sets or removes a policy.
-func (t *Tree) applyPolicy(d *belfry.Doc) error {
-	e := t.customers[d.Customer]
+func (ds *Documents) applyPolicy(d *belfry.Doc) error {
+	e := ds.tree.customers[d.Customer]
 	if d.Body == nil {
-		t.recountPolicy(e, e.policy.named[d.Name], -1)
-		t.policed -= e.policy.remove(d.Name)
+		ds.tree.recountPolicy(e, e.policy.named[d.Name], -1)
+		ds.policies -= e.policy.remove(d.Name)
 		return nil
 	}
 	var stored storedPolicy
@@ -59,10 +59,10 @@ func (t *Tree) applyPolicy(d *belfry.Doc) error {
 		return fmt.Errorf("policy %q of customer %d: %w", d.Name, d.Customer, err)
 	}
 	next := &Policy{def, stored.On}
-	t.recountPolicy(e, e.policy.named[d.Name], -1)
-	t.recountPolicy(e, next, 1)
-	t.policed -= e.policy.remove(d.Name)
-	t.policed += e.policy.add(next)
+	ds.tree.recountPolicy(e, e.policy.named[d.Name], -1)
+	ds.tree.recountPolicy(e, next, 1)
+	ds.policies -= e.policy.remove(d.Name)
+	ds.policies += e.policy.add(next)
 	return nil
 }
 
@@ -90,21 +90,21 @@ func (p *policies) remove(name string) int {
 	return 1
 }
 
-// Policed counts the policies of all customers; for the goroutine that applies records.
-func (t *Tree) Policed() int { return t.policed }
+// CountPolicies returns how many policies all customers have. It is for the goroutine that applies records.
+func (ds *Documents) CountPolicies() int { return ds.policies }
 
-// CountPolicies tells how many policies the customer has.
+// CountPolicies returns how many policies the customer has.
 func (e *Tenant) CountPolicies() int { return len(e.policy.named) }
 
 // Policy finds a policy by name; nil when there is none.
 func (e *Tenant) Policy(name string) *Policy { return e.policy.named[name] }
 
-// PoliciesOn lists the policies about an item itself, by name.
+// PoliciesOn lists the policies attached to an item itself, by name.
 func (e *Tenant) PoliciesOn(id belfry.ID) []*Policy { return e.policy.on[id] }
 
-// Policies lists the policies of a customer by name, from the one after the given name on.
-func (t *Tree) Policies(c belfry.CustomerID, after string, limit int) (list []*catalog.Policy, more bool) {
-	t.Read(c, func(e *Tenant) {
+// Policies lists at most limit policies of a customer whose names sort after the given one.
+func (ds *Documents) Policies(c belfry.CustomerID, after string, limit int) (list []*catalog.Policy, more bool) {
+	ds.tree.Read(c, func(e *Tenant) {
 		if e == nil {
 			return
 		}
@@ -121,8 +121,8 @@ func (t *Tree) Policies(c belfry.CustomerID, after string, limit int) (list []*c
 }
 
 // PolicyNamed finds a policy of a customer; nil when there is none.
-func (t *Tree) PolicyNamed(c belfry.CustomerID, name string) (p *catalog.Policy) {
-	t.Read(c, func(e *Tenant) {
+func (ds *Documents) PolicyNamed(c belfry.CustomerID, name string) (p *catalog.Policy) {
+	ds.tree.Read(c, func(e *Tenant) {
 		if e != nil && e.policy.named[name] != nil {
 			p = e.policy.named[name].Policy
 		}

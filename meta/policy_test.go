@@ -39,8 +39,8 @@ func TestPolicies(t *testing.T) {
 	}
 	f := func(one, two string, all int) {
 		t.Helper()
-		if a, b := policiesAt(tree, 1), policiesAt(tree, 2); a != one || b != two || tree.Policed() != all || tree.Tenant(1).CountPolicies() != all {
-			t.Errorf("on 1 %q, on 2 %q, %d in all", a, b, tree.Policed())
+		if a, b := policiesAt(tree, 1), policiesAt(tree, 2); a != one || b != two || tree.Documents().CountPolicies() != all || tree.Tenant(1).CountPolicies() != all {
+			t.Errorf("on 1 %q, on 2 %q, %d in all", a, b, tree.Documents().CountPolicies())
 		}
 	}
 	f("", "", 0)
@@ -52,10 +52,10 @@ func TestPolicies(t *testing.T) {
 	f("b", "a", 2)
 	apply(belfry.Doc{Kind: belfry.DocPolicy, Customer: 1, Name: "b"}, belfry.Doc{Kind: belfry.DocPolicy, Customer: 1, Name: "none"})
 	f("", "a", 1)
-	if p := tree.PolicyNamed(1, "a"); p == nil || p.Rollup != "best" || tree.PolicyNamed(1, "b") != nil || tree.PolicyNamed(7, "a") != nil {
+	if p := tree.Documents().PolicyNamed(1, "a"); p == nil || p.Rollup != "best" || tree.Documents().PolicyNamed(1, "b") != nil || tree.Documents().PolicyNamed(7, "a") != nil {
 		t.Errorf("%+v", p)
 	}
-	if err := tree.Unknown(belfry.Whole(1), belfry.DocPolicy, "A"); !strings.Contains(err.Error(), "there is no policy") {
+	if err := tree.Documents().Unknown(belfry.Whole(1), belfry.DocPolicy, "A"); !strings.Contains(err.Error(), "there is no policy") {
 		t.Error(err)
 	}
 	if err := tree.Apply(&belfry.Record{Pos: 10, Docs: []belfry.Doc{{Kind: belfry.DocPolicy, Customer: 1, Name: "x", Body: []byte(`{"on":1,"policy":{}}`)}}}); err == nil {
@@ -75,7 +75,7 @@ func TestPolicyPages(t *testing.T) {
 	seen, after := 0, ""
 	for more := true; more; {
 		var list []*catalog.Policy
-		if list, more = tree.Policies(1, after, 10); len(list) == 0 || len(list) > 10 {
+		if list, more = tree.Documents().Policies(1, after, 10); len(list) == 0 || len(list) > 10 {
 			t.Fatalf("%d policies after %q", len(list), after)
 		}
 		for _, p := range list {
@@ -88,7 +88,7 @@ func TestPolicyPages(t *testing.T) {
 	if seen != 25 {
 		t.Errorf("saw %d", seen)
 	}
-	if list, more := tree.Policies(1, "p24", 10); len(list) > 0 || more {
+	if list, more := tree.Documents().Policies(1, "p24", 10); len(list) > 0 || more {
 		t.Error(list, more)
 	}
 }
@@ -110,7 +110,7 @@ func TestPoliciesLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := policiesAt(tree, 1), policiesAt(tree, 3); a != "a" || b != "b" || tree.Policed() != 2 {
-		t.Errorf("on 1 %q, on 3 %q, %d in all", a, b, tree.Policed())
+	if a, b := policiesAt(tree, 1), policiesAt(tree, 3); a != "a" || b != "b" || tree.Documents().CountPolicies() != 2 {
+		t.Errorf("on 1 %q, on 3 %q, %d in all", a, b, tree.Documents().CountPolicies())
 	}
 }

@@ -4,7 +4,7 @@ import "belfry"
 
 // Reassessment returns the mark of a reassessment that is not finished; empty when there is none of that name.
 func (e *Tenant) Reassessment(name string) string {
-	if mark := kept[string](e.docs, belfry.DocReassess, name); mark != nil {
+	if mark := storedDoc[string](e.docs, belfry.DocReassess, name); mark != nil {
 		return *mark
 	}
 	return ""
@@ -12,13 +12,3 @@ func (e *Tenant) Reassessment(name string) string {
 
 // Reassessing reports whether any reassessment is not finished.
 func (e *Tenant) Reassessing() bool { return len(e.docs[belfry.DocReassess]) > 0 }
-
-// Reassessments returns the names of a customer's reassessments that are not finished.
-func (t *Tree) Reassessments(c belfry.CustomerID) (names []string) {
-	t.Read(c, func(e *Tenant) {
-		if e != nil {
-			names = e.docs.names(belfry.DocReassess)
-		}
-	})
-	return names
-}

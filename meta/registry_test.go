@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) {
 	found := func(secret string, want belfry.CustomerID) {
 		t.Helper()
 		var got belfry.CustomerID
-		if k := tree.Key(belfry.HashOf(secret)); k != nil {
+		if k := tree.Access().Key(belfry.HashOf(secret)); k != nil {
 			got = k.Customer
 		}
 		if got != want {
@@ -93,20 +93,20 @@ func TestManyKeys(t *testing.T) {
 	if err := tree.Apply(&belfry.Record{Docs: docs}); err != nil { // a replay meets them again
 		t.Fatal(err)
 	}
-	if n := tree.CountKeys(1); n != many {
+	if n := tree.Access().CountKeys(1); n != many {
 		t.Fatalf("%d keys", n)
 	}
 	for i := range many {
 		name := fmt.Sprintf("key %06d", i)
-		if k, ok := tree.KeyNamed(1, name); !ok || k.Name != name {
+		if k, ok := tree.Access().KeyNamed(1, name); !ok || k.Name != name {
 			t.Fatalf("%q is not found", name)
 		}
 	}
-	page, more := tree.KeysAfter(1, "key 000999", 2)
+	page, more := tree.Access().KeysAfter(1, "key 000999", 2)
 	if len(page) != 2 || page[0].Name != "key 001000" || page[1].Name != "key 001001" || !more {
 		t.Errorf("page %v, more %t", page, more)
 	}
-	page, more = tree.KeysAfter(1, fmt.Sprintf("key %06d", many-2), 1)
+	page, more = tree.Access().KeysAfter(1, fmt.Sprintf("key %06d", many-2), 1)
 	if len(page) != 1 || page[0].Name != fmt.Sprintf("key %06d", many-1) || more {
 		t.Errorf("last page %v, more %t", page, more)
 	}
@@ -116,7 +116,7 @@ func TestManyKeys(t *testing.T) {
 	if err := tree.Apply(&belfry.Record{Docs: docs[1:]}); err != nil {
 		t.Fatal(err)
 	}
-	if left := tree.Keys(1); len(left) != 1 || left[0].Name != "key 000000" {
+	if left := tree.Access().Keys(1); len(left) != 1 || left[0].Name != "key 000000" {
 		t.Errorf("left are %v", left)
 	}
 }
@@ -127,29 +127,29 @@ func TestKeyUse(t *testing.T) {
 	set(t, tree, belfry.DocKey, 1, "idle", keyOf(1, "idle", "i"))
 	f := func(want belfry.Time, changed int) {
 		t.Helper()
-		k, _ := tree.KeyNamed(1, "agent")
-		if n := len(tree.KeysUsed()); k.LastUse != want || n != changed {
+		k, _ := tree.Access().KeyNamed(1, "agent")
+		if n := len(tree.Access().UnsavedKeyUses()); k.LastUse != want || n != changed {
 			t.Errorf("last use %d, want %d; %d changed, want %d", k.LastUse, want, n, changed)
 		}
 	}
 	f(0, 0)
-	k := tree.Key(belfry.HashOf("a"))
-	k.Used(5_000_000)
+	k := tree.Access().Key(belfry.HashOf("a"))
+	k.NoteUse(5_000_000)
 	f(5_000_000, 1)
-	k.Used(5_999_999) // not a second later
+	k.NoteUse(5_999_999) // not a second later
 	f(5_000_000, 1)
-	k.Used(6_000_000)
+	k.NoteUse(6_000_000)
 	f(6_000_000, 1)
 	set(t, tree, belfry.DocKeyUse, 1, "agent", 6_000_000)
 	f(6_000_000, 0)
-	k.Used(9_000_000)
+	k.NoteUse(9_000_000)
 	set(t, tree, belfry.DocKeyUse, 1, "agent", 7_000_000) // decided before that use
 	f(9_000_000, 1)
 	set(t, tree, belfry.DocKeyUse, 1, "gone", 7_000_000)
-	if _, ok := tree.KeyNamed(1, "gone"); ok {
+	if _, ok := tree.Access().KeyNamed(1, "gone"); ok {
 		t.Error("a use made a key")
 	}
-	if n := testing.AllocsPerRun(100, func() { tree.Key(belfry.HashOf("a")).Used(10_000_000) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { tree.Access().Key(belfry.HashOf("a")).NoteUse(10_000_000) }); n > 0 {
 		t.Errorf("finding a key allocates %v times", n)
 	}
 }
@@ -166,7 +166,7 @@ func TestSessions(t *testing.T) {
 	}
 	found := func(secret string, want bool) {
 		t.Helper()
-		l, ok := tree.Session(belfry.HashOf(secret))
+		l, ok := tree.Access().Session(belfry.HashOf(secret))
 		if ok != want || ok && (l.User.Name != "eve" || l.Customer != 1 || l.Hash != belfry.HashOf(secret)) {
 			t.Errorf("session %s: %t %+v, want %t", secret, ok, l, want)
 		}
@@ -179,12 +179,12 @@ func TestSessions(t *testing.T) {
 	found("other", false)
 	found("three", false)
 	begin("two", 1, 10) // renewed
-	if l := tree.Logins(1, "eve"); len(l) != 2 || l[0] != belfry.HashOf("two") || l[1] != belfry.HashOf("one") {
+	if l := tree.Access().SessionHashes(1, "eve"); len(l) != 2 || l[0] != belfry.HashOf("two") || l[1] != belfry.HashOf("one") {
 		t.Errorf("logins %v", l)
 	}
 	ended := func(now belfry.Time, want int) {
 		t.Helper()
-		if list := tree.Ended(func(s belfry.Session) bool { return s.Expires <= now }); len(list) != want {
+		if list := tree.Access().ExpiredSessions(func(s belfry.Session) bool { return s.Expires <= now }); len(list) != want {
 			t.Errorf("at %d %d sessions have ended, want %d", now, len(list), want)
 		}
 	}
@@ -222,8 +222,8 @@ func TestSessionUse(t *testing.T) {
 	}
 	f := func(want belfry.Time, unstored int) {
 		t.Helper()
-		l, _ := tree.Session(hash)
-		if n := len(tree.SessionsUsed()); l.Session.LastUse != want || n != unstored {
+		l, _ := tree.Access().Session(hash)
+		if n := len(tree.Access().UnsavedSessionUses()); l.Session.LastUse != want || n != unstored {
 			t.Errorf("last use %d, want %d; %d changed, want %d", l.Session.LastUse, want, n, unstored)
 		}
 	}
@@ -231,23 +231,23 @@ func TestSessionUse(t *testing.T) {
 	f(0, 0)
 	store(5_000_000)
 	f(5_000_000, 0)
-	l, _ := tree.Session(hash)
-	l.Used(5_900_000) // not a second later
+	l, _ := tree.Access().Session(hash)
+	l.NoteUse(5_900_000) // not a second later
 	f(5_000_000, 0)
-	l.Used(9_000_000)
+	l.NoteUse(9_000_000)
 	f(9_000_000, 1)
 	store(7_000_000) // decided before that use
 	f(9_000_000, 1)
-	l.Used(11_000_000) // by whoever found it before it was stored
+	l.NoteUse(11_000_000) // by whoever found it before it was stored
 	f(11_000_000, 1)
 	store(11_000_000)
 	f(11_000_000, 0)
 	for now, want := range map[belfry.Time]int{89_999_999: 1, 90_000_000: 0} {
-		if list := tree.SessionsOf(1, "eve", now); len(list) != want {
+		if list := tree.Access().SessionsOf(1, "eve", now); len(list) != want {
 			t.Errorf("at %d there are %d sessions, want %d", now, len(list), want)
 		}
 	}
-	if list := tree.SessionsOf(2, "eve", 0); len(list) != 0 {
+	if list := tree.Access().SessionsOf(2, "eve", 0); len(list) != 0 {
 		t.Errorf("another customer's user of that name has %v", list)
 	}
 }
@@ -260,7 +260,7 @@ func TestMaskKeys(t *testing.T) {
 	f := func(in, want string) {
 		t.Helper()
 		text := []byte(in)
-		if got := string(tree.MaskKeys(text)); got != want {
+		if got := string(tree.Access().MaskKeys(text)); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 		if string(text) != in {

@@ -59,22 +59,22 @@ func lives(t *testing.T) []*belfry.Record {
 // checkLives looks whether a tree has nothing of customer 5 and all of customer 6.
 func checkLives(t *testing.T, what string, tree *Tree) {
 	t.Helper()
-	if c, ok := tree.CustomerNamed("acme"); !ok || c.ID != 6 {
+	if c, ok := tree.Access().CustomerNamed("acme"); !ok || c.ID != 6 {
 		t.Errorf("%s: acme is %+v, %t", what, c, ok)
 	}
-	if tree.CustomerName(5) != "" || tree.Node(1) != nil || tree.Node(2) != nil || len(tree.Users(5)) > 0 || len(tree.Keys(5)) > 0 {
+	if tree.Access().CustomerName(5) != "" || tree.Node(1) != nil || tree.Node(2) != nil || len(tree.Access().Users(5)) > 0 || len(tree.Access().Keys(5)) > 0 {
 		t.Errorf("%s: something of the removed customer is there", what)
 	}
-	if tree.Key(belfry.HashOf("key of five")) != nil {
+	if tree.Access().Key(belfry.HashOf("key of five")) != nil {
 		t.Errorf("%s: its key counts", what)
 	}
-	if _, ok := tree.Session(belfry.HashOf("session of five")); ok || len(tree.Logins(5, "eve")) > 0 {
+	if _, ok := tree.Access().Session(belfry.HashOf("session of five")); ok || len(tree.Access().SessionHashes(5, "eve")) > 0 {
 		t.Errorf("%s: its session goes on", what)
 	}
-	if _, ok := tree.User(6, "eve"); !ok || tree.Node(3) == nil || tree.LastID() != 9 {
+	if _, ok := tree.Access().User(6, "eve"); !ok || tree.Node(3) == nil || tree.LastID() != 9 {
 		t.Errorf("%s: the other customer is not whole", what)
 	}
-	if list := tree.Removals(); len(list) != 1 || list[0].Customer != 5 || list[0].Erased != 5 {
+	if list := tree.Access().Removals(); len(list) != 1 || list[0].Customer != 5 || list[0].Erased != 5 {
 		t.Errorf("%s: removals %+v", what, list)
 	}
 }
@@ -111,7 +111,7 @@ func TestRemovalSurvives(t *testing.T) {
 				if err := tree.Apply(r); err != nil {
 					t.Errorf("%d written, %d again: record %d: %v", ahead, again, r.Pos, err)
 				}
-				tree.Dimension(r) // what is not there any more has no name
+				tree.History().Dimension(r) // what is not there any more has no name
 			}
 			checkLives(t, "replayed", tree)
 			if err := db.Apply(ctx, recs, nil); err != nil {
@@ -121,7 +121,7 @@ func TestRemovalSurvives(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkLives(t, "loaded", tree)
-			if err := db.Fold(ctx); err != nil {
+			if err := db.Checkpoint(ctx); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{path, path + "-wal"} {

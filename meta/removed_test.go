@@ -15,7 +15,7 @@ import (
 
 func itemsOf(t *testing.T, tree *Tree, s belfry.Scope, m query.ItemMatch) []belfry.ID {
 	t.Helper()
-	ids, known, err := tree.Items(t.Context(), s, m)
+	ids, known, err := tree.History().Items(t.Context(), s, m)
 	if err != nil || !known {
 		t.Fatalf("items are not known: %v", err)
 	}
@@ -25,7 +25,7 @@ func itemsOf(t *testing.T, tree *Tree, s belfry.Scope, m query.ItemMatch) []belf
 
 func apart(t *testing.T, tree *Tree, c belfry.CustomerID, fields []string, items []belfry.ID) bool {
 	t.Helper()
-	ok, err := tree.NamesUnique(t.Context(), c, fields, items)
+	ok, err := tree.History().NamesUnique(t.Context(), c, fields, items)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func apart(t *testing.T, tree *Tree, c belfry.CustomerID, fields []string, items
 
 func everOf(t *testing.T, tree *Tree, c belfry.CustomerID) (nodes []*Node) {
 	t.Helper()
-	for list, err := range tree.Then(t.Context(), c, 0) {
+	for list, err := range tree.History().ItemsAt(t.Context(), c, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func (c *churn) load() {
 	if c.tree, err = LoadTree(c.Context(), c.db, loadCatalog(c.T)); err != nil {
 		c.Fatal(err)
 	}
-	c.mover = sqlite.NewMover(c.db, sqlite.MoverOptions{States: c.tree.States, Removed: c.tree.Forget, Log: slog.New(slog.DiscardHandler)})
+	c.mover = sqlite.NewMover(c.db, sqlite.MoverOptions{States: c.tree.States, Removed: c.tree.History().Archived, Log: slog.New(slog.DiscardHandler)})
 }
 
 // apply does what a commit does.
@@ -198,7 +198,7 @@ func TestRemovedAfter(t *testing.T) {
 	f("arrived", removed-1, true)
 	f("arrived", removed, false)
 	var batches []belfry.Position
-	err := c.tree.RemovedDimensions(t.Context(), func(b *belfry.Batch) error {
+	err := c.tree.History().RemovedDimensions(t.Context(), func(b *belfry.Batch) error {
 		batches = append(batches, b.Pos)
 		return nil
 	})
@@ -240,16 +240,16 @@ func TestHistoryOfRemovedItems(t *testing.T) {
 			t.Errorf("%s: another customer finds %d", when, got)
 		}
 		for _, id := range want {
-			l, err := c.tree.Label(t.Context(), 1, id)
+			l, err := c.tree.History().Label(t.Context(), 1, id)
 			if want := (query.Label{Resource: web, View: web, Object: cpu, Class: class, IP: "10.0.0.1"}); err != nil || l != want {
 				t.Errorf("%s: label of %d is %+v, %v", when, id, l, err)
 			}
-			if other, err := c.tree.Label(t.Context(), 2, id); err != nil || other != (query.Label{}) {
+			if other, err := c.tree.History().Label(t.Context(), 2, id); err != nil || other != (query.Label{}) {
 				t.Errorf("%s: another customer sees %+v, %v", when, other, err)
 			}
 		}
 		names := make([]string, len(want))
-		if err := c.tree.Names(t.Context(), 1, "object", want, names); err != nil || slices.ContainsFunc(names, func(s string) bool { return s != cpu }) {
+		if err := c.tree.History().Names(t.Context(), 1, "object", want, names); err != nil || slices.ContainsFunc(names, func(s string) bool { return s != cpu }) {
 			t.Errorf("%s: names are %q, %v", when, names, err)
 		}
 		if len(want) > 1 && apart(t, c.tree, 1, []string{"object"}, want) {
@@ -272,11 +272,11 @@ func TestHistoryOfRemovedItems(t *testing.T) {
 	check("after a restart", 3, 4)
 	for at, want := range map[belfry.Time][]belfry.ID{20: {1, 2, 3, 4}, 50: {1, 2, 4}} {
 		var got []belfry.ID
-		for list, err := range c.tree.Then(t.Context(), 1, at) {
+		for list, err := range c.tree.History().ItemsAt(t.Context(), 1, at) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for n := range c.tree.EachEver(list) {
+			for n := range c.tree.EachWithRemoved(list) {
 				if n.Removed != 0 && n.Removed <= at {
 					continue
 				}
@@ -293,11 +293,11 @@ func TestHistoryOfRemovedItems(t *testing.T) {
 	if n, err := c.db.Purge(t.Context(), 51, func([]belfry.ID) error { return nil }); err != nil || n != 1 {
 		t.Fatalf("purged %d, %v", n, err)
 	}
-	if err := c.tree.Purged(t.Context()); err != nil {
+	if err := c.tree.History().Purged(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check("purged", 4)
-	if c.tree.customers[1].past {
+	if c.tree.customers[1].hasRemoved {
 		t.Error("the customer still counts as one with removed items")
 	}
 }
@@ -340,7 +340,7 @@ func TestReplayMeetsRemovedItems(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.tree.ForgetLoaded()
+		c.tree.Recovery().End()
 		checkIndexes(t, c.tree)
 		if n, several := c.tree.Tenant(1).Object("cpu 1"); n == nil || n.ID != 4 || several {
 			t.Fatalf("after %d records the name belongs to %v", met, n)

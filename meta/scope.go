@@ -7,8 +7,8 @@ import (
 	"belfry"
 )
 
-// Within is a scope looked up in the tree: the sub-trees that somebody may see. The zero Within has nothing in it. It is
-// made and used inside Tree.Read, or while one of the tree's lists is being read, by one goroutine.
+// Visibility is a scope resolved against the tree: the sub-trees that a user or key may see. The zero value sees nothing. It is
+// made and used by one goroutine, inside Tree.Read or while reading one of the tree's lists.
 //
 //	MAIN                     MAIN'  made for the scope: it holds the roots and shows what they add up to
 //	 ├ Finance                ├ Paris
@@ -16,9 +16,9 @@ import (
 //	 │     └ web01            └ db01
 //	 └ db01     ◄─ root
 //
-// Show gives an item as it is seen from inside: the way up from it ends in MAIN', so that whoever reads its parents meets
-// no name, note or status from outside.
-type Within struct {
+// Show returns an item as it is seen from inside: its ancestors end in MAIN', so none of them has a name, note or status from
+// outside.
+type Visibility struct {
 	whole  bool
 	tenant *Tenant
 	roots  []*Node // none of them in another
@@ -26,12 +26,12 @@ type Within struct {
 	shown  map[*Node]*Node
 }
 
-// Within looks a scope up. A customer that does not exist has nothing in it.
-func (e *Tenant) Within(s belfry.Scope) Within {
+// Visibility resolves a scope. In a customer that does not exist nothing is visible.
+func (e *Tenant) Visibility(s belfry.Scope) Visibility {
 	if e == nil || s.Customer != e.ID {
-		return Within{}
+		return Visibility{}
 	}
-	w := Within{whole: !s.Limited(), tenant: e}
+	w := Visibility{whole: !s.Limited(), tenant: e}
 	if w.whole {
 		return w
 	}
@@ -45,13 +45,13 @@ func (e *Tenant) Within(s belfry.Scope) Within {
 	return w
 }
 
-// Within looks a scope up, for use with the tree's lists.
-func (t *Tree) Within(s belfry.Scope) (w Within) {
-	t.Read(s.Customer, func(e *Tenant) { w = e.Within(s) })
+// Visibility resolves a scope, for use with the tree's lists.
+func (t *Tree) Visibility(s belfry.Scope) (w Visibility) {
+	t.Read(s.Customer, func(e *Tenant) { w = e.Visibility(s) })
 	return w
 }
 
-// below tells whether an item is one of the others, or stands in one of them.
+// below reports whether an item is one of the others or in one of them.
 func below(n *Node, others []*Node) bool {
 	for ; n != nil; n = n.Parent {
 		if slices.Contains(others, n) {
@@ -61,8 +61,8 @@ func below(n *Node, others []*Node) bool {
 	return false
 }
 
-// Place is the resource to which an item belongs, or the view of the customer that it is; of an element the same of what
-// it stands in.
+// Place returns the resource to which an item belongs, or the customer-level view that it is; for an element, the place of
+// what contains it.
 func (n *Node) Place() *Node {
 	switch {
 	case n.Resource != nil:
@@ -73,8 +73,8 @@ func (n *Node) Place() *Node {
 	return n
 }
 
-// Has tells whether an item is inside. What has been removed is inside as long as its resource is.
-func (w *Within) Has(n *Node) bool {
+// Has reports whether an item is visible. A removed item is visible as long as its resource is.
+func (w *Visibility) Has(n *Node) bool {
 	switch {
 	case n == nil || w.tenant == nil || n.Customer != w.tenant.ID:
 		return false
@@ -85,22 +85,22 @@ func (w *Within) Has(n *Node) bool {
 	return at.Removed == 0 && below(at, w.roots)
 }
 
-// hides lists the columns in which an element names something that is not inside.
-func (w *Within) hides(n *Node) (columns []string) {
+// hiddenColumns lists the columns in which an element names something that is not visible.
+func (w *Visibility) hiddenColumns(n *Node) (columns []string) {
 	if w.whole || n.Kind != belfry.KindElement || n.Details == nil {
 		return nil
 	}
 	for _, column := range [...]string{"target", "from", "to"} {
-		if name := n.Details.Answers[column]; name != "" && !w.names(name) {
+		if name := n.Details.Answers[column]; name != "" && !w.hasNamed(name) {
 			columns = append(columns, column)
 		}
 	}
 	return columns
 }
 
-// Broken lists the columns in which an element names something that has been removed. It is empty for a scope that is limited: there nobody
-// knows what is outside.
-func (w *Within) Broken(n *Node) (columns []string) {
+// BrokenColumns lists the columns in which an element names something that was removed. A limited scope cannot know that, so
+// for it the list is empty.
+func (w *Visibility) BrokenColumns(n *Node) (columns []string) {
 	if !w.whole || n.Kind != belfry.KindElement || n.Details == nil {
 		return nil
 	}
@@ -116,8 +116,8 @@ func (w *Within) Broken(n *Node) (columns []string) {
 	return columns
 }
 
-// Target is the view or resource to which a shortcut leads; nil for other items, and when it is gone or outside.
-func (w *Within) Target(n *Node) *Node {
+// Target returns the view or resource to which a shortcut leads; nil for other items, and if it is gone or not visible.
+func (w *Visibility) Target(n *Node) *Node {
 	if n.Kind != belfry.KindElement || n.Details == nil || n.Details.Answers["target"] == "" {
 		return nil
 	}
@@ -127,11 +127,11 @@ func (w *Within) Target(n *Node) *Node {
 	return nil
 }
 
-// Tells reports whether all that is known of an item may be shown.
-func (w *Within) Tells(n *Node) bool { return len(w.hides(n)) == 0 }
+// Show returns an item as it is seen from inside. Names that are not visible are left out of elements.
+func (w *Visibility) ShowsAll(n *Node) bool { return len(w.hiddenColumns(n)) == 0 }
 
-// names reports whether a view, resource or object inside has the name.
-func (w *Within) names(name string) bool {
+// hasNamed reports whether a visible view, resource or object has the name.
+func (w *Visibility) hasNamed(name string) bool {
 	for n := range w.tenant.Named(name) {
 		if w.Has(n) {
 			return true
@@ -140,12 +140,12 @@ func (w *Within) names(name string) bool {
 	return false
 }
 
-// Root tells whether an item is inside and what it stands in is not.
-func (w *Within) Root(n *Node) bool { return !w.whole && slices.Contains(w.roots, n) }
+// isRoot reports whether an item is visible and its parent is not.
+func (w *Visibility) isRoot(n *Node) bool { return !w.whole && slices.Contains(w.roots, n) }
 
-// Main is the root of what is to be seen: that of the customer, or one made for the scope, which shows the worst of what
-// stands in it since the first of these came to it.
-func (w *Within) Main() *Node {
+// Main is the root of what is visible: the customer's MAIN, or one made for the scope, with the worst status of the roots
+// and the earliest time since which one of them has it.
+func (w *Visibility) Main() *Node {
 	if w.whole || w.tenant == nil || w.main != nil {
 		if w.whole {
 			return w.tenant.Main
@@ -153,9 +153,9 @@ func (w *Within) Main() *Node {
 		return w.main
 	}
 	m := &Node{Customer: w.tenant.ID, Kind: belfry.KindView, Name: belfry.Main, Class: &Class{Name: "generic"}, Created: w.tenant.Created}
-	m.box = &box{children: w.roots}
+	m.content = &content{children: w.roots}
 	for _, n := range w.roots {
-		m.box.counts[n.State.Status]++
+		m.content.counts[n.State.Status]++
 		m.State.Status = max(m.State.Status, n.State.Status)
 	}
 	for _, n := range w.roots {
@@ -169,16 +169,16 @@ func (w *Within) Main() *Node {
 }
 
 // Show gives an item as it is seen from inside. An element lacks the names of what is not.
-func (w *Within) Show(n *Node) *Node {
+func (w *Visibility) Show(n *Node) *Node {
 	if w.whole || n == nil || n == w.main {
 		return n
 	}
 	seen := *n
-	seen.Parent = w.around(n)
+	seen.Parent = w.visibleParent(n)
 	if n.Resource == n {
 		seen.Resource = &seen
 	}
-	if columns := w.hides(n); len(columns) > 0 {
+	if columns := w.hiddenColumns(n); len(columns) > 0 {
 		details := *n.Details
 		details.Answers = maps.Clone(details.Answers)
 		for _, column := range columns {
@@ -189,8 +189,8 @@ func (w *Within) Show(n *Node) *Node {
 	return &seen
 }
 
-// around is what an item is seen to stand in; nil for one that is outside.
-func (w *Within) around(n *Node) *Node {
+// visibleParent returns the parent that an item is shown with; nil for an item that is not visible.
+func (w *Visibility) visibleParent(n *Node) *Node {
 	if p := w.shown[n.Parent]; p != nil { // it is inside, and n with it: most items have the same few around them
 		return p
 	}
@@ -207,8 +207,8 @@ func (w *Within) around(n *Node) *Node {
 	return p
 }
 
-// Filter keeps those of some items that are inside.
-func (w *Within) Filter(nodes []*Node) []*Node {
+// Filter keeps the visible nodes.
+func (w *Visibility) Filter(nodes []*Node) []*Node {
 	if w.whole {
 		return nodes
 	}
@@ -216,7 +216,7 @@ func (w *Within) Filter(nodes []*Node) []*Node {
 }
 
 // Roots are the sub-trees; of the whole customer MAIN alone.
-func (w *Within) Roots() []*Node {
+func (w *Visibility) Roots() []*Node {
 	if w.whole {
 		return []*Node{w.tenant.Main}
 	}
@@ -225,9 +225,9 @@ func (w *Within) Roots() []*Node {
 
 // Places lists the resources, and the views of the customer, that are inside a scope, and those resources among them
 // that stand in a view outside. It implements query.Names.
-func (t *Tree) Places(s belfry.Scope) (inside, tops []belfry.ID) {
-	t.Read(s.Customer, func(e *Tenant) {
-		w := e.Within(s)
+func (h *History) Places(s belfry.Scope) (inside, tops []belfry.ID) {
+	h.tree.Read(s.Customer, func(e *Tenant) {
+		w := e.Visibility(s)
 		for _, n := range w.roots {
 			if n.Kind == belfry.KindResource {
 				tops = append(tops, n.ID)
@@ -243,7 +243,7 @@ func (t *Tree) Places(s belfry.Scope) (inside, tops []belfry.ID) {
 func (n *Node) places(list []belfry.ID) []belfry.ID {
 	list = append(list, n.ID)
 	if n.Kind == belfry.KindView {
-		for _, c := range n.box.children {
+		for _, c := range n.content.children {
 			list = c.places(list)
 		}
 	}
@@ -256,7 +256,7 @@ func (t *Tree) ObjectsOfClass(s belfry.Scope, class string) (count int) {
 		if e == nil {
 			return
 		}
-		w := e.Within(s)
+		w := e.Visibility(s)
 		e.ByClass(class, func(n *Node) bool {
 			if n.Kind == belfry.KindObject && w.Has(n) {
 				count++

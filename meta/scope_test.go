@@ -67,8 +67,8 @@ func TestWithin(t *testing.T) {
 		t.Helper()
 		s := belfry.Scope{Customer: 1, Views: strings.Fields(views)}
 		var got []string
-		w := tree.Within(s)
-		for n := range tree.EachEver(everOf(t, tree, 1)) {
+		w := tree.Visibility(s)
+		for n := range tree.EachWithRemoved(everOf(t, tree, 1)) {
 			if w.Has(n) {
 				name := n.Name
 				if n.Resource != nil && n.Resource != n {
@@ -94,16 +94,16 @@ func TestWithin(t *testing.T) {
 	f("gone", "")
 	f("MAIN", "")  // no user is limited to everything
 	f("Disks", "") // a part of a resource is no place
-	if w := tree.Within(belfry.Whole(1)); !w.Has(tree.Tenant(1).Main) || w.Has(nil) {
+	if w := tree.Visibility(belfry.Whole(1)); !w.Has(tree.Tenant(1).Main) || w.Has(nil) {
 		t.Error("the whole customer lacks something")
 	}
 	for _, s := range []belfry.Scope{{}, {Views: []string{"Site"}}, {Customer: 2}, {Customer: 2, Views: []string{"Site"}}} {
-		w := tree.Within(s)
+		w := tree.Visibility(s)
 		if n := tree.Tenant(1).Place("Site"); w.Has(n) && s.Customer != 1 {
 			t.Errorf("%v has an item of somebody else", s)
 		}
 	}
-	var zero Within
+	var zero Visibility
 	if zero.Has(tree.Tenant(1).Main) || zero.Has(tree.Tenant(1).Place("web01")) {
 		t.Error("the zero Within has something in it")
 	}
@@ -149,7 +149,7 @@ func TestShow(t *testing.T) {
 	f := func(views string, id belfry.ID, want string) {
 		t.Helper()
 		s.Views = strings.Fields(views)
-		w := tree.Within(s)
+		w := tree.Visibility(s)
 		var way []string
 		for n := w.Show(tree.Node(id)); n != nil; n = n.Parent {
 			way = append(way, n.Name)
@@ -165,10 +165,10 @@ func TestShow(t *testing.T) {
 	f("Site", 911, "cpu") // it is outside: where it stands is not told
 	f("gone", 900, "MAIN")
 	s.Views = []string{"Site"}
-	w := tree.Within(s)
+	w := tree.Visibility(s)
 	for id, want := range map[belfry.ID]map[string]string{920: {"from": "web01", "to": "port"}, 921: {}} {
 		n := tree.Node(id)
-		if got := w.Show(n).Details.Answers; !maps.Equal(got, want) || w.Tells(n) != (len(want) > 0) {
+		if got := w.Show(n).Details.Answers; !maps.Equal(got, want) || w.ShowsAll(n) != (len(want) > 0) {
 			t.Errorf("an element tells of %v, want %v", got, want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestShow(t *testing.T) {
 	}
 
 	s.Views = []string{"Site", "Floor", "lone", "gone"}
-	main, err := tree.Place(s, "", "")
+	main, err := tree.Container(s, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestShow(t *testing.T) {
 		t.Error("that is the MAIN of all")
 	}
 	s.Views = []string{"gone"}
-	if main, err = tree.Place(s, "", "MAIN"); err != nil || len(tree.Content(s, main)) != 0 || main.State.Status != belfry.Unknown {
+	if main, err = tree.Container(s, "", "MAIN"); err != nil || len(tree.Content(s, main)) != 0 || main.State.Status != belfry.Unknown {
 		t.Errorf("%v, %v", main, err)
 	}
 }
@@ -205,7 +205,7 @@ func TestPlaceWithin(t *testing.T) {
 	tree := scopeTree(t)
 	f := func(views, resource, view, want string) {
 		t.Helper()
-		n, err := tree.Place(belfry.Scope{Customer: 1, Views: strings.Fields(views)}, resource, view)
+		n, err := tree.Container(belfry.Scope{Customer: 1, Views: strings.Fields(views)}, resource, view)
 		switch {
 		case err == nil && n.Name != want:
 			t.Errorf("%s: %q in %q is %s, want %s", views, view, resource, n.Name, want)
@@ -230,7 +230,7 @@ func TestPlaces(t *testing.T) {
 	tree := scopeTree(t)
 	f := func(views string, want, tops []belfry.ID) {
 		t.Helper()
-		places, top := tree.Places(belfry.Scope{Customer: 1, Views: strings.Fields(views)})
+		places, top := tree.History().Places(belfry.Scope{Customer: 1, Views: strings.Fields(views)})
 		if !slices.Equal(places, want) || !slices.Equal(top, tops) {
 			t.Errorf("%s: %v and %v, want %v and %v", views, places, top, want, tops)
 		}

@@ -36,7 +36,7 @@ const SecretKeySize = 32
 // answer that was stored before its question was made a secret one.
 const sealedMark = "sealed:1:"
 
-// NewSecrets takes keys: the first seals, the others only open what they have sealed.
+// NewSecrets makes Secrets from keys. The first key seals; the others only open what they have sealed.
 func NewSecrets(keys ...[]byte) (*Secrets, error) {
 	s := &Secrets{}
 	for _, k := range keys {
@@ -60,23 +60,23 @@ func NewSecrets(keys ...[]byte) (*Secrets, error) {
 	return s, nil
 }
 
-// LockedSecrets can neither seal nor open; err says why.
+// LockedSecrets returns Secrets that can neither seal nor open; err says why.
 func LockedSecrets(err error) *Secrets { return &Secrets{fault: err} }
 
-// SecretPlace is where a secret belongs.
-type SecretPlace struct {
+// SecretRef identifies a secret answer.
+type SecretRef struct {
 	Customer belfry.CustomerID
 	Item     string
 	Column   string
 }
 
-// bound is what a sealed text is bound to. No name holds a control character.
-func (p SecretPlace) bound() []byte {
+// bound is the additional data that binds a sealed text to its answer. No name contains a control character.
+func (p SecretRef) bound() []byte {
 	return []byte(strconv.FormatUint(uint64(p.Customer), 10) + "\x00" + p.Item + "\x00" + p.Column)
 }
 
 // Seal encrypts a secret.
-func (s *Secrets) Seal(p SecretPlace, text string) (string, error) {
+func (s *Secrets) Seal(p SecretRef, text string) (string, error) {
 	if s == nil {
 		return text, nil
 	}
@@ -87,8 +87,8 @@ func (s *Secrets) Seal(p SecretPlace, text string) (string, error) {
 	return sealedMark + k.id + ":" + base64.RawStdEncoding.EncodeToString(k.aead.Seal(nil, nil, []byte(text), p.bound())), nil
 }
 
-// Open decrypts what Seal has made, and gives back as it is what was never sealed.
-func (s *Secrets) Open(p SecretPlace, text string) (string, error) {
+// Open decrypts a sealed text. A text that was never sealed is returned unchanged.
+func (s *Secrets) Open(p SecretRef, text string) (string, error) {
 	if !Sealed(text) {
 		return text, nil
 	}
@@ -115,33 +115,33 @@ func (s *Secrets) Open(p SecretPlace, text string) (string, error) {
 	return "", fmt.Errorf("it was sealed with key %s, which the key file does not have", id)
 }
 
-// Current tells whether a text is as Seal would write it now.
+// Current reports whether a text is sealed the way Seal would do it now.
 func (s *Secrets) Current(text string) bool {
 	return s == nil || s.fault == nil && strings.HasPrefix(text, sealedMark+s.keys[0].id+":")
 }
 
-// Sealed tells whether a text is a sealed secret.
+// Sealed reports whether a text is a sealed secret.
 func Sealed(text string) bool { return strings.HasPrefix(text, sealedMark) }
 
 // ReadSecrets calls each with the sealed secrets in a database file that no process has open.
-func ReadSecrets(ctx context.Context, path string, each func(SecretPlace, string)) error {
+func ReadSecrets(ctx context.Context, path string, each func(SecretRef, string)) error {
 	return sqlite.ReadItems(ctx, path, sealedMark, func(it *belfry.Item) {
 		for column, text := range it.Details.Answers {
 			if Sealed(text) {
-				each(SecretPlace{it.Customer, it.Name, column}, text)
+				each(SecretRef{it.Customer, it.Name, column}, text)
 			}
 		}
 	})
 }
 
-// SetSecrets says how secrets are sealed. It is called before anybody else uses the tree.
+// SetSecrets sets how secrets are sealed. It is called before anything else uses the tree.
 func (t *Tree) SetSecrets(s *Secrets) { t.secrets = s }
 
 // Secrets seals and opens the secret answers in the tree.
 func (t *Tree) Secrets() *Secrets { return t.secrets }
 
-// Unsealed lists by customer the items with secret answers that are not sealed with the first key.
-func (t *Tree) Unsealed() map[belfry.CustomerID][]belfry.ID {
+// ItemsToSeal lists by customer the items with secret answers that are not sealed with the first key.
+func (t *Tree) ItemsToSeal() map[belfry.CustomerID][]belfry.ID {
 	list := map[belfry.CustomerID][]belfry.ID{}
 	t.eachSecret(func(n *Node, _, text string) {
 		if have := list[n.Customer]; !t.secrets.Current(text) && (len(have) == 0 || have[len(have)-1] != n.ID) {
@@ -151,18 +151,18 @@ func (t *Tree) Unsealed() map[belfry.CustomerID][]belfry.ID {
 	return list
 }
 
-// SecretState tells whether there are sealed secrets, and names the resources whose secrets cannot be opened.
-func (t *Tree) SecretState() (sealed bool, shut []string) {
+// SecretState reports whether there are sealed secrets, and names the resources with secrets that cannot be opened.
+func (t *Tree) SecretState() (sealed bool, unreadable []string) {
 	t.eachSecret(func(n *Node, column, text string) {
 		sealed = sealed || Sealed(text)
-		if _, err := t.secrets.Open(SecretPlace{n.Customer, n.Name, column}, text); err != nil {
-			shut = append(shut, n.Name)
+		if _, err := t.secrets.Open(SecretRef{n.Customer, n.Name, column}, text); err != nil {
+			unreadable = append(unreadable, n.Name)
 		}
 	})
-	return sealed, shut
+	return sealed, unreadable
 }
 
-// eachSecret visits the secret answers of items that exist, and sealed ones of columns that are not secret any more.
+// eachSecret calls f for the secret answers of existing items, and for sealed answers whose column is no longer secret.
 func (t *Tree) eachSecret(f func(n *Node, column, text string)) {
 	packages := t.Catalog()
 	t.mu.RLock()

@@ -21,7 +21,7 @@ func TestSecrets(t *testing.T) {
 		return s
 	}
 	one, two, both := make(key(1)), make(key(2)), make(key(2), key(1))
-	at := SecretPlace{1, "Traps", "community"}
+	at := SecretRef{1, "Traps", "community"}
 	sealed, err := one.Seal(at, "s3cret")
 	if err != nil || strings.Contains(sealed, "s3cret") || !Sealed(sealed) {
 		t.Fatalf("%q %v", sealed, err)
@@ -29,7 +29,7 @@ func TestSecrets(t *testing.T) {
 	if again, _ := one.Seal(at, "s3cret"); again == sealed {
 		t.Error("the same secret is sealed alike")
 	}
-	f := func(s *Secrets, at SecretPlace, text, want, fault string) {
+	f := func(s *Secrets, at SecretRef, text, want, fault string) {
 		t.Helper()
 		got, err := s.Open(at, text)
 		if got != want || (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
@@ -43,7 +43,7 @@ func TestSecrets(t *testing.T) {
 	f(two, at, sealed, "", "which the key file does not have")
 	f(nil, at, sealed, "", "no key")
 	f(LockedSecrets(errors.New("no file")), at, sealed, "", "no file")
-	for _, other := range []SecretPlace{{2, "Traps", "community"}, {1, "Other", "community"}, {1, "Traps", "users"}} {
+	for _, other := range []SecretRef{{2, "Traps", "community"}, {1, "Other", "community"}, {1, "Traps", "users"}} {
 		f(one, other, sealed, "", "another item")
 	}
 	f(one, at, sealed[:len(sealed)-4], "", "damaged")
@@ -62,7 +62,7 @@ func TestAssignmentSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := s.Seal(SecretPlace{1, "Traps", "community"}, "s3cret")
+	sealed, err := s.Seal(SecretRef{1, "Traps", "community"}, "s3cret")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestAssignmentSecrets(t *testing.T) {
 	tree.SetSecrets(s)
 	f(2, "s3cret", true)
 	f(3, "plain", true)
-	if u := tree.Unsealed(); len(u[1]) != 1 || u[1][0] != 3 {
+	if u := tree.ItemsToSeal(); len(u[1]) != 1 || u[1][0] != 3 {
 		t.Errorf("unsealed: %v", u)
 	}
 	tree.SetSecrets(LockedSecrets(errors.New("no file")))

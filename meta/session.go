@@ -27,77 +27,72 @@ type Login struct {
 	used     *atomic.Int64
 }
 
-// Used notes that the session was shown; see Key.Used.
-func (l *Login) Used(now belfry.Time) { note(l.used, now) }
+// NoteUse records that the session was used; see Key.NoteUse.
+func (l *Login) NoteUse(now belfry.Time) { noteUse(l.used, now) }
 
-// login is a session as others see it.
+// login returns the session together with its user.
 func (s *session) login(u *belfry.User) Login {
 	l := Login{s.hash, s.customer, *u, s.Session, s.used}
 	l.Session.LastUse = belfry.Time(s.used.Load())
 	return l
 }
 
-// Session finds a session by the hash of its secret, whether its time is over or not. It is not there any more when its
-// user has been removed or changed.
-func (t *Tree) Session(hash belfry.Hash) (l Login, ok bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	s := t.registry.sessions[hash]
+// Session finds a session by the hash of its secret, expired or not. It finds none whose user was removed or changed.
+func (a *Access) Session(hash belfry.Hash) (l Login, ok bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	s := a.sessions[hash]
 	if s == nil {
 		return l, false
 	}
-	u := t.userOf(s)
+	u := a.userOf(s)
 	if u == nil {
 		return l, false
 	}
 	return s.login(u), true
 }
 
-// userOf is the user of a session as long as it is the one who logged in.
-func (t *Tree) userOf(s *session) *belfry.User {
-	e := t.customers[s.customer]
-	if e == nil {
-		return nil
-	}
-	u := e.User(s.User)
+// userOf returns the user of a session, or nil if that is not the user who logged in.
+func (a *Access) userOf(s *session) *belfry.User {
+	u := a.users[s.customer][s.User]
 	if u == nil || u.Mark() != s.Mark {
 		return nil
 	}
 	return u
 }
 
-// Logins lists the hashes of a user's sessions, the oldest first.
-func (t *Tree) Logins(c belfry.CustomerID, user string) (hashes []belfry.Hash) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	list := slices.Clone(t.registry.logins[account{c, user}])
-	slices.SortStableFunc(list, func(a, b *session) int { return int(min(1, max(-1, a.Created-b.Created))) })
+// SessionHashes lists the hashes of a user's sessions, oldest first.
+func (a *Access) SessionHashes(c belfry.CustomerID, user string) (hashes []belfry.Hash) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	list := slices.Clone(a.sessionsOf[account{c, user}])
+	slices.SortStableFunc(list, func(x, y *session) int { return int(min(1, max(-1, x.Created-y.Created))) })
 	for _, s := range list {
 		hashes = append(hashes, s.hash)
 	}
 	return hashes
 }
 
-// SessionsOf lists the sessions of a user that are good at a moment, the latest first.
-func (t *Tree) SessionsOf(c belfry.CustomerID, user string, now belfry.Time) (list []Login) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for _, s := range t.registry.logins[account{c, user}] {
-		if u := t.userOf(s); u != nil && !s.Over(now) {
+// SessionsOf lists the sessions of a user that are valid at a time, latest first.
+func (a *Access) SessionsOf(c belfry.CustomerID, user string, now belfry.Time) (list []Login) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for _, s := range a.sessionsOf[account{c, user}] {
+		if u := a.userOf(s); u != nil && !s.Over(now) {
 			list = append(list, s.login(u))
 		}
 	}
-	slices.SortFunc(list, func(a, b Login) int {
-		return cmp.Or(cmp.Compare(b.Session.Created, a.Session.Created), bytes.Compare(a.Hash[:], b.Hash[:]))
+	slices.SortFunc(list, func(x, y Login) int {
+		return cmp.Or(cmp.Compare(y.Session.Created, x.Session.Created), bytes.Compare(x.Hash[:], y.Hash[:]))
 	})
 	return list
 }
 
-// SessionsUsed lists the sessions that were used since that was last stored.
-func (t *Tree) SessionsUsed() (hashes []belfry.Hash) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for hash, s := range t.registry.sessions {
+// UnsavedSessionUses lists the sessions used since their last use was stored.
+func (a *Access) UnsavedSessionUses() (hashes []belfry.Hash) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for hash, s := range a.sessions {
 		if s.used.Load() > int64(s.LastUse) {
 			hashes = append(hashes, hash)
 		}
@@ -105,50 +100,41 @@ func (t *Tree) SessionsUsed() (hashes []belfry.Hash) {
 	return hashes
 }
 
-// Ended lists the sessions whose time is over, or whose user is not the same any more.
-func (t *Tree) Ended(over func(belfry.Session) bool) (list []Login) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for _, s := range t.registry.sessions {
-		if over(s.Session) || t.userOf(s) == nil {
+// ExpiredSessions lists the sessions for which over returns true, and those whose user was removed or changed.
+func (a *Access) ExpiredSessions(over func(belfry.Session) bool) (list []Login) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for _, s := range a.sessions {
+		if over(s.Session) || a.userOf(s) == nil {
 			list = append(list, Login{Hash: s.hash, Customer: s.customer, Session: s.Session})
 		}
 	}
 	return list
 }
 
-// User finds a user by name.
-func (t *Tree) User(c belfry.CustomerID, name string) (belfry.User, bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if e := t.customers[c]; e != nil && e.User(name) != nil {
-		return *e.User(name), true
+// CountSessions returns how many sessions of a customer, or of all customers if c is 0, are valid at a time.
+func (a *Access) CountSessions(c belfry.CustomerID, now belfry.Time) (count int) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for _, s := range a.sessions {
+		if (c == 0 || s.customer == c) && !s.Over(now) && a.userOf(s) != nil {
+			count++
+		}
 	}
-	return belfry.User{}, false
-}
-
-// Users lists a customer's users by name.
-func (t *Tree) Users(c belfry.CustomerID) (list []belfry.User) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for _, u := range allKept[belfry.User](t.docs[c], belfry.DocUser) {
-		list = append(list, *u)
-	}
-	return list
+	return count
 }
 
 // applySession begins, renews or ends a session.
-func (t *Tree) applySession(d *belfry.Doc) error {
+func (a *Access) applySession(d *belfry.Doc) error {
 	hash, ok := belfry.ParseHash(d.Name)
 	if !ok {
 		return fmt.Errorf("session of customer %d: its name is not a hash", d.Customer)
 	}
-	r := &t.registry
-	old := r.sessions[hash]
+	old := a.sessions[hash]
 	if d.Body == nil {
 		if old != nil {
-			delete(r.sessions, hash)
-			r.forget(old)
+			delete(a.sessions, hash)
+			a.forgetSession(old)
 		}
 		return nil
 	}
@@ -158,21 +144,21 @@ func (t *Tree) applySession(d *belfry.Doc) error {
 	}
 	if old != nil {
 		s.used = old.used // whoever holds it goes on noting
-		r.forget(old)
+		a.forgetSession(old)
 	}
-	raise(s.used, int64(s.LastUse))
+	advance(s.used, int64(s.LastUse))
 	at := account{s.customer, s.User}
-	r.sessions[hash], r.logins[at] = s, append(r.logins[at], s)
+	a.sessions[hash], a.sessionsOf[at] = s, append(a.sessionsOf[at], s)
 	return nil
 }
 
-// forget takes a session off the list of its user.
-func (r *registry) forget(s *session) {
+// forgetSession deletes a session from the list of its user.
+func (a *Access) forgetSession(s *session) {
 	at := account{s.customer, s.User}
-	list := slices.DeleteFunc(r.logins[at], func(have *session) bool { return have == s })
+	list := slices.DeleteFunc(a.sessionsOf[at], func(have *session) bool { return have == s })
 	if len(list) == 0 {
-		delete(r.logins, at)
+		delete(a.sessionsOf, at)
 		return
 	}
-	r.logins[at] = list
+	a.sessionsOf[at] = list
 }

@@ -12,50 +12,50 @@ type Tenant struct {
 	NextRow   belfry.RowID // the id the next row gets
 	Namesakes int          // how often a new item inside a resource got a name that another one had; never decreases
 
-	places   map[string]*Node // customer-level views and resources: one namespace
-	inside   map[string]*Node // objects, and views inside resources, by slot; those of equal name are linked by nextNamesake
-	drawn    map[drawn]*Node  // graphical elements
-	classes  map[string]*Class
-	defined  int // classes that the customer wrote itself, without inferred ones
-	docs     documents
-	policy   policies
-	status   [belfry.Statuses][]*Node
-	boxes    [belfry.Kinds][]*Node // views and resources
-	numbered Sparse[*Node]         // the same, and removed ones that are in memory, by Number
-	windowed Sparse[bool]          // items that have windows, by Number
-	highest  uint32                // Number
-	first    firstNames
-	gone     map[string][]*Node  // removed items that are in memory, by name
-	past     bool                // there are removed items, in memory or in the database
-	buried   int                 // how many have been removed since the start
-	counts   [belfry.Kinds]int   // of existing items by kind
-	barred   map[belfry.ID]*Node // existing items with a bar in their name
-	texts    int64               // see Texts
-	memory   int64               // see Memory
-	sets     map[string]int      // thresholds that policies set for a class, by its name
-	docTexts map[textOf]int64    // what each document counts for among them
+	places       map[string]*Node     // customer-level views and resources: one namespace
+	inside       map[string]*Node     // objects, and views inside resources, by slot; those of equal name are linked by nextNamesake
+	elements     map[elementKey]*Node // graphical elements
+	classes      map[string]*Class
+	defined      int // classes that the customer wrote itself, without inferred ones
+	docs         docSet
+	policy       policies
+	status       [belfry.Statuses][]*Node
+	boxes        [belfry.Kinds][]*Node // views and resources
+	numbered     SparseArray[*Node]    // the same, and removed ones that are in memory, by Number
+	windowed     SparseArray[bool]     // items that have windows, by Number
+	highest      uint32                // Number
+	first        firstNames
+	removed      map[string][]*Node  // removed items that are in memory, by name
+	hasRemoved   bool                // there are removed items, in memory or in the database
+	removals     int                 // how many have been removed since the start
+	counts       [belfry.Kinds]int   // of existing items by kind
+	namedWithBar map[belfry.ID]*Node // existing items with a bar in their name
+	texts        int64               // see Texts
+	memory       int64               // see Memory
+	sets         map[string]int      // thresholds that policies set for a class, by its name
+	docTexts     map[textOf]int64    // what each document counts for among them
 }
 
-// drawn names a graphical element: names are unique within a package.
-type drawn struct{ pkg, name string }
+// elementKey is the name of a graphical element, unique within its package.
+type elementKey struct{ pkg, name string }
 
 // NewTenant makes the tree of a customer that has nothing yet.
 func NewTenant(c belfry.Customer) *Tenant {
 	return &Tenant{
 		Customer: c, NextRow: 1,
-		places:  map[string]*Node{},
-		inside:  map[string]*Node{},
-		drawn:   map[drawn]*Node{},
-		classes: map[string]*Class{},
-		gone:    map[string][]*Node{},
-		barred:  map[belfry.ID]*Node{},
+		places:       map[string]*Node{},
+		inside:       map[string]*Node{},
+		elements:     map[elementKey]*Node{},
+		classes:      map[string]*Class{},
+		removed:      map[string][]*Node{},
+		namedWithBar: map[belfry.ID]*Node{},
 
 		docTexts: map[textOf]int64{}, sets: map[string]int{},
 	}
 }
 
-// Barred returns the items with a bar in their name, the separator of lists of names.
-func (e *Tenant) Barred() map[belfry.ID]*Node { return e.barred }
+// NamedWithBar returns the items with a bar in their name, the separator of lists of names.
+func (e *Tenant) NamedWithBar() map[belfry.ID]*Node { return e.namedWithBar }
 
 // Place finds a resource or a view at customer level, MAIN included.
 func (e *Tenant) Place(name string) *Node { return e.places[name] }
@@ -75,20 +75,8 @@ func (e *Tenant) Object(name string) (n *Node, several bool) {
 	return n, n != nil && n.nextNamesake != nil
 }
 
-// ObjectsNamed calls f for every object of that name.
-func (e *Tenant) ObjectsNamed(name string, f func(*Node)) { e.named(name, f) }
-
-// ViewsNamed calls f for every view of that name inside a resource.
-func (e *Tenant) ViewsNamed(name string, f func(*Node)) { e.named(viewSlot(name), f) }
-
-func (e *Tenant) named(slot string, f func(*Node)) {
-	for n := e.inside[slot]; n != nil; n = n.nextNamesake {
-		f(n)
-	}
-}
-
 // Element finds a graphical element of a package by name.
-func (e *Tenant) Element(pkg, name string) *Node { return e.drawn[drawn{pkg, name}] }
+func (e *Tenant) Element(pkg, name string) *Node { return e.elements[elementKey{pkg, name}] }
 
 // Resources calls f for every resource, in no order.
 func (e *Tenant) Resources(f func(*Node)) {
@@ -101,7 +89,7 @@ func (e *Tenant) Resources(f func(*Node)) {
 
 // Elements calls f for every graphical element of a package, in no order.
 func (e *Tenant) Elements(pkg string, f func(*Node)) {
-	for at, n := range e.drawn {
+	for at, n := range e.elements {
 		if at.pkg == pkg {
 			f(n)
 		}
@@ -110,10 +98,10 @@ func (e *Tenant) Elements(pkg string, f func(*Node)) {
 
 // Object finds an object of the resource n by name.
 func (n *Node) Object(name string) *Node {
-	if n.box == nil {
+	if n.content == nil {
 		return nil
 	}
-	if o := n.box.items[name]; o != nil && o.Kind == belfry.KindObject {
+	if o := n.content.items[name]; o != nil && o.Kind == belfry.KindObject {
 		return o
 	}
 	return nil
@@ -124,7 +112,7 @@ func (n *Node) View(name string) *Node {
 	if name == n.Name {
 		return n
 	}
-	return n.box.items[viewSlot(name)]
+	return n.content.items[viewSlot(name)]
 }
 
 // viewSlot is the key of a view in a resource's items: views and objects of a resource may share a name, and a
@@ -149,19 +137,14 @@ func (e *Tenant) dropUnused(c *Class) {
 // Class finds a class by name, the customer's own before those of the catalog; nil when there is none yet.
 func (e *Tenant) Class(name string) *Class { return e.classes[name] }
 
-// Defined returns how many classes the customer has defined itself.
-func (e *Tenant) Defined() int { return e.defined }
+// CountClasses returns how many classes the customer has defined itself.
+func (e *Tenant) CountClasses() int { return e.defined }
 
 // Objects returns how many objects have the class.
 func (c *Class) Objects() int { return c.count }
 
 // Count returns how many items of a kind exist.
 func (e *Tenant) Count(k belfry.Kind) int { return e.counts[k] }
-
-// User finds a user by name.
-func (e *Tenant) User(name string) *belfry.User {
-	return kept[belfry.User](e.docs, belfry.DocUser, name)
-}
 
 // ByStatus calls f for each existing item in the given status until f returns false.
 func (e *Tenant) ByStatus(s belfry.Status, f func(*Node) bool) {

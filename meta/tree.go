@@ -2,7 +2,7 @@
 // around them. Tree has it in memory and answers every request; package sqlite below it keeps the same on disk.
 //
 // Both apply records that have been committed to the journal. Only a start decides something here: if records are lost or the
-// database is ahead, Tree.Replay removes items and corrects the records; see settle.go.
+// database is ahead, Recovery.Replay removes items and corrects the records; see recovery.go.
 //
 //	         journal ──► Record
 //	                       ├──► Tree.Apply             at once, before the answer
@@ -28,42 +28,43 @@ type Tree struct {
 	catalog atomic.Pointer[catalog.Catalog]
 
 	mu        sync.RWMutex
-	instance  instanceCatalog               // classes and packages of the instance
-	nodes     Sparse[*Node]                 // by ID; removed ones until the database has them
-	lastID    belfry.ID                     // the highest that was ever given
-	loaded    []belfry.ID                   // removed items that were read at the start, see ForgetLoaded
-	ahead     map[belfry.ID]belfry.Position // the record that wrote an item, when the database is ahead of its position, until the replay is over
-	missed    map[belfry.ID]Missed          // removals that the row store alone knows, until the replay is over
-	standIns  []belfry.ID                   // resources whose records were lost
-	settled   int                           // see Settled
-	written   written
-	archive   *sqlite.DB // where removed items are found; nil: they stay in memory
+	nodes     SparseArray[*Node] // by ID; removed ones until the database has them
+	lastID    belfry.ID          // the highest ever assigned
 	customers map[belfry.CustomerID]*Tenant
-	names     map[string]*Tenant
-	registry  registry
-	policed   int                                // policies of all customers
-	texts     atomic.Int64                       // see Texts
 	nextRows  map[belfry.CustomerID]belfry.RowID // of customers that the database does not have yet
-	memory    atomic.Int64                       // see Memory
-	docs      map[belfry.CustomerID]documents    // of customer 0: of the instance
-	removed   map[belfry.CustomerID]belfry.Removal
+	texts     atomic.Int64                       // see TextMemory
+	memory    atomic.Int64                       // see ItemMemory
 	secrets   *Secrets
+
+	access    *Access
+	documents *Documents
+	history   *History
+	recovery  *Recovery
 }
 
 // NewTree makes an empty tree.
 func NewTree(c *catalog.Catalog) *Tree {
-	t := &Tree{
-		instance:  instanceCatalog{classes: map[string]*catalog.Class{}, packages: map[string]*catalog.PackageType{}},
-		customers: map[belfry.CustomerID]*Tenant{},
-		names:     map[string]*Tenant{},
-		registry:  newRegistry(),
-		removed:   map[belfry.CustomerID]belfry.Removal{},
-		nextRows:  map[belfry.CustomerID]belfry.RowID{},
-		docs:      map[belfry.CustomerID]documents{},
-	}
+	t := &Tree{customers: map[belfry.CustomerID]*Tenant{}, nextRows: map[belfry.CustomerID]belfry.RowID{}, access: newAccess()}
+	t.documents, t.history, t.recovery = newDocuments(t), &History{tree: t}, &Recovery{tree: t}
 	t.catalog.Store(c)
 	return t
 }
+
+// Access returns the customers, users, keys and sessions.
+func (t *Tree) Access() *Access { return t.access }
+
+// Documents returns what has been defined beside items.
+func (t *Tree) Documents() *Documents { return t.documents }
+
+// History returns the lookup of items by name and id, removed ones included.
+func (t *Tree) History() *History { return t.history }
+
+// Recovery returns what a start uses to bring the tree up to date.
+func (t *Tree) Recovery() *Recovery { return t.recovery }
+
+// Catalog returns the current classes, packages and collections. A catalog never changes, so a caller that needs a consistent
+// view keeps the one it got.
+func (t *Tree) Catalog() *catalog.Catalog { return t.catalog.Load() }
 
 // Node is an item in the tree. ID, Customer, Kind, Name, Resource, Class and Package never change and may be read by
 // anyone who holds the node; the rest is guarded by the tree's lock and read inside Tree.Read, or by the one goroutine
@@ -81,8 +82,8 @@ type Node struct {
 	Created belfry.Time
 	Removed belfry.Time
 
-	box          *box  // what stands in it; nil for objects
-	nextNamesake *Node // the next object, or view inside a resource, of the same name in the customer
+	content      *content // what stands in it; nil for objects
+	nextNamesake *Node    // the next object, or view inside a resource, of the same name in the customer
 
 	Customer belfry.CustomerID
 	Number   uint32 // counts the customer's items in the order of their creation
@@ -95,29 +96,29 @@ type Node struct {
 // Info is the reason for an item's status, as far as its data give one. A resource with a single object shows that object's
 // reason, such as that a receiver cannot listen.
 func (n *Node) Info() string {
-	if only := n.Only(); only != nil && n.State.Info == "" && n.State.Status == only.State.Status {
+	if only := n.OnlyItem(); only != nil && n.State.Info == "" && n.State.Status == only.State.Status {
 		return only.State.Info
 	}
 	return n.State.Info
 }
 
-// Only returns the single item in a resource; nil when there are several or none.
-func (n *Node) Only() *Node {
-	if n.Kind != belfry.KindResource || n.box == nil || len(n.box.children) != 1 {
+// OnlyItem returns the single item in a resource, or nil if there are several or none.
+func (n *Node) OnlyItem() *Node {
+	if n.Kind != belfry.KindResource || n.content == nil || len(n.content.children) != 1 {
 		return nil
 	}
-	return n.box.children[0]
+	return n.content.children[0]
 }
 
-// Bare returns a copy of the node without its content.
-func (n *Node) Bare() Node {
+// WithoutContent returns a copy of the node without the items in it.
+func (n *Node) WithoutContent() Node {
 	c := *n
-	c.box = nil
+	c.content = nil
 	return c
 }
 
 // box is the content of a view or resource.
-type box struct {
+type content struct {
 	children []*Node
 	elements []*Node                // graphical elements
 	counts   [belfry.Statuses]int32 // of children by status
@@ -132,15 +133,15 @@ type Class struct {
 	Own   bool           // Def is the customer's own, or inferred from its rows; else it is the catalog's
 	nodes []*Node
 	count int // of objects among nodes
-	marks int // thresholds that may be met by one of them at most, see Tree.recount
+	marks int // how many thresholds one of them can meet at most, see Tree.recountThresholds
 }
 
 // Children calls f for each item directly in n until f returns false.
 func (n *Node) Children(f func(*Node) bool) {
-	if n.box == nil {
+	if n.content == nil {
 		return
 	}
-	for _, c := range n.box.children {
+	for _, c := range n.content.children {
 		if !f(c) {
 			return
 		}
@@ -149,18 +150,18 @@ func (n *Node) Children(f func(*Node) bool) {
 
 // Elements calls f for each graphical element directly in n.
 func (n *Node) Elements(f func(*Node)) {
-	if n.box == nil {
+	if n.content == nil {
 		return
 	}
-	for _, c := range n.box.elements {
+	for _, c := range n.content.elements {
 		f(c)
 	}
 }
 
 // Counts returns how many items directly in n have each status.
 func (n *Node) Counts() (counts [belfry.Statuses]int32) {
-	if n.box != nil {
-		counts = n.box.counts
+	if n.content != nil {
+		counts = n.content.counts
 	}
 	return counts
 }
@@ -192,26 +193,6 @@ func (t *Tree) Tenant(c belfry.CustomerID) *Tenant { return t.customers[c] }
 
 // LastID is the highest item id in use; for the goroutine that applies records.
 func (t *Tree) LastID() belfry.ID { return t.lastID }
-
-// SkipIDs skips n ids and returns the next one. A start calls it when ids may be in use that the tree does not know.
-func (t *Tree) SkipIDs(n belfry.ID) belfry.ID {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lastID += n
-	return t.lastID + 1
-}
-
-// SkipRows skips n row ids of each customer and returns the next ones; see SkipIDs.
-func (t *Tree) SkipRows(n belfry.RowID) map[belfry.CustomerID]belfry.RowID {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	next := map[belfry.CustomerID]belfry.RowID{}
-	for id, e := range t.customers {
-		e.NextRow += n
-		next[id] = e.NextRow
-	}
-	return next
-}
 
 // Node finds an item by id; for the goroutine that applies records. Nil when there is none, or when it has been removed and
 // the database has it.
@@ -259,12 +240,12 @@ func (t *Tree) Size() (objects, resources, views int) {
 // does not block writers: each node is consistent, the list as a whole is not.
 func (t *Tree) Each(nodes []*Node) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
-		t.EachEver(nodes)(func(n *Node) bool { return n.Removed != 0 || yield(n) })
+		t.EachWithRemoved(nodes)(func(n *Node) bool { return n.Removed != 0 || yield(n) })
 	}
 }
 
-// EachEver is Each including removed nodes.
-func (t *Tree) EachEver(nodes []*Node) iter.Seq[*Node] {
+// EachWithRemoved is Each including removed nodes.
+func (t *Tree) EachWithRemoved(nodes []*Node) iter.Seq[*Node] {
 	const chunk = 1024
 	return func(yield func(*Node) bool) {
 		for rest := nodes; len(rest) > 0; {
@@ -309,17 +290,17 @@ func NewNode(it *belfry.Item, parent, resource *Node, class *Class) *Node {
 		Class: class, Created: it.Created, Details: it.Details, Parent: parent, Resource: resource, Number: it.Number,
 	}
 	n.State.Since = it.Created
-	n.inside()
+	n.makeContent()
 	return n
 }
 
-// inside creates the box of a view or resource.
-func (n *Node) inside() {
+// makeContent makes a view or resource able to hold items.
+func (n *Node) makeContent() {
 	switch n.Kind {
 	case belfry.KindResource:
 		n.Resource = n
-		n.box = &box{items: map[string]*Node{}}
+		n.content = &content{items: map[string]*Node{}}
 	case belfry.KindView:
-		n.box = &box{}
+		n.content = &content{}
 	}
 }

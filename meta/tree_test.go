@@ -204,8 +204,7 @@ func checkIndexes(t *testing.T, tree *Tree) {
 		switch {
 		case n.Kind == belfry.KindObject:
 			named = n.Resource.Object(n.Name) == n
-			found := false
-			e.ObjectsNamed(n.Name, func(m *Node) { found = found || m == n })
+			found := slices.Contains(slices.Collect(e.ObjectsNamed(n.Name)), n)
 			if found != named {
 				t.Errorf("object %q: found by resource %v, in the customer %v", n.Name, named, found)
 			}
@@ -233,8 +232,8 @@ func checkIndexes(t *testing.T, tree *Tree) {
 	if o, r, v := tree.Size(); o+r+v != alive {
 		t.Errorf("size says %d, %d items exist", o+r+v, alive)
 	}
-	if e.Memory() != memory || tree.Memory() != memory {
-		t.Errorf("items count for %d bytes, in all for %d; they take %d", e.Memory(), tree.Memory(), memory)
+	if e.ItemMemory() != memory || tree.ItemMemory() != memory {
+		t.Errorf("items count for %d bytes, in all for %d; they take %d", e.ItemMemory(), tree.ItemMemory(), memory)
 	}
 }
 
@@ -259,9 +258,9 @@ func checkLists(t *testing.T, e *Tenant, n *Node) {
 	f("of its name", e.Named(n.Name), exists)
 	f("of its view", e.InView(d.View), exists && d.View != "")
 	f("of its resource", e.InResource(d.Resource), exists && d.Resource != "")
-	f("of objects of its name", e.ObjectsOf(n.Name), exists && n.Kind == belfry.KindObject)
+	f("of objects of its name", e.ObjectsNamed(n.Name), exists && n.Kind == belfry.KindObject)
 	f("of what is inside", func(yield func(*Node) bool) {
-		object, view := e.Inside(d.Resource, n.Name)
+		object, view := e.ObjectAndView(d.Resource, n.Name)
 		_ = yield(object) && yield(view)
 	}, exists && n.insideResource())
 	if e.Numbered(uint64(n.Number)) != n {
@@ -359,7 +358,7 @@ func TestItemsByName(t *testing.T) {
 	} {
 		var want []belfry.ID
 		for _, n := range tree.nodes.From(0) {
-			if w := tree.Within(belfry.Whole(1)); n != nil && w.matches(n, m) {
+			if w := tree.Visibility(belfry.Whole(1)); n != nil && w.matches(n, m) {
 				want = append(want, n.ID)
 			}
 		}

@@ -11,7 +11,7 @@ const copyBatch = 128
 
 // eachRow iterates over the items that still exist, each with its row as seen from a scope. The tree is not locked while
 // the caller handles an item. The row is overwritten by the next step.
-func eachRow(t *meta.Tree, nodes []*meta.Node, within *meta.Within) iter.Seq2[*meta.Node, *row] {
+func eachRow(t *meta.Tree, nodes []*meta.Node, within *meta.Visibility) iter.Seq2[*meta.Node, *row] {
 	return func(yield func(*meta.Node, *row) bool) {
 		c := rowBuffer{rows: make([]row, min(len(nodes), copyBatch))}
 		items := make([]*meta.Node, len(c.rows))

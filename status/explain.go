@@ -61,7 +61,7 @@ func Explain(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*E
 		err error
 	)
 	t.Read(s.Customer, func(e *meta.Tenant) {
-		seen := scopedTenant{e, e.Within(s)}
+		seen := scopedTenant{e, e.Visibility(s)}
 		var n *meta.Node
 		if n, err = w.find(&seen); err == nil {
 			out = seen.explain(n, since, now)
@@ -76,7 +76,7 @@ func Explain(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*E
 // scopedTenant is a customer's tree limited to a scope.
 type scopedTenant struct {
 	*meta.Tenant
-	within meta.Within
+	within meta.Visibility
 }
 
 func (e *scopedTenant) explain(n *meta.Node, since, now belfry.Time) *Explanation {

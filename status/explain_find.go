@@ -45,7 +45,7 @@ func (w Wanted) unknown(t *meta.Tree, s belfry.Scope, err error) error {
 	known := w.Resource == ""
 	t.Read(s.Customer, func(e *meta.Tenant) {
 		if e != nil {
-			within := e.Within(s)
+			within := e.Visibility(s)
 			known = known || within.Has(e.Resource(w.Resource))
 			names = w.similarNames(e, &within)
 		}
@@ -64,7 +64,7 @@ func (w Wanted) unknown(t *meta.Tree, s belfry.Scope, err error) error {
 }
 
 // similarNames lists names among which the intended one may be.
-func (w Wanted) similarNames(e *meta.Tenant, within *meta.Within) (names []string) {
+func (w Wanted) similarNames(e *meta.Tenant, within *meta.Visibility) (names []string) {
 	const limit = 5000 // comparing a name with each of them is slow
 	add := func(nodes iter.Seq[*meta.Node]) {
 		for n := range nodes {

@@ -263,7 +263,7 @@ func (c chooser) equal(p query.Compare) *list {
 		}
 		l.each = c.InView(text)
 	case "object":
-		l.each = c.ObjectsOf(text)
+		l.each = c.ObjectsNamed(text)
 	case "name":
 		l.each = c.Named(text)
 	default:
@@ -295,11 +295,11 @@ func (c chooser) byResourceAndName(all query.And) *list {
 		return nil
 	}
 	if name, ok := names["object"]; ok {
-		object, _ := c.Inside(resource, name)
+		object, _ := c.ObjectAndView(resource, name)
 		return &list{by: "resource and object", size: 1, each: nonNil(object)}
 	}
 	if name, ok := names["name"]; ok {
-		object, view := c.Inside(resource, name)
+		object, view := c.ObjectAndView(resource, name)
 		nodes := []*meta.Node{object, view}
 		if name == resource {
 			nodes = append(nodes, c.Resource(resource))

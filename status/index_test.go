@@ -79,7 +79,7 @@ func (e *testTree) plan(text string, views ...string) *query.Plan {
 	if err != nil {
 		e.Fatal(err)
 	}
-	p.Resolve(context.Background(), e.tree)
+	p.Resolve(context.Background(), e.tree.History())
 	return p
 }
 
@@ -192,7 +192,7 @@ func TestIndexes(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		e := randomTree(t, rnd)
 		all := func(p *query.Plan) iter.Seq[query.Row] {
-			within := e.tree.Within(p.Scope())
+			within := e.tree.Visibility(p.Scope())
 			return Source{Tree: e.tree}.rows(e.tree.Everything(1), &within)
 		}
 		for range 60 {

@@ -25,7 +25,7 @@ func TestDeepPages(t *testing.T) {
 		t.Helper()
 		p := e.plan("SELECT name, kind, status FROM objectstatus " + rest)
 		s := Source{Tree: e.tree}
-		within := e.tree.Within(belfry.Whole(1))
+		within := e.tree.Visibility(belfry.Whole(1))
 		judged, err := query.Eval(p, s.rows(e.tree.Everything(1), &within))
 		want := lines(t, judged, err)
 		found, err := s.Select(t.Context(), p)

@@ -92,11 +92,11 @@ func (s Past) selectItems(ctx context.Context, p *query.Plan) (selection, error)
 	if !ok {
 		return a, nil
 	}
-	items, known, err := s.Tree.Items(ctx, p.Scope(), query.ItemMatch{Object: &name})
+	items, known, err := s.Tree.History().Items(ctx, p.Scope(), query.ItemMatch{Object: &name})
 	if err != nil || !known || len(items) > maxNamed {
 		return a, err
 	}
-	nodes, err := s.Tree.Nodes(ctx, p.Customer, items)
+	nodes, err := s.Tree.History().Nodes(ctx, p.Customer, items)
 	if err != nil {
 		return a, err
 	}
@@ -109,7 +109,7 @@ func (s Past) selectItems(ctx context.Context, p *query.Plan) (selection, error)
 // ancestors lists the views and resources that contain the items, up to MAIN.
 func (s Past) ancestors(nodes []*meta.Node) (ids []belfry.ID) {
 	seen := map[belfry.ID]bool{}
-	for n := range s.Tree.EachEver(nodes) {
+	for n := range s.Tree.EachWithRemoved(nodes) {
 		for p := n.Parent; p != nil && !seen[p.ID]; p = p.Parent {
 			seen[p.ID] = true
 			ids = append(ids, p.ID)
@@ -187,7 +187,7 @@ func (s Past) customerCreated(c belfry.CustomerID) (at belfry.Time) {
 // one.
 func (s Past) rows(ctx context.Context, p *query.Plan, a selection, states states, failed *error) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
-		within := s.Tree.Within(p.Scope())
+		within := s.Tree.Visibility(p.Scope())
 		then := pastTree{states, map[*meta.Node]*meta.Node{}, &within}
 		var rows []*row
 		for list, err := range s.nodesAt(ctx, a, p.AsOf) {
@@ -197,7 +197,7 @@ func (s Past) rows(ctx context.Context, p *query.Plan, a selection, states state
 			}
 			for part := range slices.Chunk(list, copyBatch) {
 				rows = rows[:0]
-				for n := range s.Tree.EachEver(part) {
+				for n := range s.Tree.EachWithRemoved(part) {
 					if then.existed(n, p.AsOf) {
 						rows = append(rows, then.row(n))
 					}
@@ -221,7 +221,7 @@ func (p *pastTree) existed(n *meta.Node, at belfry.Time) bool {
 // nodesAt iterates over the items that can be in the answer.
 func (s Past) nodesAt(ctx context.Context, a selection, at belfry.Time) iter.Seq2[[]*meta.Node, error] {
 	if a.name == nil {
-		return s.Tree.Then(ctx, a.customer, at)
+		return s.Tree.History().ItemsAt(ctx, a.customer, at)
 	}
 	return func(yield func([]*meta.Node, error) bool) { yield(a.nodes, nil) }
 }

@@ -107,15 +107,15 @@ func (m states) alarmReader() func(row []belfry.Value) error {
 type pastTree struct {
 	states     states
 	containers map[*meta.Node]*meta.Node // views and resources, shared by the items in them
-	within     *meta.Within              // scope of the query
+	within     *meta.Visibility          // scope of the query
 }
 
 // row returns an item as it was. The caller holds the lock of the tree.
 func (p *pastTree) row(n *meta.Node) *row {
-	then := p.within.Show(n).Bare()
+	then := p.within.Show(n).WithoutContent()
 	w, known := p.states[n.ID]
 	then.State = belfry.ItemState{State: w.State}
-	if only := n.Only(); only != nil && w.Info == "" && w.Status == p.states[only.ID].Status {
+	if only := n.OnlyItem(); only != nil && w.Info == "" && w.Status == p.states[only.ID].Status {
 		then.State.Info = p.states[only.ID].Info // as Node.Info does for the present
 	}
 	if w.Since == 0 && (!known || w.Status == belfry.Unknown) {

@@ -23,7 +23,7 @@ func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if p.AsOf != 0 {
 		return s.Past.Select(ctx, p, s.Turns)
 	}
-	within := s.Tree.Within(p.Scope())
+	within := s.Tree.Visibility(p.Scope())
 	nodes := s.candidates(p).nodes
 	turn, err := s.Turns.Begin(ctx, p.Customer)
 	if err != nil {
@@ -49,7 +49,7 @@ const deepOffset = 1000
 
 // page finds the nodes of a page's rows. A change of one of them between finding and reading is in the answer, as is any
 // change while a query runs.
-func (s Source) page(e *query.Evaluator, p *query.Plan, nodes []*meta.Node, within *meta.Within) ([]*meta.Node, error) {
+func (s Source) page(e *query.Evaluator, p *query.Plan, nodes []*meta.Node, within *meta.Visibility) ([]*meta.Node, error) {
 	var seen []*meta.Node // without removed ones
 	indexes, err := e.PageRows(p, func(yield func(int, query.Row) bool) {
 		for n, r := range eachRow(s.Tree, nodes, within) {
@@ -90,7 +90,7 @@ func (s Source) candidates(p *query.Plan) candidates {
 }
 
 // rows iterates over items as seen from a scope. The tree is not locked while the caller handles a row.
-func (s Source) rows(nodes []*meta.Node, within *meta.Within) iter.Seq[query.Row] {
+func (s Source) rows(nodes []*meta.Node, within *meta.Visibility) iter.Seq[query.Row] {
 	return func(yield func(query.Row) bool) {
 		for _, r := range eachRow(s.Tree, nodes, within) {
 			if !yield(r) {

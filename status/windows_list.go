@@ -76,7 +76,7 @@ func itemsWithWindows(t *meta.Tree, s belfry.Scope, from uint64, limit int) (lis
 		if e == nil {
 			return
 		}
-		within, scanned := e.Within(s), 0
+		within, scanned := e.Visibility(s), 0
 		for number, n := range e.Windowed(from) {
 			if scanned++; scanned > limit {
 				next, more = number, true

@@ -27,7 +27,7 @@ func (h *Hub) visible(s belfry.Scope, n changes) changes {
 	if !s.Limited() {
 		return n
 	}
-	within := h.tree.Tenant(s.Customer).Within(s)
+	within := h.tree.Tenant(s.Customer).Visibility(s)
 	has := func(id belfry.ID) bool { return within.Has(h.tree.Node(id)) }
 	out := changes{events: n.events, some: true}
 	for i := range n.states {
@@ -82,8 +82,8 @@ func (l *Listener) hidden(p *block) (hidden []bool) {
 		ids = append(ids, n[:]...)
 	}
 	tree := l.hub.tree
-	within := tree.Within(l.feed.scope)
-	tree.EachID(ids, func(i int, n *meta.Node) {
+	within := tree.Visibility(l.feed.scope)
+	tree.History().EachByID(ids, func(i int, n *meta.Node) {
 		if ids[i] == 0 || within.Has(n) {
 			return
 		}

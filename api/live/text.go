@@ -17,7 +17,7 @@ const blockBytes = 32 << 10
 type writer struct {
 	tree   *meta.Tree
 	feed   *feed
-	within meta.Within // of the feed
+	within meta.Visibility // of the feed
 	share  int
 	number uint64 // of the next message
 	data   []byte
@@ -68,7 +68,7 @@ func labelOf(n *meta.Node) (l label) {
 
 // write adds changes to a feed that keeps share bytes. The messages are numbered from first on.
 func (w *writer) write(f *feed, inbox []changes, first uint64, share int) {
-	w.feed, w.within, w.share, w.number = f, w.tree.Within(f.scope), share, first
+	w.feed, w.within, w.share, w.number = f, w.tree.Visibility(f.scope), share, first
 	f.skipTo(first)
 	for i := range inbox {
 		w.states(inbox[i].states)
@@ -92,7 +92,7 @@ func (w *writer) publish() {
 // findLabels looks up the items in ids.
 func (w *writer) findLabels() {
 	w.labels = slices.Grow(w.labels[:0], len(w.ids))[:len(w.ids)]
-	w.tree.EachID(w.ids, func(i int, n *meta.Node) { w.labels[i] = labelOf(w.within.Show(n)) })
+	w.tree.History().EachByID(w.ids, func(i int, n *meta.Node) { w.labels[i] = labelOf(w.within.Show(n)) })
 }
 
 // begin starts a message; end finishes it, and publishes the block when it is long enough.

@@ -65,7 +65,7 @@ func (p *Page) item(n *meta.Node) Item {
 		i.state(to)
 		i.operator(to)
 	}
-	i.Broken = p.within.Broken(n)
+	i.Broken = p.within.BrokenColumns(n)
 	i.place(n, p.packageOf(n))
 	return i
 }

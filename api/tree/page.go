@@ -31,7 +31,7 @@ type Body struct {
 // kinds never change, so the page is selected in between without the lock.
 type Page struct {
 	tree     *meta.Tree
-	within   meta.Within
+	within   meta.Visibility
 	view     *meta.Node
 	counts   map[string]int // of the content, by kind
 	children []*meta.Node
@@ -41,7 +41,7 @@ type Page struct {
 // NewPage returns the page of a view, as a scope shows it, that begins after a mark.
 func NewPage(t *meta.Tree, scope belfry.Scope, view *meta.Node, after Mark, limit int) *Page {
 	content := t.Content(scope, view)
-	p := &Page{tree: t, within: t.Within(scope), view: view, counts: countKinds(content)}
+	p := &Page{tree: t, within: t.Visibility(scope), view: view, counts: countKinds(content)}
 	first, more := pageOf(content, after, limit)
 	p.children, p.more = slices.Clone(first), more // the list of a large view is not kept while the client reads
 	return p
@@ -58,7 +58,7 @@ func (p *Page) Write(out io.Writer) error {
 		return err
 	}
 	var shown Item
-	for n := range p.tree.EachEver([]*meta.Node{p.view}) { // one that was removed meanwhile is shown as it was
+	for n := range p.tree.EachWithRemoved([]*meta.Node{p.view}) { // one that was removed meanwhile is shown as it was
 		shown = p.item(n)
 	}
 	piece.WriteString(`{"view":`)
@@ -104,7 +104,7 @@ func (p *Page) Write(out io.Writer) error {
 // items shows the first nodes of a list, about a piece of them, and locks the tree meanwhile.
 func (p *Page) items(nodes []*meta.Node) (items []Item, rest []*meta.Node) {
 	seen, size := 0, 0
-	for n := range p.tree.EachEver(nodes[:min(itemsPerLock, len(nodes))]) {
+	for n := range p.tree.EachWithRemoved(nodes[:min(itemsPerLock, len(nodes))]) {
 		seen++
 		if n.Removed != 0 || !p.within.Has(n) {
 			continue // it is no longer there

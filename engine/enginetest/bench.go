@@ -137,7 +137,7 @@ func NewBench(t testing.TB, j engine.Journal, changes ...func(*engine.Config)) *
 	if err := Bootstrap(b.Sequencer); err != nil {
 		t.Fatal(err)
 	}
-	c, ok := b.Tree.CustomerNamed(belfry.DefaultCustomer)
+	c, ok := b.Tree.Access().CustomerNamed(belfry.DefaultCustomer)
 	if !ok {
 		t.Fatal("no default customer after Bootstrap")
 	}

@@ -11,7 +11,7 @@ import (
 
 // Bootstrap creates the first customer with its administrator if there is none.
 func Bootstrap(s *engine.Sequencer) error {
-	if len(s.Tree().Customers()) > 0 {
+	if len(s.Tree().Access().Customers()) > 0 {
 		return nil
 	}
 	_, err := create(s, belfry.DefaultCustomer, "system", func(t *engine.Tx) {
@@ -29,10 +29,10 @@ func CreateCustomer(s *engine.Sequencer, name, by string) (belfry.Customer, erro
 
 func create(s *engine.Sequencer, name, by string, also func(*engine.Tx)) (c belfry.Customer, err error) {
 	err = s.Do(&engine.Command{Alone: true, By: &belfry.Actor{Name: by}, Decide: func(t *engine.Tx) error {
-		for _, have := range s.Tree().Customers() {
+		for _, have := range s.Tree().Access().Customers() {
 			c.ID = max(c.ID, have.ID)
 		}
-		for _, had := range s.Tree().Removals() {
+		for _, had := range s.Tree().Access().Removals() {
 			c.ID = max(c.ID, had.Customer)
 		}
 		c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.Now}
@@ -53,7 +53,7 @@ func (b *Bench) CreateCustomer(name, by string) (belfry.Customer, error) {
 // RemoveCustomer removes a customer.
 func (b *Bench) RemoveCustomer(who engine.Sender, name string) error {
 	return b.Do(&engine.Command{Customer: who.Customer, Alone: true, Urgent: true, Decide: func(t *engine.Tx) error {
-		c, _ := b.Tree.CustomerNamed(name)
+		c, _ := b.Tree.Access().CustomerNamed(name)
 		t.Document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
 		t.Put(belfry.DocRemoval, 0, fmt.Sprint(c.ID), belfry.Removal{Customer: c.ID, Removed: t.Now})
 		return nil

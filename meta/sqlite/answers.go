@@ -7,8 +7,7 @@ import (
 	"belfry"
 )
 
-// AnswerCount tells how many idempotency answers a customer has, or a few more: those that have grown too old count
-// until RecountAnswers.
+// AnswerCount returns how many idempotency answers a customer has. Expired ones count until RecountAnswers.
 func (m *Mover) AnswerCount(c belfry.CustomerID) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -33,12 +33,12 @@ type DB struct {
 	log    *slog.Logger
 	stored atomic.Uint64 // the position in the file, once it is committed
 
-	mu    sync.RWMutex // held for writing while Restore replaces what follows
-	write *sql.DB      // one connection, so that writers queue here and not inside SQLite
-	read  *sql.DB
-	into  tables
-	files files
-	saved bool // Restore has made a copy and closed the rest, and has yet to open the copy
+	mu         sync.RWMutex // held for writing while Restore replaces what follows
+	write      *sql.DB      // one connection, so that writers queue here and not inside SQLite
+	read       *sql.DB
+	statements tables
+	files      files
+	saved      bool // Restore has made a copy and closed the rest, and has yet to open the copy
 }
 
 const (
@@ -111,7 +111,7 @@ func (db *DB) openReaders(ctx context.Context) (err error) {
 		}
 		defer conns[i].Close()
 	}
-	if err := db.into.prepare(ctx, db.write); err != nil {
+	if err := db.statements.prepare(ctx, db.write); err != nil {
 		return err
 	}
 	return db.files.open(db.path)
@@ -261,8 +261,8 @@ func (db *DB) Sync(ctx context.Context) error {
 	return nil
 }
 
-// Fold brings what is in the log beside the file into it, and empties the log: afterwards neither has what was deleted.
-func (db *DB) Fold(ctx context.Context) error {
+// Checkpoint moves the write-ahead log into the database file and empties it, so that neither contains deleted data.
+func (db *DB) Checkpoint(ctx context.Context) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	var busy, log, done int

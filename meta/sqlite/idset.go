@@ -47,7 +47,7 @@ func (s *idSet) addNew(id belfry.ID) {
 	s.pages[p][id%pageIDs/64] |= 1 << (id % 64)
 }
 
-// drain empties the set and gives its ids in order.
+// drain empties the set and returns its ids in order.
 func (s *idSet) drain() (ids []belfry.ID) {
 	for p, page := range s.pages {
 		if page == nil {

@@ -16,7 +16,7 @@ type imageKey struct {
 }
 
 // noteImages keeps the bytes of pictures at hand that have not reached the database.
-func (m *Mover) noteImages(docs []belfry.Doc) {
+func (m *Mover) keepImages(docs []belfry.Doc) {
 	for i := range docs {
 		if d := &docs[i]; d.Kind == belfry.DocImage && d.Body != nil {
 			if m.images == nil {
@@ -37,7 +37,7 @@ func (m *Mover) forgetImages(docs []belfry.Doc) {
 	}
 }
 
-// Image gives the bytes of a picture by their hash, whether they have reached the database or not; nil when there are none.
+// Image returns the bytes of a picture by their hash, whether or not they have reached the database; nil if there are none.
 func (m *Mover) Image(ctx context.Context, c belfry.CustomerID, hash string) ([]byte, error) {
 	m.mu.Lock()
 	image := m.images[imageKey{c, hash}]

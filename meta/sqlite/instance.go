@@ -31,7 +31,7 @@ func (db *DB) SetInstance(ctx context.Context, id string) error {
 			return fmt.Errorf("set instance of the metadata: %w", err)
 		}
 	}
-	return db.Fold(ctx)
+	return db.Checkpoint(ctx)
 }
 
 // Used reports whether anything was ever stored.
@@ -53,7 +53,7 @@ func (db *DB) SkipTo(ctx context.Context, pos belfry.Position, next belfry.ID) e
 		return fmt.Errorf("skip positions: %w", err)
 	}
 	db.stored.Store(uint64(max(db.Stored(), pos)))
-	return db.Fold(ctx)
+	return db.Checkpoint(ctx)
 }
 
 // SkipRows declares the row ids of customers below the given ones used.
@@ -65,7 +65,7 @@ func (db *DB) SkipRows(ctx context.Context, next map[belfry.CustomerID]belfry.Ro
 			return fmt.Errorf("skip row ids: %w", err)
 		}
 	}
-	return db.Fold(ctx)
+	return db.Checkpoint(ctx)
 }
 
 // ForgetRows takes back what MarkRows said: the rows are gone.
@@ -73,5 +73,5 @@ func (db *DB) ForgetRows(ctx context.Context) error {
 	if _, err := db.write.ExecContext(ctx, `UPDATE position SET rows = 0`); err != nil {
 		return fmt.Errorf("forget position of rows: %w", err)
 	}
-	return db.Fold(ctx)
+	return db.Checkpoint(ctx)
 }

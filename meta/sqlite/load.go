@@ -10,20 +10,20 @@ import (
 	"belfry"
 )
 
-// Visitor is told what a database holds. A function that is nil is not called. What it is given is its own to keep.
+// Visitor receives the content of a database. Nil functions are not called. A function may keep its arguments.
 type Visitor struct {
-	Kinds   []string // of documents, in the order in which Doc gets them
-	Doc     func(belfry.Doc)
-	Item    func(belfry.Item)                       // an item comes after the one it stands in; removed ones only if a replay may meet them again
-	Ahead   func(id belfry.ID, pos belfry.Position) // of an item that a record above the position has written, which a replay meets again
-	Past    func(belfry.CustomerID)                 // of each customer that has removed items
-	State   func(belfry.ID, *belfry.ItemState)
-	Counter func(c belfry.CustomerID, next belfry.RowID)
-	Highest func(c belfry.CustomerID, number uint32) // that an item of the customer has had
-	NextID  func(belfry.ID)                          // the first item id that was never used
+	Kinds      []string // of documents, in the order in which Doc gets them
+	Doc        func(belfry.Doc)
+	Item       func(belfry.Item)                       // an item comes after the one it stands in; removed ones only if a replay may meet them again
+	Ahead      func(id belfry.ID, pos belfry.Position) // of an item that a record above the position has written, which a replay meets again
+	HasRemoved func(belfry.CustomerID)                 // of each customer that has removed items
+	State      func(belfry.ID, *belfry.ItemState)
+	Counter    func(c belfry.CustomerID, next belfry.RowID)
+	Highest    func(c belfry.CustomerID, number uint32) // that an item of the customer has had
+	NextID     func(belfry.ID)                          // the first item id that was never used
 }
 
-// Load tells v everything: docs, then numbers, then items, then states, then counters, as they were at one moment.
+// Load passes everything to v, as of one moment: documents, numbers, items, states, counters.
 func (db *DB) Load(ctx context.Context, v Visitor) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
@@ -33,7 +33,7 @@ func (db *DB) Load(ctx context.Context, v Visitor) error {
 	}
 	defer tx.Rollback()
 	l := &loader{ctx, tx, v}
-	for _, part := range []func() error{l.docs, l.numbers, l.items, l.states, l.counters, l.past} {
+	for _, part := range []func() error{l.docs, l.numbers, l.items, l.states, l.counters, l.customersWithRemoved} {
 		if err := part(); err != nil {
 			return fmt.Errorf("load metadata: %w", err)
 		}
@@ -255,8 +255,8 @@ func (l *loader) numbers() error {
 }
 
 // past finds the customers that have removed items, one look into an index for each.
-func (l *loader) past() error {
-	if l.v.Past == nil {
+func (l *loader) customersWithRemoved() error {
+	if l.v.HasRemoved == nil {
 		return nil
 	}
 	for c := belfry.CustomerID(0); ; {
@@ -267,6 +267,6 @@ func (l *loader) past() error {
 		if err != nil {
 			return err
 		}
-		l.v.Past(c)
+		l.v.HasRemoved(c)
 	}
 }

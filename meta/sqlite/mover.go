@@ -27,10 +27,10 @@ type Mover struct {
 	db *DB
 	o  MoverOptions
 
-	turn  chan struct{} // held by whoever is writing
-	wake  chan struct{} // there is something to write soon
-	spare *idSet        // the other dirty set, empty; belongs to whoever holds the turn
-	bad   bool          // the last attempt did not succeed; the same
+	writing chan struct{} // held by whoever is writing
+	wake    chan struct{} // there is something to write soon
+	spare   *idSet        // the other dirty set, empty; belongs to whoever holds the turn
+	bad     bool          // the last attempt did not succeed; the same
 
 	mu      sync.Mutex
 	pending change                    // without states; pos is that of the last record
@@ -96,16 +96,16 @@ func NewMover(db *DB, o MoverOptions) *Mover {
 	}
 	return &Mover{
 		db: db, o: o,
-		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		writing: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		spare: &idSet{}, dirty: &idSet{}, answers: map[answerKey]*belfry.Answer{},
 		counted: map[belfry.CustomerID]int{}, weights: map[belfry.CustomerID]int{},
 	}
 }
 
-// Add takes the next record, after it has been applied in memory: the states that are read later must have it. It only
-// takes notes and keeps neither r nor its batches.
+// Add takes the next record, after it has been applied in memory, because states are read from there later. It keeps neither
+// r nor its batches.
 func (m *Mover) Add(r *belfry.Record) {
-	if m.note(r) {
+	if m.enqueue(r) {
 		select {
 		case m.wake <- struct{}{}:
 		default:
@@ -113,8 +113,8 @@ func (m *Mover) Add(r *belfry.Record) {
 	}
 }
 
-// note tells whether there is something to write soon.
-func (m *Mover) note(r *belfry.Record) bool {
+// enqueue reports whether there is something to write soon.
+func (m *Mover) enqueue(r *belfry.Record) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r.Pos <= m.Position() {
@@ -141,7 +141,7 @@ func (m *Mover) note(r *belfry.Record) bool {
 			}
 		}
 	}
-	m.noteImages(r.Docs)
+	m.keepImages(r.Docs)
 	if a := r.Answer; a != nil {
 		m.answers[answerKey{a.Customer, a.Key}] = a
 		m.counted[a.Customer]++
@@ -149,18 +149,18 @@ func (m *Mover) note(r *belfry.Record) bool {
 	return len(r.Items) > 0 || len(r.Docs) > 0 || r.Answer != nil || m.records >= m.o.MaxPending
 }
 
-// Position tells up to which record everything is in the database.
+// Position is the position up to which everything is in the database.
 func (m *Mover) Position() belfry.Position { return m.db.Stored() }
 
-// Pending tells how many records are above Position.
+// Pending returns how many records are above Position.
 func (m *Mover) Pending() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.records
 }
 
-// Full tells whether so much waits to be written that nothing of the customer should be added. A customer of which little waits is not
-// held up by what others have created, unless a quarter more waits as well.
+// Full reports whether so much is pending that nothing should be added for the customer. A customer with little pending is
+// held up only when the total is a quarter above the limit.
 func (m *Mover) Full(c belfry.CustomerID) bool {
 	const little, aside = 8, 4
 	m.mu.Lock()
@@ -223,7 +223,7 @@ func (m *Mover) Run(ctx context.Context) error {
 			whole = true
 		}
 		soon = nil
-		if m.insist(ctx, whole) != nil {
+		if m.writeRetrying(ctx, whole) != nil {
 			return nil // ctx has ended
 		}
 		if whole {
@@ -235,16 +235,16 @@ func (m *Mover) Run(ctx context.Context) error {
 
 // Drain writes everything that was added before it was called. It works while Run does, and afterwards.
 func (m *Mover) Drain(ctx context.Context) error {
-	if err := m.insist(ctx, true); err != nil {
+	if err := m.writeRetrying(ctx, true); err != nil {
 		return fmt.Errorf("drain metadata: %w", err)
 	}
 	return nil
 }
 
-// insist writes, and tries again until it succeeds or ctx ends.
-func (m *Mover) insist(ctx context.Context, whole bool) error {
+// writeRetrying writes, and retries until it succeeds or ctx ends.
+func (m *Mover) writeRetrying(ctx context.Context, whole bool) error {
 	for wait := firstBackOff; ; wait = min(2*wait, lastBackOff) {
-		err := m.attempt(ctx, whole)
+		err := m.writeOnce(ctx, whole)
 		if err == nil {
 			return nil
 		}
@@ -256,14 +256,14 @@ func (m *Mover) insist(ctx context.Context, whole bool) error {
 	}
 }
 
-// attempt writes what is pending; with whole, the states and the position too.
-func (m *Mover) attempt(ctx context.Context, whole bool) error {
+// writeOnce writes what is pending; if whole, also the states and the position.
+func (m *Mover) writeOnce(ctx context.Context, whole bool) error {
 	select {
-	case m.turn <- struct{}{}:
+	case m.writing <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-m.turn }()
+	defer func() { <-m.writing }()
 	r := m.beginRound(whole)
 	err := m.write(ctx, &r)
 	if err != nil {
@@ -290,7 +290,7 @@ func (m *Mover) report(err error) {
 	m.bad = err != nil
 }
 
-// round is what one attempt writes.
+// round is what one call of writeOnce writes.
 type round struct {
 	change                           // without states; items are those that no transaction has written yet
 	ids    []belfry.ID               // whose states are to be read and written
@@ -336,8 +336,8 @@ func (m *Mover) putBack(r *round) {
 	m.records += r.count
 }
 
-// itemsWritten makes room for as many items as a transaction has written. The rest of the round may take seconds, and senders need not
-// wait for it.
+// itemsWritten releases the memory of the items that a transaction has written. The rest of the round may take seconds, and
+// senders need not wait for it.
 func (m *Mover) itemsWritten(r *round, items, rest []itemAt) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -352,7 +352,7 @@ func (m *Mover) itemsWritten(r *round, items, rest []itemAt) {
 	m.release(by)
 }
 
-// release makes room. m.mu is held.
+// release subtracts weights from what is pending. m.mu is held.
 func (m *Mover) release(by map[belfry.CustomerID]int) {
 	for c, w := range by {
 		m.weight -= w
@@ -362,7 +362,7 @@ func (m *Mover) release(by map[belfry.CustomerID]int) {
 	}
 }
 
-// written makes room for the rest of a round, and forgets the answers and images that can now be found in the database.
+// written releases the rest of a round, and the answers and images that can now be read from the database.
 func (m *Mover) written(r *round) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -380,7 +380,7 @@ func (m *Mover) written(r *round) {
 func (m *Mover) write(ctx context.Context, r *round) error {
 	c := change{docs: r.docs, answers: r.answers, counters: r.counters}
 	items, ids := r.items, r.ids
-	m.end(items)
+	m.setLastRows(items)
 	for {
 		var part []belfry.ID
 		c.items, items = cut(items, m.o.atOnce)
@@ -394,7 +394,7 @@ func (m *Mover) write(ctx context.Context, r *round) error {
 			if err := m.db.apply(ctx, &c); err != nil {
 				return err
 			}
-			m.tellRemoved(c.items)
+			m.reportRemoved(c.items)
 			m.itemsWritten(r, c.items, items)
 		}
 		if last {

@@ -163,7 +163,7 @@ func TestMoverAnswer(t *testing.T) {
 	first := answer(1, "first")
 	wantAnswer(t, m, 1, "k", first)
 	wantAnswer(t, db, 1, "k", nil)
-	if err := m.attempt(ctx, false); err != nil {
+	if err := m.writeOnce(ctx, false); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswer(t, db, 1, "k", first)
@@ -386,7 +386,7 @@ func crash(t *testing.T, rnd *rand.Rand) {
 		mem.apply(r)
 		m.Add(r)
 		if what := rnd.IntN(12); what < 3 {
-			if err := m.attempt(context.Background(), what == 0); err != nil {
+			if err := m.writeOnce(context.Background(), what == 0); err != nil {
 				t.Fatal(err)
 			}
 			if rnd.IntN(10) == 0 {

@@ -73,7 +73,7 @@ func (db *DB) RemovedAfterID(ctx context.Context, id belfry.ID, limit int) ([]Re
 func (db *DB) Remove(ctx context.Context, items []belfry.Item, ended []belfry.Time) error {
 	c := change{items: make([]itemAt, len(items))}
 	for i := range items {
-		c.items[i] = itemAt{Item: items[i], pos: db.Stored(), ended: ended[i]}
+		c.items[i] = itemAt{Item: items[i], pos: db.Stored(), lastRow: ended[i]}
 	}
 	return db.apply(ctx, &c)
 }
@@ -101,10 +101,10 @@ func (db *DB) RemovedByID(ctx context.Context, c belfry.CustomerID, ids []belfry
 
 // remove writes items that were removed. What is left of a zombie, see the schema, goes with them.
 func (w *writer) remove(items []itemAt) error {
-	err := w.into.removed.exec(w, len(items), func(i int, args []any) ([]any, error) {
+	err := w.statements.removed.exec(w, len(items), func(i int, args []any) ([]any, error) {
 		it := &items[i]
 		args, err := it.row(args)
-		ended := max(it.Removed, it.ended)
+		ended := max(it.Removed, it.lastRow)
 		if it.Kind == belfry.KindElement {
 			ended = 0
 		}
@@ -129,9 +129,9 @@ func (w *writer) remove(items []itemAt) error {
 	return nil
 }
 
-// end finds out the latest time that rows of removed items can have: theirs may be ahead of their removal when the clock
-// has been set back since.
-func (m *Mover) end(items []itemAt) {
+// setLastRows sets the latest time that rows of removed items can have. It may be after the removal if the clock has been
+// set back since.
+func (m *Mover) setLastRows(items []itemAt) {
 	var ids []belfry.ID
 	at := map[belfry.ID]int{}
 	for i := range items {
@@ -141,12 +141,12 @@ func (m *Mover) end(items []itemAt) {
 		}
 	}
 	for _, s := range m.states(ids) {
-		items[at[s.Item]].ended = max(s.State.LastData, s.State.LastSeen, s.State.Since)
+		items[at[s.Item]].lastRow = max(s.State.LastData, s.State.LastSeen, s.State.Since)
 	}
 }
 
-// tellRemoved says which removed items have been written.
-func (m *Mover) tellRemoved(items []itemAt) {
+// reportRemoved reports which removed items have been written.
+func (m *Mover) reportRemoved(items []itemAt) {
 	if m.o.Removed == nil {
 		return
 	}
@@ -165,7 +165,7 @@ func (m *Mover) tellRemoved(items []itemAt) {
 // replay does not bring its name again. The index makes it one look, but for graphical elements, which have no rows and are purged soon.
 const removedAfter = `SELECT EXISTS (SELECT 1 FROM removed WHERE pos > $1 AND pos <= (SELECT MIN(pos, rows) FROM position) AND kind <> $2)`
 
-// RemovedAfter tells whether there is such an item. If so, a list of names that ends at pos is not complete and will not be.
+// RemovedAfter reports whether there is such an item. If so, a list of names that ends at pos is incomplete and stays so.
 func (db *DB) RemovedAfter(ctx context.Context, pos belfry.Position) (bool, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()

@@ -68,7 +68,7 @@ func TestRestore(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.do(t, path)
-			for _, err := range []error{db.Check(), apply(1<<32|3, "c"), db.MarkRows(ctx, 1), db.Sync(ctx), db.Fold(ctx)} {
+			for _, err := range []error{db.Check(), apply(1<<32|3, "c"), db.MarkRows(ctx, 1), db.Sync(ctx), db.Checkpoint(ctx)} {
 				if !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), d.says) {
 					t.Errorf("got %v, want %q", err, d.says)
 				}

@@ -45,8 +45,8 @@ type change struct {
 // itemAt is an item as the record at pos made it.
 type itemAt struct {
 	belfry.Item
-	pos   belfry.Position
-	ended belfry.Time // of a removed one, see the schema; 0 when it is not known
+	pos     belfry.Position
+	lastRow belfry.Time // of a removed one, see the schema; 0 when it is not known
 }
 
 // add takes over what r brings, except for states.
@@ -65,7 +65,7 @@ func (c *change) add(r *belfry.Record) {
 	c.pos = r.Pos
 }
 
-// raise notes the next row id of a customer.
+// raise raises the next row id of a customer.
 func (c *change) raise(customer belfry.CustomerID, next belfry.RowID) {
 	if c.counters == nil {
 		c.counters = map[belfry.CustomerID]belfry.RowID{}
@@ -73,7 +73,7 @@ func (c *change) raise(customer belfry.CustomerID, next belfry.RowID) {
 	c.counters[customer] = max(c.counters[customer], next)
 }
 
-// empty tells whether nothing would change in a database that is at position pos.
+// empty reports whether the change has no effect on a database at position pos.
 func (c *change) empty(pos belfry.Position) bool {
 	return len(c.items) == 0 && len(c.docs) == 0 && len(c.answers) == 0 && len(c.counters) == 0 &&
 		len(c.states) == 0 && c.pos <= pos
@@ -91,7 +91,7 @@ func (db *DB) apply(ctx context.Context, c *change) error {
 		return fmt.Errorf("write metadata: %w", err)
 	}
 	defer tx.Rollback()
-	w := &writer{ctx, tx, &db.into}
+	w := &writer{ctx, tx, &db.statements}
 	if err := w.change(c); err != nil {
 		return fmt.Errorf("write metadata: %w", err)
 	}
@@ -106,9 +106,9 @@ func (db *DB) apply(ctx context.Context, c *change) error {
 
 // writer writes inside one transaction.
 type writer struct {
-	ctx  context.Context
-	tx   *sql.Tx
-	into *tables
+	ctx        context.Context
+	tx         *sql.Tx
+	statements *tables
 }
 
 func (w *writer) change(c *change) error {
@@ -134,7 +134,7 @@ func (w *writer) items(c *change) error {
 			gone = append(gone, it)
 		}
 	}
-	err := w.into.item.exec(w, len(live), func(i int, args []any) ([]any, error) { return live[i].row(args) })
+	err := w.statements.item.exec(w, len(live), func(i int, args []any) ([]any, error) { return live[i].row(args) })
 	if err == nil && len(gone) > 0 {
 		err = w.remove(gone)
 	}
@@ -156,7 +156,7 @@ func (w *writer) numbers(items []itemAt) error {
 		highest[c] = max(highest[c], items[i].Number)
 	}
 	customers := slices.Sorted(maps.Keys(highest))
-	return w.into.numbers.exec(w, len(customers), func(i int, args []any) ([]any, error) {
+	return w.statements.numbers.exec(w, len(customers), func(i int, args []any) ([]any, error) {
 		return append(args, int64(customers[i]), int64(highest[customers[i]])), nil
 	})
 }
@@ -191,7 +191,7 @@ func (w *writer) docs(c *change) error {
 			return err
 		}
 	}
-	return w.into.doc.exec(w, len(kept), func(i int, args []any) ([]any, error) {
+	return w.statements.doc.exec(w, len(kept), func(i int, args []any) ([]any, error) {
 		d := &kept[i]
 		return append(args, d.Kind, int64(d.Customer), d.Name, d.Body), nil
 	})
@@ -201,7 +201,7 @@ func (w *writer) answers(c *change) error {
 	answers := lastOf(c.answers, func(a, b *belfry.Answer) int {
 		return cmp.Or(cmp.Compare(a.Customer, b.Customer), strings.Compare(a.Key, b.Key))
 	})
-	return w.into.answer.exec(w, len(answers), func(i int, args []any) ([]any, error) {
+	return w.statements.answer.exec(w, len(answers), func(i int, args []any) ([]any, error) {
 		a := answers[i]
 		return append(args, int64(a.Customer), a.Key, a.Request[:], int64(a.Status), notNull(a.Body), int64(a.Time)), nil
 	})
@@ -209,7 +209,7 @@ func (w *writer) answers(c *change) error {
 
 func (w *writer) counters(c *change) error {
 	customers := slices.Sorted(maps.Keys(c.counters))
-	return w.into.counter.exec(w, len(customers), func(i int, args []any) ([]any, error) {
+	return w.statements.counter.exec(w, len(customers), func(i int, args []any) ([]any, error) {
 		return append(args, int64(customers[i]), int64(c.counters[customers[i]])), nil
 	})
 }
@@ -220,7 +220,7 @@ func (w *writer) states(c *change) error {
 		states = slices.DeleteFunc(slices.Clone(states), func(s StoredState) bool { return s.Removed })
 	}
 	var body []byte // of all rows of a statement, which has read them when it returns
-	return w.into.state.exec(w, len(states), func(i int, args []any) ([]any, error) {
+	return w.statements.state.exec(w, len(states), func(i int, args []any) ([]any, error) {
 		if len(args) == 0 {
 			body = body[:0]
 		}
@@ -246,8 +246,8 @@ func notNull(b []byte) []byte {
 	return b
 }
 
-// lastOf gives the entries in order, and of equal ones the last: PostgreSQL refuses a statement that meets a row twice,
-// and rows in order cost the least. The usual case, everything in order already, costs one look.
+// lastOf sorts s and keeps the last of equal entries: PostgreSQL refuses a statement that contains a row twice, and sorted
+// rows are the cheapest to write. A sorted s is returned as it is.
 func lastOf[T any](s []T, compare func(a, b T) int) []T {
 	inOrder := true
 	for i := 1; i < len(s) && inOrder; i++ {

@@ -5,7 +5,7 @@ import "iter"
 // Sparse is a table by number in which most numbers may be unused: ids only grow, while items come and go. It takes memory
 // for pages that have an entry, and 8 bytes for every 65,536 numbers below the highest. A lookup costs three loads. The
 // zero value of T means that there is no entry.
-type Sparse[T comparable] struct {
+type SparseArray[T comparable] struct {
 	blocks []*sparseBlock[T] // by number / 65,536
 	count  int
 	spare  []*sparsePage[T]  // empty pages to be used again
@@ -30,10 +30,10 @@ type sparsePage[T comparable] struct {
 }
 
 // Len returns the number of entries.
-func (s *Sparse[T]) Len() int { return s.count }
+func (s *SparseArray[T]) Len() int { return s.count }
 
 // At returns the entry of a number.
-func (s *Sparse[T]) At(n uint64) (v T) {
+func (s *SparseArray[T]) At(n uint64) (v T) {
 	if b := n / sparseBlock0; b < uint64(len(s.blocks)) && s.blocks[b] != nil {
 		if p := s.blocks[b].pages[n/sparsePageSize%256]; p != nil {
 			return p.entries[n%sparsePageSize]
@@ -43,7 +43,7 @@ func (s *Sparse[T]) At(n uint64) (v T) {
 }
 
 // Set sets the entry of a number; the zero value deletes it.
-func (s *Sparse[T]) Set(n uint64, v T) {
+func (s *SparseArray[T]) Set(n uint64, v T) {
 	var none T
 	if v == none {
 		s.delete(n)
@@ -81,7 +81,7 @@ func takeLast[T any](list *[]*T) *T {
 	return v
 }
 
-func (s *Sparse[T]) delete(n uint64) {
+func (s *SparseArray[T]) delete(n uint64) {
 	var none T
 	if s.At(n) == none {
 		return
@@ -107,7 +107,7 @@ func (s *Sparse[T]) delete(n uint64) {
 }
 
 // From yields the entries from a number on, in the order of their numbers.
-func (s *Sparse[T]) From(n uint64) iter.Seq2[uint64, T] {
+func (s *SparseArray[T]) From(n uint64) iter.Seq2[uint64, T] {
 	return func(yield func(uint64, T) bool) {
 		var none T
 		for ; n/sparseBlock0 < uint64(len(s.blocks)); n = (n/sparseBlock0 + 1) * sparseBlock0 {

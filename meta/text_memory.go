@@ -6,7 +6,7 @@ import (
 
 // Texts that a customer has set up stay in memory for as long as they exist: details of items, what operators have written,
 // and documents. The tree counts their bytes while it applies records, so that they can be limited and the count is right
-// after a restart. Items themselves are counted separately, see Tree.Memory.
+// after a restart. Items themselves are counted separately, see Tree.ItemMemory.
 
 // perWindow is counted for each window, beside its texts.
 const perWindow = 128
@@ -14,7 +14,7 @@ const perWindow = 128
 // perText is counted for each answer, beside its bytes.
 const perText = 32
 
-// DetailsSize is what the details of an item count for.
+// DetailsSize is the memory counted for the details of an item.
 func DetailsSize(d *belfry.Details) (n int64) {
 	if d == nil {
 		return 0
@@ -35,7 +35,7 @@ func DetailsSize(d *belfry.Details) (n int64) {
 	return n
 }
 
-// OperatorStateSize is what the texts of operators about an item count for.
+// OperatorStateSize is the memory counted for what operators have written about an item.
 func OperatorStateSize(c *belfry.OperatorState) (n int64) {
 	if c == nil {
 		return 0
@@ -51,7 +51,7 @@ func OperatorStateSize(c *belfry.OperatorState) (n int64) {
 	return n
 }
 
-// DocSize is what a document of a customer counts for.
+// DocSize is the memory counted for a document of a customer.
 func DocSize(kind, name string, body int) int64 {
 	if k := kindNamed(kind); k != nil {
 		return k.weight * int64(len(name)+body)
@@ -62,21 +62,21 @@ func DocSize(kind, name string, body int) int64 {
 // textOf names a document of a customer.
 type textOf struct{ kind, name string }
 
-// Texts is what all texts of the customer count for.
-func (e *Tenant) Texts() int64 { return e.texts }
+// TextMemory is the memory counted for the texts of the customer.
+func (e *Tenant) TextMemory() int64 { return e.texts }
 
-// DocTexts is what a document counts for now.
-func (e *Tenant) DocTexts(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
+// DocMemory is the memory counted for a document.
+func (e *Tenant) DocMemory(kind, name string) int64 { return e.docTexts[textOf{kind, name}] }
 
-// Texts is what all texts of all customers count for.
-func (t *Tree) Texts() int64 { return t.texts.Load() }
+// TextMemory is the memory counted for the texts of all customers.
+func (t *Tree) TextMemory() int64 { return t.texts.Load() }
 
 func (t *Tree) addTexts(e *Tenant, n int64) {
 	e.texts += n
 	t.texts.Add(n)
 }
 
-// countDoc counts a document in the place of the one that it replaces.
+// countDoc counts a document instead of the one it replaces.
 func (t *Tree) countDoc(d *belfry.Doc) {
 	e := t.customers[d.Customer]
 	if e == nil {
@@ -94,7 +94,8 @@ func (t *Tree) countDoc(d *belfry.Doc) {
 	}
 }
 
-// setOperatorState counts what operators have written about an item in the place of what they had written before, and notes whether it has windows.
+// setOperatorState counts what operators have written about an item, instead of what they had written before, and indexes
+// whether it has windows.
 func (t *Tree) setOperatorState(n *Node, to *belfry.OperatorState) {
 	if n.State.Operator == to || n.Removed != 0 {
 		return
@@ -107,7 +108,7 @@ func (t *Tree) setOperatorState(n *Node, to *belfry.OperatorState) {
 	}
 }
 
-// forgetTexts takes an item that is removed out of the count, and out of those with windows.
+// forgetTexts stops counting the texts of an item that is removed, and drops it from the items with windows.
 func (t *Tree) forgetTexts(n *Node) {
 	e := t.customers[n.Customer]
 	t.addTexts(e, -DetailsSize(n.Details)-OperatorStateSize(n.State.Operator))

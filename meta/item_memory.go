@@ -6,7 +6,7 @@ import (
 )
 
 // Items stay in memory for as long as they exist, with the last values of their indicators. The tree counts what they take
-// while it applies records, so that it can be limited. Texts of operators and senders are counted separately, see Tree.Texts:
+// while it applies records, so that it can be limited. Texts of operators and senders are counted separately, see Tree.TextMemory:
 // long texts must not make data be refused.
 
 // What an item takes, as measured: its node, and its places in maps and lists.
@@ -30,7 +30,7 @@ const (
 	mostMarks      = mostThresholds * belfry.MaxIndicators
 )
 
-// ItemSize is what an item counts for without its last values. Only resources and elements have a package.
+// ItemSize is the memory counted for an item without its last values. Only resources and elements have a package.
 func ItemSize(k belfry.Kind, name, pkg string) int64 {
 	switch {
 	case k == belfry.KindObject:
@@ -41,13 +41,14 @@ func ItemSize(k belfry.Kind, name, pkg string) int64 {
 	return placeSize + int64(len(name))
 }
 
-// TextSize is what the last text of an indicator counts for. It is rounded up, so that most texts that follow one another count the same.
+// TextSize is the memory counted for the last text of an indicator. It is rounded up, so that most successive texts count
+// the same.
 func TextSize(bytes int) int64 { return (int64(bytes) + textStep - 1) / textStep * textStep }
 
-// WidthSize is what the places of so many last numbers and texts count for.
+// WidthSize is the memory counted for room for so many last numbers and texts.
 func WidthSize(numbers, texts int) int64 { return int64(numbers)*numberSize + int64(texts)*textSize }
 
-// stateSize is what the last values of an item count for.
+// stateSize is the memory counted for the last values of an item.
 func stateSize(s *belfry.ItemState) int64 {
 	n := WidthSize(len(s.Numbers), len(s.Texts))
 	for _, v := range s.Texts {
@@ -56,10 +57,10 @@ func stateSize(s *belfry.ItemState) int64 {
 	return n
 }
 
-// MarksSize is what thresholds that are met count for, for an object of the class: as if all of them were.
+// MarksSize is the memory counted for met thresholds of one object of the class, as if all of them were met.
 func (c *Class) MarksSize() int64 { return int64(c.marks) * markSize }
 
-// Thresholds is how many thresholds a class gives its objects.
+// Thresholds returns how many thresholds a class defines.
 func Thresholds(def *catalog.Class) (n int) {
 	if def == nil {
 		return 0
@@ -70,7 +71,7 @@ func Thresholds(def *catalog.Class) (n int) {
 	return n
 }
 
-// MarksGrowth is by how much the objects of a class grow when it, and policies, have so many thresholds more.
+// MarksGrowth returns by how much the objects of a class grow if it and its policies get more thresholds.
 func (e *Tenant) MarksGrowth(class string, more int) int64 {
 	c := e.classes[class]
 	if c == nil {
@@ -79,14 +80,14 @@ func (e *Tenant) MarksGrowth(class string, more int) int64 {
 	return int64(min(c.marks+more, mostMarks)-c.marks) * markSize * int64(c.count)
 }
 
-// recount counts the thresholds of a class again, after it or a policy has changed.
-func (t *Tree) recount(e *Tenant, c *Class) {
+// recountThresholds updates the memory of a class after it or a policy has changed.
+func (t *Tree) recountThresholds(e *Tenant, c *Class) {
 	n := min(Thresholds(c.Def)+e.sets[c.Name], mostMarks)
 	t.addMemory(e, int64(n-c.marks)*markSize*int64(c.count))
 	c.marks = n
 }
 
-// recountPolicy counts the thresholds that a policy sets, once more or once less.
+// recountPolicy adds (sign 1) or subtracts (sign -1) the thresholds that a policy sets.
 func (t *Tree) recountPolicy(e *Tenant, p *Policy, sign int) {
 	if p == nil {
 		return
@@ -97,19 +98,19 @@ func (t *Tree) recountPolicy(e *Tenant, p *Policy, sign int) {
 			delete(e.sets, o.Class)
 		}
 		if c := e.classes[o.Class]; c != nil {
-			t.recount(e, c)
+			t.recountThresholds(e, c)
 		}
 	}
 }
 
-// Memory is what all items of the customer count for.
-func (e *Tenant) Memory() int64 { return e.memory }
+// ItemMemory is the memory counted for the items of the customer.
+func (e *Tenant) ItemMemory() int64 { return e.memory }
 
-// Memory is the same of all customers.
-func (t *Tree) Memory() int64 { return t.memory.Load() }
+// ItemMemory is the memory counted for the items of all customers.
+func (t *Tree) ItemMemory() int64 { return t.memory.Load() }
 
-// Alone reports whether there is at most one customer.
-func (t *Tree) Alone() bool { return len(t.customers) <= 1 }
+// SingleCustomer reports whether there is at most one customer.
+func (t *Tree) SingleCustomer() bool { return len(t.customers) <= 1 }
 
 func (t *Tree) addMemory(e *Tenant, n int64) {
 	e.memory += n

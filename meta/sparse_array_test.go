@@ -10,7 +10,7 @@ import (
 // TestSparse compares a table with a map, over numbers that lie close together and far apart.
 func TestSparse(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var s Sparse[uint32]
+	var s SparseArray[uint32]
 	want := map[uint64]uint32{}
 	for range 20_000 {
 		n := uint64(r.IntN(40)) * [...]uint64{1, 300, 70_000}[r.IntN(3)]
@@ -41,7 +41,7 @@ func TestSparse(t *testing.T) {
 
 // TestSparseUsedAgain: each round of the sequencer fills a table and empties it, which allocates nothing.
 func TestSparseUsedAgain(t *testing.T) {
-	var s Sparse[uint32]
+	var s SparseArray[uint32]
 	round := func() {
 		for _, v := range []uint32{1, 0} {
 			for n := range uint64(8) {

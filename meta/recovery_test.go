@@ -19,14 +19,14 @@ func (c *churn) start(records ...belfry.Record) {
 		if r.Pos <= c.db.Stored() {
 			continue
 		}
-		if err := c.tree.Replay(&r); err != nil {
+		if err := c.tree.Recovery().Replay(&r); err != nil {
 			c.Fatal(err)
 		}
 		c.mover.Add(&r)
 		c.added = append(c.added, &r)
 		c.pos = max(c.pos, r.Pos)
 	}
-	c.tree.ForgetLoaded()
+	c.tree.Recovery().End()
 }
 
 // writeWithoutPosition writes the configuration of the records that were replayed, as a kill between two writings of states leaves it.
@@ -123,7 +123,7 @@ func TestRemovalFollowsFromName(t *testing.T) {
 		t.Errorf("%d elements", n)
 	}
 	for _, id := range []belfry.ID{3, 5} {
-		if nodes, err := c.tree.Nodes(t.Context(), 1, []belfry.ID{id}); err != nil || len(nodes) != 1 || nodes[0].Removed == 0 {
+		if nodes, err := c.tree.History().Nodes(t.Context(), 1, []belfry.ID{id}); err != nil || len(nodes) != 1 || nodes[0].Removed == 0 {
 			t.Errorf("item %d is not known as removed: %v", id, err)
 		}
 	}
@@ -179,21 +179,21 @@ func TestRemovalInRowStoreAlone(t *testing.T) {
 		}
 		c.drain()
 		c.load()
-		if c.tree.MayExist(3) == false {
+		if c.tree.Recovery().MayExist(3) == false {
 			t.Errorf("known %t: item 3 cannot exist", known)
 		}
-		missed := []Missed{{3, 1, belfry.KindObject, "p1"}, {4, 1, belfry.KindObject, "p2 of another time"}, {99, 1, belfry.KindObject, "x"}}
-		if err := c.tree.RemoveMissed(t.Context(), missed, 7000); err != nil {
+		missed := []LostRemoval{{3, 1, belfry.KindObject, "p1"}, {4, 1, belfry.KindObject, "p2 of another time"}, {99, 1, belfry.KindObject, "x"}}
+		if err := c.tree.Recovery().ApplyLostRemovals(t.Context(), missed, 7000); err != nil {
 			t.Fatal(err)
 		}
 		if !known {
-			if err := c.tree.Replay(&made); err != nil {
+			if err := c.tree.Recovery().Replay(&made); err != nil {
 				t.Fatal(err)
 			}
 			c.mover.Add(&made)
 			c.pos = 2
 		}
-		c.tree.ForgetLoaded()
+		c.tree.Recovery().End()
 		c.drain()
 		c.same(nil, "web01 2", "p2 4", "p3 5")
 	}

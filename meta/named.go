@@ -11,11 +11,11 @@ import (
 // Find returns the item with a name: of the given kind, or else of another kind, in one resource or anywhere. Items for
 // which sees is false are left out. It returns nil if no item has the name, and an error if several have it.
 func (e *Tenant) Find(k belfry.Kind, resource, name string, sees func(*Node) bool) (*Node, *belfry.Error) {
-	found := e.OfKind(k, resource, name, sees)
+	found := e.AllNamed(k, resource, name, sees)
 	if len(found) == 0 {
 		var kinds []string // in the path of a request
 		for _, other := range [...]belfry.Kind{belfry.KindObject, belfry.KindResource, belfry.KindView} {
-			if others := e.OfKind(other, resource, name, sees); len(others) > 0 {
+			if others := e.AllNamed(other, resource, name, sees); len(others) > 0 {
 				found, kinds = others, append(kinds, other.String()+"s")
 			}
 		}
@@ -46,8 +46,8 @@ func Namesakes(all []*Node) string {
 	return fmt.Sprintf("%s %q exists in %d resources (%s)", all[0].Kind, all[0].Name, len(all), strings.Join(names, ", "))
 }
 
-// OfKind lists the items of a kind that have a name. A view at customer level goes before those inside resources.
-func (e *Tenant) OfKind(k belfry.Kind, resource, name string, sees func(*Node) bool) (found []*Node) {
+// AllNamed lists the items of a kind and name. A view at customer level hides those inside resources.
+func (e *Tenant) AllNamed(k belfry.Kind, resource, name string, sees func(*Node) bool) (found []*Node) {
 	add := func(n *Node) {
 		if n != nil && sees(n) {
 			found = append(found, n)
@@ -63,11 +63,15 @@ func (e *Tenant) OfKind(k belfry.Kind, resource, name string, sees func(*Node) b
 	}
 	switch {
 	case k == belfry.KindObject:
-		e.ObjectsNamed(name, add)
+		for n := range e.ObjectsNamed(name) {
+			add(n)
+		}
 	case p != nil && p.Kind == k:
 		add(p)
 	case k == belfry.KindView:
-		e.ViewsNamed(name, add)
+		for n := range e.ViewsNamed(name) {
+			add(n)
+		}
 	}
 	return found
 }

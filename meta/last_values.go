@@ -7,9 +7,9 @@ import (
 	"belfry"
 )
 
-// observe takes row ids and, from data rows, last data and last values out of a batch of a record that was decided at the
-// given time.
-func (t *Tree) observe(b *belfry.Batch, pos belfry.Position, arrival belfry.Time) {
+// applyBatch updates the next row id and, from data rows, last data and last values from a batch of a record that was
+// decided at the time arrival.
+func (t *Tree) applyBatch(b *belfry.Batch, pos belfry.Position, arrival belfry.Time) {
 	e := t.customers[b.Customer]
 	if e == nil {
 		return
@@ -69,7 +69,7 @@ func indicatorColumns(b *belfry.Batch) (cols []indicator) {
 	return cols
 }
 
-// copyTo gives by how much the state has grown, as it is counted.
+// copyTo returns by how much the counted size of the state has grown.
 func (c *indicator) copyTo(s *belfry.ItemState, row int) (grown int64) {
 	if c.numbers != nil {
 		v := c.numbers[row]
