@@ -16,7 +16,7 @@ var layers = []string{
 	"belfry/catalog",
 	"belfry/query",
 	"belfry/meta/sqlite",
-	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt",
+	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt belfry/status/calendar",
 	"belfry/status",
 	"belfry/engine belfry/web",
 	"belfry/accounts belfry/intake belfry/engine/enginetest",

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/status/calendar"
 )
 
 // Watch is the monitoring period of objects. Many objects share one and ask about nearly the same time, so it caches the
 // last phase. It is safe for concurrent use.
 type Watch struct {
-	period Period
+	period calendar.Period
 	last   atomic.Pointer[phase]
 }
 
@@ -22,7 +23,7 @@ type phase struct {
 }
 
 // NewWatch makes a Watch of a period.
-func NewWatch(p Period) *Watch { return &Watch{period: p} }
+func NewWatch(p calendar.Period) *Watch { return &Watch{period: p} }
 
 // Quiet reports whether objects are not monitored at the given time. Without a period they always are.
 func (w *Watch) Quiet(at belfry.Time) bool { return w != nil && !w.phaseAt(at).open }

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/status/calendar"
 )
 
 func TestWatch(t *testing.T) {
-	p, err := ParsePeriod([]byte(`{"timezone":"Europe/Berlin","times":["mon-fri 08:00-18:00"]}`), time.UTC)
+	p, err := calendar.ParsePeriod([]byte(`{"timezone":"Europe/Berlin","times":["mon-fri 08:00-18:00"]}`), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestWatch(t *testing.T) {
 	if always := (*Watch)(nil); always.Quiet(at("2026-11-16 06:59")) || always.Change(1) != 0 {
 		t.Error("without a period there is no end of monitoring")
 	}
-	once, err := ParsePeriod([]byte(`{"times":[{"from":"2026-01-01T00:00","to":"2026-01-02T00:00"}]}`), time.UTC)
+	once, err := calendar.ParsePeriod([]byte(`{"times":[{"from":"2026-01-01T00:00","to":"2026-01-02T00:00"}]}`), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/status/calendar"
 )
 
 // Order is a request for a mode of an item, immediately or for a window.
@@ -295,7 +296,7 @@ func nextOccurrence(schedule string, after belfry.Time) (from, to belfry.Time, o
 	if schedule == "" {
 		return 0, 0, false
 	}
-	var s Schedule
+	var s calendar.Schedule
 	if err := json.Unmarshal([]byte(schedule), &s); err != nil {
 		return 0, 0, false // written by a newer version; better no window than a wrong one
 	}

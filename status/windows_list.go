@@ -1,12 +1,12 @@
 package status
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
 	"belfry"
 	"belfry/meta"
+	"belfry/status/calendar"
 )
 
 // ListedWindow is a window that is open or planned, with its item.
@@ -107,9 +107,8 @@ func describeWindow(c itemOperatorState, w *belfry.Window) ListedWindow {
 
 // RuleOf returns the recurrence rule of a window and the zone of its times, if that has a name.
 func RuleOf(w *belfry.Window) (rule, zone string) {
-	var parts scheduleJSON
-	if w.Schedule != "" && json.Unmarshal([]byte(w.Schedule), &parts) == nil {
-		return parts.Rule, zoneName(parts.Zone)
+	if rule, zone, ok := calendar.RuleAndZone(w.Schedule); ok {
+		return rule, zone
 	}
 	return "", w.Zone
 }
