@@ -18,7 +18,7 @@ var layers = []string{
 	"belfry/meta/sqlite",
 	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt belfry/status/calendar",
 	"belfry/status",
-	"belfry/engine belfry/web",
+	"belfry/engine belfry/web belfry/status/explain",
 	"belfry/accounts belfry/intake belfry/engine/enginetest",
 	"belfry/store/duck/dialect",
 	"belfry/store/duck/duckdb belfry/store/duck/folder belfry/store/duck/slots",

@@ -44,7 +44,7 @@ func Untold(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
 		f |= OwnFacet
 	}
 	if prev.Operator != next.Operator {
-		f |= unreportedOperatorState(operatorStateOf(*prev), operatorStateOf(*next))
+		f |= unreportedOperatorState(OperatorStateOf(*prev), OperatorStateOf(*next))
 	}
 	return f
 }

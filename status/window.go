@@ -177,7 +177,7 @@ func PassWindows(c belfry.OperatorState, now belfry.Time) (belfry.OperatorState,
 		if !w.Open {
 			list = openWindow(list, i)
 		} else if list = closeWindow(list, i); w.Schedule != "" {
-			if from, to, ok := nextOccurrence(w.Schedule, max(now, w.To)); ok {
+			if from, to, ok := NextOccurrence(w.Schedule, max(now, w.To)); ok {
 				list = append(list, belfry.Window{Name: w.Name, Mode: w.Mode, From: from, To: to, Schedule: w.Schedule, Zone: w.Zone, By: w.By})
 			}
 		}
@@ -276,7 +276,7 @@ func Rewind(c belfry.OperatorState, now belfry.Time) (next belfry.OperatorState,
 	}
 	changed = closed != nil
 	for i := countOpen(list); i < len(list); i++ {
-		if from, to, ok := nextOccurrence(list[i].Schedule, now); ok && from < list[i].From {
+		if from, to, ok := NextOccurrence(list[i].Schedule, now); ok && from < list[i].From {
 			list[i].From, list[i].To, changed = from, to, true
 		}
 	}
@@ -291,8 +291,8 @@ func Rewind(c belfry.OperatorState, now belfry.Time) (next belfry.OperatorState,
 	return next, append(passed, more...), true
 }
 
-// nextOccurrence returns the occurrence of a schedule that is open at the given time, or the next one after it.
-func nextOccurrence(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
+// NextOccurrence returns the occurrence of a schedule that is open at the given time, or the next one after it.
+func NextOccurrence(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
 	if schedule == "" {
 		return 0, 0, false
 	}

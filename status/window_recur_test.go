@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/status/calendar"
 	"belfry/meta"
+	"belfry/status/calendar"
 )
 
 func clockTime(t *testing.T, text string) belfry.Time {

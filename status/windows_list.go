@@ -125,3 +125,11 @@ func parseWindowID(text string) (item belfry.ID, name string, err error) {
 	}
 	return belfry.ID(id), name, nil
 }
+
+// formatTime formats a time for an answer; it returns "" for zero.
+func formatTime(t belfry.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
+}
