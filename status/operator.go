@@ -26,10 +26,10 @@ func Move(s belfry.State, m belfry.Mode, at, now belfry.Time) (belfry.State, Cha
 	return next, c
 }
 
-// Quieten sets whether an item is outside its monitoring period.
-func Quieten(s belfry.State, quiet bool, at, now belfry.Time) (belfry.State, Change) {
-	kept := quiet != s.OffHours
-	s.OffHours = quiet
+// SetOffHours sets whether an item is outside its monitoring period.
+func SetOffHours(s belfry.State, off bool, at, now belfry.Time) (belfry.State, Change) {
+	kept := off != s.OffHours
+	s.OffHours = off
 	next, c := setOwn(s, s.Evaluated, s.Info, at, now)
 	c.Kept = c.Kept || kept
 	return next, c

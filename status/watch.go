@@ -25,10 +25,10 @@ type phase struct {
 // NewWatch makes a Watch of a period.
 func NewWatch(p calendar.Period) *Watch { return &Watch{period: p} }
 
-// Quiet reports whether objects are not monitored at the given time. Without a period they always are.
-func (w *Watch) Quiet(at belfry.Time) bool { return w != nil && !w.phaseAt(at).open }
+// OffHours reports whether objects are not monitored at the given time. Without a period they always are.
+func (w *Watch) OffHours(at belfry.Time) bool { return w != nil && !w.phaseAt(at).open }
 
-// Change returns the next time at which the result of Quiet may change; 0 if there is none.
+// Change returns the next time at which the result of OffHours may change; 0 if there is none.
 func (w *Watch) Change(after belfry.Time) belfry.Time {
 	if w == nil {
 		return 0
@@ -36,7 +36,7 @@ func (w *Watch) Change(after belfry.Time) belfry.Time {
 	return w.phaseAt(after).to
 }
 
-// Since returns when Quiet became what it is at the given time, or that time itself if it was more than eight days
+// Since returns when OffHours became what it is at the given time, or that time itself if it was more than eight days
 // before.
 func (w *Watch) Since(at belfry.Time) belfry.Time {
 	now := w.phaseAt(at)
