@@ -134,7 +134,7 @@ type Window struct {
 	Mode     Mode   // inside
 	Open     bool   // it has begun
 	From, To Time   // of the current or next occurrence; To is 0 if it has no end
-	Schedule string `json:",omitempty"` // of a recurring window, see status.Schedule; empty for a single one
+	Schedule string `json:",omitempty"` // of a recurring window, see calendar.Schedule; empty for a single one
 	Zone     string `json:",omitempty"` // in which its times were given
 	By       string `json:",omitempty"` // who requested it
 	AtOnce   bool   `json:",omitempty"` // it was requested without a start, and From is the time of the request

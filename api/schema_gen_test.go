@@ -104,7 +104,7 @@ var schemaNames = map[string]string{
 	"catalog.writtenClass": "Class",
 	"tree.Body":            "Tree",
 	"tree.Item":            "TreeItem",
-	"status.Explanation":   "StatusExplanation",
+	"explain.Explanation":  "StatusExplanation",
 	"status.ListedWindow":  "Window",
 }
 

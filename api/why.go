@@ -8,7 +8,7 @@ import (
 	"belfry"
 	"belfry/api/input"
 	"belfry/catalog"
-	"belfry/status"
+	"belfry/status/explain"
 )
 
 var explainRoutes = []Route{{
@@ -21,7 +21,7 @@ var explainRoutes = []Route{{
 	},
 	Params: []Param{{Name: "resname", Help: "Resource of the item, where several have one of that name."}},
 	Answers: []Answer{
-		answers(200, "The reason.", status.Explanation{}),
+		answers(200, "The reason.", explain.Explanation{}),
 		answers(409, "Several items have the name; give resname.", errorAnswer{}),
 	},
 	Errors: []belfry.Code{belfry.UnknownKind, belfry.UnknownItem, belfry.AmbiguousName},
@@ -44,7 +44,7 @@ func (s *Server) why(w *answer, r *request) error {
 	if name == "" {
 		return unknownPath(r.Request)
 	}
-	out, err := status.Explain(s.Tree, r.scope(), status.Wanted{Kind: kind, Name: name, Resource: r.params.Get("resname")}, s.Engine.Since(), s.Engine.Now())
+	out, err := explain.Item(s.Tree, r.scope(), explain.Wanted{Kind: kind, Name: name, Resource: r.params.Get("resname")}, s.Engine.Since(), s.Engine.Now())
 	if err != nil {
 		return withoutKeys(err)
 	}

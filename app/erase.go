@@ -62,7 +62,7 @@ func (s *service) erase(ctx context.Context) error {
 	if err := s.DB.Checkpoint(ctx); err != nil {
 		return err
 	}
-	s.Journal.Turn() // so that the segments with what they sent can go
+	s.Journal.Rotate() // so that the segments with what they sent can go
 	if err := s.accounts.Erased(left); err != nil {
 		return err
 	}

@@ -309,7 +309,7 @@ func (s *service) startSequencer(context.Context) error {
 	s.intake = intake.New(intake.Config{
 		Engine: s.seq, Check: collect.Check, Inspect: s.collect.Inspect, Receivers: s.collect.Receivers,
 	})
-	env.Sink = s.intake
+	env.Intake = s.intake
 	s.env = env
 	s.deciding.start("streams", s.hub.Run, s.failed)
 	s.deciding.start("sequencer", s.seq.Run, s.failed)

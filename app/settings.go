@@ -15,7 +15,7 @@ import (
 	"belfry/config"
 	"belfry/engine"
 	"belfry/meta"
-	"belfry/status"
+	"belfry/status/calendar"
 )
 
 // settings are what can be changed while the service runs. What is in force is made of three layers: the defaults, over
@@ -81,7 +81,7 @@ func (s *settings) findZones(tree *meta.Tree, c *config.Config) {
 		z.instance = time.Local // a wrong one is refused before it gets here
 	}
 	for c, name := range tree.Documents().CustomerSetting(customerZone) {
-		if zone, err := status.ParseZone(name, z.instance); err == nil {
+		if zone, err := calendar.ParseZone(name, z.instance); err == nil {
 			z.of[c] = zone
 		}
 	}
@@ -169,7 +169,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 		return err
 	}
 	if text := own[customerZone]; text != nil {
-		if _, err := status.ParseZone(*text, time.UTC); err != nil {
+		if _, err := calendar.ParseZone(*text, time.UTC); err != nil {
 			return belfry.Errorf(belfry.BadParameter, "%s: %s", customerZone, message(err))
 		}
 	}

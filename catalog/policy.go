@@ -18,7 +18,7 @@ type Policy struct {
 	Thresholds []Override
 	Intervals  []Pace
 	Rollup     string          // worst, best or "2 of m", of the item itself; empty: not set
-	Period     json.RawMessage // when objects are monitored, see status.Period; nil: not set
+	Period     json.RawMessage // when objects are monitored, see calendar.Period; nil: not set
 }
 
 // Override replaces the thresholds that a class defines for an indicator. If empty, the indicator has no thresholds.

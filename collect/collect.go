@@ -5,13 +5,13 @@
 // tens of thousands of pings, so one pinger runs them all.
 //
 //	tree ──► Supervisor ──► pinger          ──┐
-//	                   ├──► syslog receiver ──┼──► Sink: package intake, the only way in
+//	                   ├──► syslog receiver ──┼──► package intake, the only way in
 //	                   └──► trap receiver   ──┘
 //
 // Collectors decide nothing: their rows have the same limits, counters and management as all others.
 //
 // The path of a datagram: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
-// (messageReader.read, pipeline.apply), store, Sink.Receive. A message of a TCP stream joins at dispatch.
+// (messageReader.read, pipeline.apply), store, Intake.Receive. A message of a TCP stream joins at dispatch.
 //
 // The packages below this one know neither resources nor receivers: syslog, snmp and mib parse, filter and script work on any
 // message, and ping has its own tasks.
@@ -30,19 +30,10 @@ import (
 	"belfry/collect/script"
 	"belfry/collect/snmp"
 	"belfry/collect/syslog"
+	"belfry/intake"
 	"belfry/meta"
 	"belfry/status"
 )
-
-// Sink stores what collectors find. Intake of package intake implements it.
-type Sink interface {
-	// Feed stores values or log lines of objects, or that they do not respond, within a scope: all rows, or none if one is invalid,
-	// which is a belfry.Refused. A dry run stores nothing.
-	Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error
-	// Receive stores messages of a resource and returns how many were kept; the others were discarded because of the management
-	// mode. If the customer is over its rate limit, it waits or, without wait, returns an error.
-	Receive(ctx context.Context, c belfry.CustomerID, resource belfry.ID, b *belfry.Batch, wait bool) (kept int, err error)
-}
 
 // Task is what the collector of a resource has to do.
 type Task struct {
@@ -107,7 +98,7 @@ func Check(kind string, answers map[string]string) (column string, err error) {
 
 // Env is shared by all collectors.
 type Env struct {
-	Sink   Sink
+	Intake *intake.Intake // stores what is collected; set before the supervisor runs
 	Log    *slog.Logger
 	Now    func() time.Time
 	Dir    string // data folder

@@ -229,7 +229,7 @@ func (e *Env) feed(ctx context.Context, t Task, feeds []script.Feed) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Sink.Feed(ctx, e.tree.Access().ScopeOf(t.Customer, t.Author), rows, false); err != nil {
+	if err := e.Intake.Feed(ctx, e.tree.Access().ScopeOf(t.Customer, t.Author), rows, false); err != nil {
 		return fmt.Errorf("script: %w", err)
 	}
 	return nil

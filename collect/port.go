@@ -60,19 +60,32 @@ type port struct {
 	key      string
 	customer belfry.CustomerID
 	spec     portSpec
-	socket   socket
+	udp      *udpSocket // for protocol udp
+	tcp      *tcpSocket // for protocol tcp
 	closing  atomic.Bool
 
 	mu       sync.Mutex                 // serializes changes of the bindings; held until the socket is closed
 	bindings atomic.Pointer[[]*binding] // sorted by resource; the slice never changes
 }
 
-// socket is what a port reads from: a udpSocket or a tcpSocket.
-type socket interface {
-	// drain reads what has arrived for a binding that is removed while others stay.
-	drain(*binding)
-	// close reads what has arrived and closes the socket.
-	close()
+// drain reads what has arrived for a binding that is removed while others stay.
+func (p *port) drain(b *binding) {
+	if p.udp != nil {
+		p.udp.drain()
+	}
+	if p.tcp != nil {
+		p.tcp.drain(b)
+	}
+}
+
+// closeSocket reads what has arrived and closes the socket.
+func (p *port) closeSocket() {
+	if p.udp != nil {
+		p.udp.close()
+	}
+	if p.tcp != nil {
+		p.tcp.close()
+	}
 }
 
 // binding routes what arrives at a port from some networks to the inbox of a receiver.
@@ -136,9 +149,9 @@ func (e *Env) findOrOpen(b *binding, spec portSpec) (p *port, err error) {
 	p = &port{key: key, customer: b.customer, spec: spec}
 	p.bindings.Store(&[]*binding{b}) // before the first message is read
 	if spec.protocol == "tcp" {
-		p.socket, err = listenTCP(e, p)
+		p.tcp, err = listenTCP(e, p)
 	} else {
-		p.socket, err = listenUDP(p)
+		p.udp, err = listenUDP(p)
 	}
 	if err != nil {
 		return nil, err
@@ -194,7 +207,7 @@ func (e *Env) detach(b *binding) {
 			return
 		}
 		p.mu.Unlock() // several may be drained at the same time
-		p.socket.drain(b)
+		p.drain(b)
 		p.mu.Lock()
 	}
 }
@@ -202,7 +215,7 @@ func (e *Env) detach(b *binding) {
 // closePort closes a port. Its mutex is held.
 func (e *Env) closePort(p *port) {
 	p.closing.Store(true)
-	p.socket.close()
+	p.closeSocket()
 	e.ports.mu.Lock()
 	defer e.ports.mu.Unlock()
 	delete(e.ports.open, p.key)
@@ -234,8 +247,8 @@ func (p *ports) smallestBuffer() (least int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, o := range p.open {
-		if u, ok := o.socket.(*udpSocket); ok && u.buffer > 0 && (least == 0 || u.buffer < least) {
-			least = u.buffer
+		if o.udp != nil && o.udp.buffer > 0 && (least == 0 || o.udp.buffer < least) {
+			least = o.udp.buffer
 		}
 	}
 	return least

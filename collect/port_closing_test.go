@@ -2,39 +2,29 @@ package collect
 
 import (
 	"testing"
+	"time"
 
 	"belfry"
 )
-
-// slowSocket closes slowly.
-type slowSocket struct {
-	noSocket
-	closing, release chan struct{}
-}
-
-func (s *slowSocket) close() {
-	close(s.closing)
-	<-s.release
-}
 
 // A receiver that needs the address of a port that is being closed waits for it, also one of another customer; other ports do not wait.
 func TestPortsWaitForClosing(t *testing.T) {
 	for _, customer := range []belfry.CustomerID{1, 2} {
 		s := newSharedPort(t, "udp")
-		slow := &slowSocket{closing: make(chan struct{}), release: make(chan struct{})}
 		first := s.binding(1, nil)
-		p := &port{key: s.spec.key(), customer: 1, spec: s.spec, socket: slow}
-		p.bindings.Store(&[]*binding{})
-		s.env.ports.open = map[string]*port{p.key: p}
 		if err := s.env.attach(first, s.spec); err != nil {
 			t.Fatal(err)
 		}
+		p, release := first.port, make(chan struct{})
+		p.udp.running.Go(func() { <-release }) // it closes slowly
 		detached, attached := make(chan struct{}), make(chan error)
 		go func() {
 			defer close(detached)
 			s.env.detach(first)
 		}()
-		<-slow.closing
+		for !p.closing.Load() {
+			time.Sleep(time.Millisecond)
+		}
 		second := s.binding(2, nil)
 		second.customer = customer
 		go func() { attached <- s.env.attach(second, s.spec) }()
@@ -48,7 +38,7 @@ func TestPortsWaitForClosing(t *testing.T) {
 			t.Fatalf("attached while the port is being closed: %v", err)
 		default:
 		}
-		close(slow.release)
+		close(release)
 		<-detached
 		if err := <-attached; err != nil {
 			t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 	"belfry/collect/script"
 )
 
-// receiver carries messages of one format from a port to the sink:
+// receiver carries messages of one format from a port to package intake:
 //
-//	port ──► inbox ──► workers: read, filter, script ──► batch ──► sink
+//	port ──► inbox ──► workers: read, filter, script ──► batch ──► intake
 //
 // While a batch is being committed, the next messages gather in the inbox, so batches grow with the load. Workers read in
 // parallel and store in order, so rows are in the order in which messages arrived.
@@ -306,7 +306,7 @@ type batch[M any] struct {
 	readReplies []*informReply
 }
 
-// reset empties the batch. The times are allocated, because the sink keeps those of the last one.
+// reset empties the batch. The times are allocated, because the record keeps those of the last one.
 func (l *batch[M]) reset(n int) {
 	clear(l.messages)
 	clear(l.replies)
@@ -345,8 +345,8 @@ func (r *receiver[M]) process(ctx context.Context, s *setup[M], p *pipeline[M], 
 	}
 }
 
-// applyVerdict stores what the script sends about objects, and reports whether the message is kept. If the sink refuses one of
-// these rows, the script has failed and the message is restored.
+// applyVerdict stores what the script sends about objects, and reports whether the message is kept. If one of these rows is
+// refused, the script has failed and the message is restored.
 func (r *receiver[M]) applyVerdict(ctx context.Context, s *setup[M], v *verdict[M], m *M) (keep bool) {
 	if v.failed == nil && len(v.feeds) > 0 {
 		if v.failed = r.env.feed(ctx, s.task, v.feeds); v.failed != nil {
@@ -363,7 +363,7 @@ func (r *receiver[M]) applyVerdict(ctx context.Context, s *setup[M], v *verdict[
 	return v.rejectedBy == ""
 }
 
-// store sends a batch to the sink and reports whether it is safe. It retries while the sink cannot store it; meanwhile messages
+// store stores a batch and reports whether it is safe. It retries while the rows cannot be stored; meanwhile messages
 // gather in the inbox.
 func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *batch[M]) bool {
 	if len(l.messages) == 0 {
@@ -372,7 +372,7 @@ func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *batch[M]) bool 
 	rows := r.format.batch(l.messages)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		b := &belfry.Batch{Collection: rows.Collection, Times: l.times, Columns: slices.Clone(rows.Columns)}
-		kept, err := r.env.Sink.Receive(ctx, s.task.Customer, s.task.Resource, b, s.waits())
+		kept, err := r.env.Intake.Receive(ctx, s.task.Customer, s.task.Resource, b, s.waits())
 		if err == nil {
 			r.stats.Keep(kept)
 			r.stats.Drop(DropDiscarded, len(l.messages)-kept)

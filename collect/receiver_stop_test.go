@@ -3,8 +3,7 @@ package collect
 import (
 	"context"
 	"log/slog"
-	"strconv"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,39 +11,11 @@ import (
 
 	"belfry"
 	"belfry/collect/syslog"
+	"belfry/engine"
+	"belfry/engine/enginetest"
+	"belfry/intake"
+	"belfry/meta"
 )
-
-// fullSink has no space for messages. It accepts counters from callers that have time to wait.
-type fullSink struct {
-	mu      sync.Mutex
-	figures []belfry.Row
-}
-
-func (s *fullSink) Feed(ctx context.Context, _ belfry.Scope, rows []*belfry.Row, _ bool) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, row := range rows {
-		s.figures = append(s.figures, *row)
-	}
-	return nil
-}
-
-// sum adds up one indicator of the reported counters.
-func (s *fullSink) sum(indicator int) (sum int) {
-	for _, f := range s.figures {
-		n, _ := strconv.Atoi(f.Indicators[indicator].Text)
-		sum += n
-	}
-	return sum
-}
-
-func (s *fullSink) Receive(ctx context.Context, _ belfry.CustomerID, _ belfry.ID, _ *belfry.Batch, _ bool) (int, error) {
-	<-ctx.Done()
-	return 0, belfry.Errorf(belfry.Overloaded, "there is no room")
-}
 
 // countedReader makes empty messages and counts them.
 type countedReader struct{ reads atomic.Int64 }
@@ -65,26 +36,32 @@ func (f countedFormat) configure(e *Env, answers map[string]string) (messageRead
 	return f.lines, spec, err
 }
 
-// noSocket receives nothing.
-type noSocket struct{}
-
-func (noSocket) drain(*binding) {}
-func (noSocket) close()         {}
-
 // A receiver that cannot store its messages when it is stopped drops them after a while, without running its script on
 // each, and its object shows the loss.
 func TestReceiverLastFigures(t *testing.T) {
 	const got = 5 * receiverBatch
 	synctest.Test(t, func(t *testing.T) {
-		sink := &fullSink{}
-		env := &Env{Sink: sink, Log: slog.New(slog.DiscardHandler), Now: time.Now}
+		b := enginetest.NewBench(t, &enginetest.Memory{}, func(c *engine.Config) {
+			c.Room = func(ctx context.Context, _ belfry.CustomerID, rows int) error {
+				if !asksForMessages(rows) {
+					return ctx.Err()
+				}
+				<-ctx.Done()
+				return belfry.Errorf(belfry.Overloaded, "there is no room")
+			}
+		})
+		in := intake.New(intake.Config{Engine: b.Sequencer})
+		if code, answer, err := in.Provision(t.Context(), b.Who, "log-syslog-receiver", strings.NewReader("name\nU\n"), intake.Options{}); err != nil || code != 200 {
+			t.Fatalf("%d %s %v", code, answer, err)
+		}
+		env := &Env{Intake: in, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 		lines := &countedReader{}
 		r := &receiver[syslog.Message]{
-			env: env, task: Task{Name: "U", Objects: []string{"U - Receiver"}, Answers: map[string]string{"listen": "127.0.0.1:514"}},
+			env: env, task: Task{Customer: b.Who.Customer, Name: "U", Objects: []string{"U - Receiver"}, Answers: map[string]string{"listen": "127.0.0.1:514"}},
 			stats: env.NewStats(), format: countedFormat{lines: lines},
 		}
 		p := boundPort(0, r.stats, nil)
-		p.key, p.spec, p.socket = "udp 127.0.0.1:514", portSpec{agreed: "syslog"}, noSocket{}
+		p.key, p.spec = "udp 127.0.0.1:514", portSpec{agreed: "syslog"} // it has no socket
 		env.ports.open = map[string]*port{p.key: p}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -99,11 +76,15 @@ func TestReceiverLastFigures(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if received, dropped := sink.sum(0), sink.sum(3); received != got || dropped != got {
-			t.Errorf("the object was told that %d were received and %d dropped", received, dropped)
-		}
-		if cut := sink.sum(5); cut != 1 {
-			t.Errorf("the object was told that %d were cut", cut)
+		shown := map[int]float64{}
+		b.Tree.Read(b.Who.Customer, func(e *meta.Tenant) {
+			object, _ := e.Object("U - Receiver")
+			for n, value := range object.State.Numbers {
+				shown[n] = value
+			}
+		})
+		if received, dropped, cut := shown[0], shown[3], shown[5]; received != got || dropped != got || cut != 1 {
+			t.Errorf("the object shows that %v were received, %v dropped and %v cut", received, dropped, cut)
 		}
 		if read, most := lines.reads.Load(), int64(receiverWorkers*receiverBatch); read > most {
 			t.Errorf("%d messages were read, and %d are what the workers had", read, most)

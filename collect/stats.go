@@ -33,7 +33,7 @@ const (
 	DropMalformed               // the packet cannot be parsed
 	DropOverloaded              // the inbox was full
 	DropRate                    // over the customer's rate limit
-	DropStorage                 // the sink failed
+	DropStorage                 // it could not be stored
 	DropDiscarded               // the management mode discards it
 	DropConnections             // too many connections
 	DropReasons
@@ -92,7 +92,7 @@ func (a *ReceiverStats) Drop(why Drop, n int) {
 	a.totals.Dropped[why].Add(int64(n))
 }
 
-// dropReason returns the reason for an error of the sink.
+// dropReason returns the reason for an error of Intake.Receive.
 func dropReason(err error) Drop {
 	switch belfry.CodeOf(err) {
 	case belfry.Overloaded:
@@ -126,7 +126,7 @@ func (a *ReceiverStats) report(ctx context.Context, e *Env, t Task) (err error) 
 	}
 	for _, name := range t.Objects {
 		row.Object = name
-		err = errors.Join(err, send(ctx, e.Sink, t.Customer, &row))
+		err = errors.Join(err, e.send(ctx, t.Customer, &row))
 	}
 	if err == nil {
 		a.reported = now // otherwise the next report has them
@@ -135,6 +135,6 @@ func (a *ReceiverStats) report(ctx context.Context, e *Env, t Task) (err error) 
 }
 
 // send stores one row.
-func send(ctx context.Context, s Sink, c belfry.CustomerID, row *belfry.Row) error {
-	return s.Feed(ctx, belfry.Whole(c), []*belfry.Row{row}, false)
+func (e *Env) send(ctx context.Context, c belfry.CustomerID, row *belfry.Row) error {
+	return e.Intake.Feed(ctx, belfry.Whole(c), []*belfry.Row{row}, false)
 }

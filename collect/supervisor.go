@@ -99,7 +99,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	collecting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer s.env.closePorts() // before the receivers stop, so that those that share a port leave it together
-	s.ended.Go(func() { s.env.pings.Run(ctx, s.env.Sink) })
+	s.ended.Go(func() { s.env.pings.Run(ctx, s.env.Intake) })
 	for {
 		s.mu.Lock()
 		dirty, all := s.dirty, s.all
@@ -303,7 +303,7 @@ func (s *Supervisor) reportFailure(ctx context.Context, r *run, why error) {
 	s.mu.Unlock()
 	for _, name := range t.Objects {
 		row := belfry.Row{Type: "data", NoResponse: true, Reason: why.Error(), Resource: t.Name, Object: name}
-		if err := send(ctx, s.env.Sink, t.Customer, &row); err != nil && ctx.Err() == nil {
+		if err := s.env.send(ctx, t.Customer, &row); err != nil && ctx.Err() == nil {
 			s.env.Log.Warn("the state of a collector was not stored", "resource", t.Resource, "err", err)
 		}
 	}

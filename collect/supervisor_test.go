@@ -82,11 +82,11 @@ func (h *fixture) inOrder(collection string, fields ...string) (lines []string) 
 
 func newFixture(t *testing.T, kinds map[string]Kind) *fixture {
 	t.Helper()
-	return newFixtureWith(t, kinds, func(s Sink) Sink { return s })
+	return newFixtureWith(t, kinds, func(context.Context, belfry.CustomerID, int) error { return nil })
 }
 
-// newFixtureWith makes a fixture whose sink is wrapped.
-func newFixtureWith(t *testing.T, kinds map[string]Kind, wrap func(Sink) Sink) *fixture {
+// newFixtureWith makes a fixture whose room for rows is limited by a function, see engine.Config.Room.
+func newFixtureWith(t *testing.T, kinds map[string]Kind, room func(context.Context, belfry.CustomerID, int) error) *fixture {
 	t.Helper()
 	cat, err := catalog.Load()
 	if err != nil {
@@ -100,7 +100,7 @@ func newFixtureWith(t *testing.T, kinds map[string]Kind, wrap func(Sink) Sink) *
 	h.sup = newSupervisor(h.tree, h.env, kinds)
 	h.seq = engine.New(engine.Config{
 		Tree: h.tree, Journal: j, Sinks: []func(*belfry.Record){h.sup.OnRecord, h.note},
-		Room: func(context.Context, belfry.CustomerID, int) error { return nil }, Ready: func() error { return nil },
+		Room: room, Ready: func() error { return nil },
 		Answers: func(context.Context, belfry.CustomerID, string) (*belfry.Answer, error) { return nil, nil },
 		Count:   func(belfry.CustomerID) int { return 0 },
 		Limits: func() engine.Limits {
@@ -109,7 +109,7 @@ func newFixtureWith(t *testing.T, kinds map[string]Kind, wrap func(Sink) Sink) *
 		Now: time.Now, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
 	})
 	h.intake = intake.New(intake.Config{Engine: h.seq, Check: Check, Inspect: h.inspect, Receivers: h.sup.Receivers})
-	h.env.Sink = wrap(h.intake)
+	h.env.Intake = h.intake
 	ctx, stop := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() { h.seq.Run(ctx) })

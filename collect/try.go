@@ -64,7 +64,7 @@ func (s *Supervisor) dryRun(ctx context.Context, out *Tried, runs, sees belfry.S
 	if len(out.rows) == 0 {
 		return nil
 	}
-	err := s.env.Sink.Feed(ctx, runs, out.rows, true)
+	err := s.env.Intake.Feed(ctx, runs, out.rows, true)
 	if _, refused := errors.AsType[belfry.Refused](err); err != nil && !refused && belfry.CodeOf(err) != belfry.BodyTooLarge {
 		return err
 	}
@@ -75,11 +75,16 @@ func (s *Supervisor) dryRun(ctx context.Context, out *Tried, runs, sees belfry.S
 	default:
 		out.fail(fmt.Errorf("script: %w", err))
 	}
+	s.hideOutside(out, sees)
+	return nil
+}
+
+// hideOutside removes the rows of resources that are not visible in a scope; its customer may have been removed meanwhile.
+func (s *Supervisor) hideOutside(out *Tried, sees belfry.Scope) {
 	s.tree.Read(sees.Customer, func(e *meta.Tenant) {
 		visible := e.Visibility(sees)
 		out.Feeds = slices.DeleteFunc(out.Feeds, func(row belfry.TriedRow) bool { return e == nil || !visible.Has(e.Resource(row.Resource)) })
 	})
-	return nil
 }
 
 // fail sets the result for a failed filter or script: the message is kept unchanged, and nothing is sent.

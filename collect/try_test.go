@@ -149,42 +149,26 @@ func TestTryWithin(t *testing.T) {
 	f(limited.Scope, `{"sample": "wrong"}`, "|script: a row that it feeds is refused") // and why is not for them to know
 }
 
-// removing is a sink whose customer is removed after a dry run.
-type removing struct {
-	Sink
-	remove func()
-}
-
-func (r removing) Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
-	if dryRun {
-		defer r.remove()
-	}
-	return r.Sink.Feed(ctx, scope, rows, dryRun)
-}
-
 // TestTryInRemovedCustomer: a customer that is removed during a trial sees nothing of it.
 func TestTryInRemovedCustomer(t *testing.T) {
-	k := Kinds["log-syslog-receiver"]
-	k.New = func(*Env, Task) (Collector, error) { return nil, errors.New("not here") }
-	remove := func() {}
-	e := newFixtureWith(t, map[string]Kind{"log-syslog-receiver": k}, func(s Sink) Sink { return removing{s, func() { remove() }} })
-	admin := e.who
+	e := newFixture(t, nil)
 	c, err := e.accounts.AddCustomer("other", "", &belfry.Actor{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.accounts.ChangeGrants(accounts.Caller{}, "other", accounts.GrantChange{Add: []string{"127.0.0.1:5514"}}); err != nil {
-		t.Fatal(err)
-	}
-	e.who.Scope = belfry.Whole(c.ID)
-	remove = func() {
-		if err := e.accounts.RemoveCustomer(accounts.Caller{Sender: admin, Level: belfry.LevelInstance}, "other"); err != nil {
-			t.Error(err)
+	admin, scope := e.who, belfry.Whole(c.ID)
+	e.who.Scope = scope
+	e.provision("custom", "name", "Lines")
+	f := func(want int) {
+		t.Helper()
+		out := &Tried{Tried: belfry.Tried{Feeds: []belfry.TriedRow{{Resource: "Lines"}}}}
+		if e.sup.hideOutside(out, scope); len(out.Feeds) != want {
+			t.Errorf("it sees %v", out.Feeds)
 		}
 	}
-	e.provision("log-syslog-receiver", "name,listen", "Lines,127.0.0.1:5514")
-	out, err := e.sup.Try(t.Context(), e.who.Scope, "Lines", []byte(`{"sample": "a", "script": "function message(m) { log('x', 'y', {view: 'Lines', class: 'c'}); return m }"}`))
-	if err != nil || len(out.Feeds) > 0 {
-		t.Errorf("%+v, %v", out, err)
+	f(1)
+	if err := e.accounts.RemoveCustomer(accounts.Caller{Sender: admin, Level: belfry.LevelInstance}, "other"); err != nil {
+		t.Fatal(err)
 	}
+	f(0)
 }

@@ -172,7 +172,7 @@ func (s *udpSocket) reply(to netip.AddrPort, from netip.Addr, packet []byte) err
 }
 
 // drain reads the packets that wait, those of all receivers.
-func (s *udpSocket) drain(*binding) {
+func (s *udpSocket) drain() {
 	timeout := time.NewTimer(drainTimeout)
 	defer timeout.Stop()
 	drained := make(chan struct{})

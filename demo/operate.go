@@ -8,6 +8,7 @@ import (
 	"belfry"
 	"belfry/engine"
 	"belfry/status"
+	"belfry/status/calendar"
 )
 
 // people are the operators.
@@ -20,7 +21,7 @@ const noticed = 75 * time.Second
 func (d *Demo) furnish(ctx context.Context) error {
 	now := d.Now().In(d.Zone)
 	sunday := now.AddDate(0, 0, -int(now.Weekday())).Format(time.DateOnly)
-	weekly, err := status.ParseSchedule(sunday+"T02:00", sunday+"T04:00", "FREQ=WEEKLY;BYDAY=SU", d.Zone)
+	weekly, err := calendar.ParseSchedule(sunday+"T02:00", sunday+"T04:00", "FREQ=WEEKLY;BYDAY=SU", d.Zone)
 	if err != nil {
 		return fmt.Errorf("weekly window of the demo: %w", err)
 	}
@@ -42,7 +43,7 @@ func (d *Demo) furnish(ctx context.Context) error {
 	return nil
 }
 
-func manage(kind belfry.Kind, name string, mode belfry.Mode, why string, w *status.Schedule) engine.Action {
+func manage(kind belfry.Kind, name string, mode belfry.Mode, why string, w *calendar.Schedule) engine.Action {
 	return engine.Action{Kind: kind, List: engine.Names(name), Manage: &status.Order{Mode: mode, Note: &why}, Window: w}
 }
 
@@ -50,8 +51,8 @@ func note(kind belfry.Kind, name, text string) engine.Action {
 	return engine.Action{Kind: kind, List: engine.Names(name), Note: &text}
 }
 
-func until(t time.Time) *status.Schedule {
-	s, err := status.ParseSchedule("", t.Format(time.RFC3339), "", t.Location())
+func until(t time.Time) *calendar.Schedule {
+	s, err := calendar.ParseSchedule("", t.Format(time.RFC3339), "", t.Location())
 	if err != nil {
 		panic(err) // the time was written by us
 	}

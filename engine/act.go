@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/meta"
 	"belfry/status"
+	"belfry/status/calendar"
 )
 
 // Action changes what operators set on items. Manage, acknowledgment and note are applied in this order, as far as they are set.
@@ -19,7 +20,7 @@ type Action struct {
 	List     []Named     // instead of Items
 	Resource string      // of the items; empty: any
 	Manage   *status.Order
-	Window   *status.Schedule // when Manage is to be in force; nil: from now on
+	Window   *calendar.Schedule // when Manage is to be in force; nil: from now on
 	Ack      *belfry.Ack
 	Unack    bool // removes acknowledgments; not together with Ack
 	Note     *string

@@ -14,6 +14,7 @@ import (
 	"belfry/engine/enginetest"
 	"belfry/intake"
 	"belfry/status"
+	"belfry/status/calendar"
 )
 
 // TestActInManyResources: one action names items of several resources, also of the same name, and tells what became of each.
@@ -216,7 +217,7 @@ func TestActTellsRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	window, err := status.ParseSchedule("2026-11-21T22:00", "2026-11-22T04:00", "FREQ=WEEKLY;BYDAY=SA", zone)
+	window, err := calendar.ParseSchedule("2026-11-21T22:00", "2026-11-22T04:00", "FREQ=WEEKLY;BYDAY=SA", zone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestActTellsRule(t *testing.T) {
 func TestActSettles(t *testing.T) {
 	b := newBench(t)
 	b.Grow(t, 1)
-	window, err := status.ParseSchedule("", "2026-11-15T03:30", "", time.UTC) // half an hour from now
+	window, err := calendar.ParseSchedule("", "2026-11-15T03:30", "", time.UTC) // half an hour from now
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"belfry/intake"
 	"belfry/meta"
 	"belfry/status"
+	"belfry/status/calendar"
 )
 
 // TestClockRuns lets the sequencer run by itself: nobody asks for anything, and what is due happens at its moment. The
@@ -249,7 +250,7 @@ func TestWindowSmallSteps(t *testing.T) {
 func TestWindowOpensAgain(t *testing.T) {
 	b := newPolicyBench(t)
 	b.data(t, "web01", "R2", "a", 90)
-	s, err := status.ParseSchedule("2026-11-15T04:00", "2026-11-15T05:00", "FREQ=DAILY", time.UTC)
+	s, err := calendar.ParseSchedule("2026-11-15T04:00", "2026-11-15T05:00", "FREQ=DAILY", time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}

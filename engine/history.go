@@ -21,7 +21,7 @@ type history struct {
 
 // recordHistory records the changes of a state that no alarm reports. It is called after the alarm, if there is one.
 func (t *Tx) recordHistory(n *meta.Node, prev, next *belfry.State, alarm bool, at belfry.Time) {
-	if f := status.Untold(prev, next, alarm, at); f != 0 {
+	if f := status.Unreported(prev, next, alarm, at); f != 0 {
 		t.history.add(n.ID, next, f, at, len(t.events.times))
 	}
 }

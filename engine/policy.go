@@ -9,7 +9,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
-	"belfry/status"
+	"belfry/status/calendar"
 )
 
 // Limits of policies. Those of one item are composed again whenever one of them changes.
@@ -63,7 +63,7 @@ func (d Definitions) ReadPolicy(c belfry.CustomerID, text *catalog.PolicyText) (
 		def.Resource = n.Resource.Name
 	}
 	if def.Period != nil {
-		if _, err := status.ParsePeriod(def.Period, d.seq.Zone(c)); err != nil {
+		if _, err := calendar.ParsePeriod(def.Period, d.seq.Zone(c)); err != nil {
 			return nil, err
 		}
 	}

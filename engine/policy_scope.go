@@ -5,6 +5,7 @@ import (
 	"belfry/catalog"
 	"belfry/meta"
 	"belfry/status"
+	"belfry/status/calendar"
 )
 
 // policyScope holds the policies in effect at a place in the tree. Items without policies of their own share the scope of
@@ -107,7 +108,7 @@ func (s *Sequencer) watch(c belfry.CustomerID, p *meta.Policy) *status.Watch {
 	if ok {
 		return w
 	}
-	period, err := status.ParsePeriod(p.Period, s.Zone(c))
+	period, err := calendar.ParsePeriod(p.Period, s.Zone(c))
 	if err != nil { // it was right when it was set: this machine does not know its zone
 		s.cfg.Log.Warn("a monitoring period cannot be read; its objects are monitored all the time", "policy", p.Name, "err", err)
 	} else {

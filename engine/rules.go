@@ -69,7 +69,7 @@ func (t *Tx) evaluateObject(n *meta.Node) {
 	i := t.s.draft(n)
 	s, r := t.s.drafts[i].state, t.rules(n)
 	was := s.OffHours
-	s.OffHours = r.Watch.Quiet(t.Now)
+	s.OffHours = r.Watch.OffHours(t.Now)
 	next, c := status.Reassess(s, r, status.LastValues{ItemState: &n.State}, n.State.LastData, t.seq.clock.since, t.Now)
 	c.Kept = c.Kept || was != s.OffHours
 	t.begin()

@@ -18,7 +18,7 @@ import (
 	"belfry/engine"
 	"belfry/engine/enginetest"
 	"belfry/meta/sqlite"
-	"belfry/status"
+	"belfry/status/explain"
 )
 
 // story is a timeline that is being told.
@@ -167,7 +167,7 @@ func (l *story) explain(text string) error {
 	if own == "" {
 		own = name
 	}
-	e, err := status.Explain(l.stage.tree, l.stage.who.Scope, status.Wanted{Kind: kind, Name: own, Resource: resource}, l.stage.Since(), l.stage.now)
+	e, err := explain.Item(l.stage.tree, l.stage.who.Scope, explain.Wanted{Kind: kind, Name: own, Resource: resource}, l.stage.Since(), l.stage.now)
 	if err == nil && !strings.Contains(e.Text, want) {
 		err = fmt.Errorf("it says: %s", e.Text)
 	}

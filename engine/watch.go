@@ -13,7 +13,7 @@ func (t *Tx) muteIfOffHours(n *meta.Node) {
 		return
 	}
 	t.s.wake = append(t.s.wake, n)
-	if !w.Quiet(t.Now) {
+	if !w.OffHours(t.Now) {
 		return
 	}
 	d := &t.s.drafts[t.s.draft(n)]
@@ -72,7 +72,7 @@ func (s *Sequencer) evaluateUnseen() {
 // scheduleWatch schedules an object for the next edge of its monitoring period, or for now if an edge was missed.
 func (s *Sequencer) scheduleWatch(n *meta.Node, w *status.Watch) {
 	now := s.Now()
-	if w.Quiet(now) != n.State.OffHours {
+	if w.OffHours(now) != n.State.OffHours {
 		s.clock.set(n.ID, now)
 		return
 	}
@@ -86,15 +86,15 @@ func (t *Tx) crossPeriod(n *meta.Node) {
 	}
 	i := t.s.draft(n)
 	s, w := t.s.drafts[i].state, t.rules(n).Watch
-	quiet := w.Quiet(t.Now)
-	if quiet == s.OffHours {
+	off := w.OffHours(t.Now)
+	if off == s.OffHours {
 		return
 	}
 	at := t.Now
 	if w != nil {
 		at = min(max(w.Since(t.Now), s.Since), t.Now) // not before the last change already reported
 	}
-	next, c := status.Quieten(s, quiet, at, t.Now)
+	next, c := status.SetOffHours(s, off, at, t.Now)
 	t.begin()
 	t.apply(i, next, c, at)
 }

@@ -83,7 +83,7 @@ func (e *evidence) gaps() (list []gap) {
 
 // end is what is lost at the end of the journal, if it does not have the records up to pos, which another part has.
 func (e *evidence) end(pos belfry.Position, who string) []gap {
-	last, ok := e.journal.Counts(pos)
+	last, ok := e.journal.LastValid(pos)
 	found := func(d journal.Damage) bool { return !d.Torn && last < d.From && pos <= d.To }
 	if ok || e.accepted[LossMetadata] || slices.ContainsFunc(e.journal.Damaged(), found) {
 		return nil

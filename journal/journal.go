@@ -203,9 +203,9 @@ func (j *Journal) Since() belfry.Position {
 	return belfry.PositionOf(j.segments[0].number, 0)
 }
 
-// Counts reports whether the record at pos was valid, according to the segments that Open found, and returns the last
-// valid position up to pos. It may be in a segment that has been released.
-func (j *Journal) Counts(pos belfry.Position) (last belfry.Position, ok bool) {
+// LastValid returns the last valid position, as the fences of the segments after that of pos show it, and whether pos is
+// not above it. It may be in a segment that has been released.
+func (j *Journal) LastValid(pos belfry.Position) (last belfry.Position, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	last = max(j.reached, j.last)
@@ -288,8 +288,8 @@ func (j *Journal) ensureSpace(need int64, n int) error {
 	return nil
 }
 
-// Turn makes the next record begin a new segment, so that Release can remove the present one.
-func (j *Journal) Turn() { j.rotate.Store(true) }
+// Rotate makes the next record begin a new segment, so that Release can remove the present one.
+func (j *Journal) Rotate() { j.rotate.Store(true) }
 
 // write writes a group to disk, with one write and one sync.
 func (j *Journal) write(first belfry.Position, payloads [][]byte) error {

@@ -75,7 +75,7 @@ func Next(s belfry.State, in Input, r *Rules) (belfry.State, Change) {
 		return setOwn(s, belfry.OK, "", in.Time, in.Now)
 	}
 	v := assess(s.Marks, in.Values, r.Thresholds, false)
-	if v.changed && v.own == s.Evaluated && decidingRule(s.Marks, r.Thresholds) != v.rule {
+	if v.changed && v.own == s.Evaluated && DecidingRule(s.Marks, r.Thresholds) != v.rule {
 		s.Info = v.info // same status for another reason
 	}
 	before, was := s.Marks, s.Evaluated
@@ -93,7 +93,7 @@ func (c *Change) Recovered(s *belfry.State) bool { return c.From.IsError() && s.
 
 // ended describes the present value of the indicator whose threshold decided before; "" if there is none.
 func ended(before []belfry.Mark, v Values, rules []catalog.Rule) string {
-	i := decidingRule(before, rules)
+	i := DecidingRule(before, rules)
 	if i < 0 {
 		return ""
 	}
@@ -126,7 +126,7 @@ func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) ve
 	value := ""
 	for i := range rules {
 		r := &rules[i]
-		was := count(before, r.Key)
+		was := Count(before, r.Key)
 		now, text := updateCount(r, was, v)
 		if again && was > 0 {
 			now = was
@@ -156,11 +156,11 @@ func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) ve
 	return out
 }
 
-// decidingRule returns the index of the threshold that determines the status by marks alone, or -1 if none is in force.
-func decidingRule(marks []belfry.Mark, rules []catalog.Rule) int {
+// DecidingRule returns the index of the threshold that determines the status by marks alone, or -1 if none is in force.
+func DecidingRule(marks []belfry.Mark, rules []catalog.Rule) int {
 	worst, own := -1, belfry.OK
 	for i := range rules {
-		if r := &rules[i]; r.Status > own && r.Holds(count(marks, r.Key)) {
+		if r := &rules[i]; r.Status > own && r.Holds(Count(marks, r.Key)) {
 			worst, own = i, r.Status
 		}
 	}
@@ -186,7 +186,8 @@ func updateCount(r *catalog.Rule, was uint16, v Values) (now uint16, value strin
 	return now, belfry.FormatNumber(n)
 }
 
-func count(marks []belfry.Mark, key uint64) uint16 {
+// Count returns how many values in a row have met the threshold with this key.
+func Count(marks []belfry.Mark, key uint64) uint16 {
 	for _, m := range marks {
 		if m.Rule == key {
 			return m.Count

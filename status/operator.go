@@ -26,10 +26,10 @@ func Move(s belfry.State, m belfry.Mode, at, now belfry.Time) (belfry.State, Cha
 	return next, c
 }
 
-// Quieten sets whether an item is outside its monitoring period.
-func Quieten(s belfry.State, quiet bool, at, now belfry.Time) (belfry.State, Change) {
-	kept := quiet != s.OffHours
-	s.OffHours = quiet
+// SetOffHours sets whether an item is outside its monitoring period.
+func SetOffHours(s belfry.State, off bool, at, now belfry.Time) (belfry.State, Change) {
+	kept := off != s.OffHours
+	s.OffHours = off
 	next, c := setOwn(s, s.Evaluated, s.Info, at, now)
 	c.Kept = c.Kept || kept
 	return next, c
@@ -41,7 +41,7 @@ func Acknowledge(s belfry.State, a belfry.Ack) (belfry.State, bool) {
 		return s, false
 	}
 	a.Status = s.Status
-	operator := operatorStateOf(s)
+	operator := OperatorStateOf(s)
 	operator.Ack = &a
 	s.Operator = &operator
 	return s, true
@@ -59,8 +59,8 @@ func Unacknowledge(s belfry.State) (belfry.State, bool) {
 	return s, true
 }
 
-// operatorStateOf returns a copy of what operators set on an item.
-func operatorStateOf(s belfry.State) belfry.OperatorState {
+// OperatorStateOf returns a copy of what operators set on an item.
+func OperatorStateOf(s belfry.State) belfry.OperatorState {
 	if s.Operator == nil {
 		return belfry.OperatorState{}
 	}
@@ -69,7 +69,7 @@ func operatorStateOf(s belfry.State) belfry.OperatorState {
 
 // Annotate sets the note of an item; an empty one removes it.
 func Annotate(s belfry.State, note string) belfry.State {
-	operator := operatorStateOf(s)
+	operator := OperatorStateOf(s)
 	operator.Note = note
 	s.Operator = trim(operator)
 	return s

@@ -57,7 +57,7 @@ func ack(f func(*belfry.Ack) belfry.Value) func(*row) belfry.Value {
 // effectiveManagement returns what operators set about the management of an item: on the item itself, or on the nearest
 // ancestor from which it inherits its mode. It returns nil if nothing was set.
 func effectiveManagement(n *meta.Node) *belfry.OperatorState {
-	if c := n.State.Operator; c != nil && (c.Mode != belfry.Managed || shownWindow(c) != nil) {
+	if c := n.State.Operator; c != nil && (c.Mode != belfry.Managed || ShownWindow(c) != nil) {
 		return c
 	}
 	if n.State.Mode == belfry.Managed {

@@ -54,7 +54,7 @@ func (m states) changeReader() func(row []belfry.Value) error {
 			if err != nil {
 				return err
 			}
-			w.Operator = overlay(operatorStateOf(w.State), operatorStateOf(belfry.State{Operator: operator}), f)
+			w.Operator = overlay(OperatorStateOf(w.State), OperatorStateOf(belfry.State{Operator: operator}), f)
 		}
 		m[id] = w
 		return nil

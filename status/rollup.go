@@ -1,6 +1,10 @@
 package status
 
-import "belfry"
+import (
+	"strconv"
+
+	"belfry"
+)
 
 // Counts has the number of direct items of a view or resource by status.
 type Counts [belfry.Statuses]int32
@@ -42,6 +46,17 @@ func (c Counts) best() belfry.Status {
 		}
 	}
 	return belfry.Unknown
+}
+
+// String returns worst, best, or the number.
+func (r Rollup) String() string {
+	switch {
+	case r == Best:
+		return "best"
+	case r <= 1:
+		return "worst"
+	}
+	return strconv.Itoa(int(r))
 }
 
 // AddUp returns the state of a view or resource from the counts of its items, at constant cost.

@@ -88,21 +88,6 @@ func intervalOf(policies []*meta.Policy, class string) (every catalog.Duration, 
 	return every, ok
 }
 
-// ruleSource returns where a threshold of an item comes from.
-func (e *scopedTenant) ruleSource(n *meta.Node, r *catalog.Rule) string {
-	if r.Policy == "" {
-		return "class " + n.Class.Name
-	}
-	for a := n; e.within.Has(a); a = a.Parent {
-		for _, p := range e.PoliciesOn(a.ID) {
-			if p.Name == r.Policy {
-				return "policy " + r.Policy
-			}
-		}
-	}
-	return "policy" // outside the scope: its name must not be shown
-}
-
 // LastValues are the last values of an object.
 type LastValues struct{ *belfry.ItemState }
 

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/status/calendar"
 )
 
 // Watch is the monitoring period of objects. Many objects share one and ask about nearly the same time, so it caches the
 // last phase. It is safe for concurrent use.
 type Watch struct {
-	period Period
+	period calendar.Period
 	last   atomic.Pointer[phase]
 }
 
@@ -22,12 +23,12 @@ type phase struct {
 }
 
 // NewWatch makes a Watch of a period.
-func NewWatch(p Period) *Watch { return &Watch{period: p} }
+func NewWatch(p calendar.Period) *Watch { return &Watch{period: p} }
 
-// Quiet reports whether objects are not monitored at the given time. Without a period they always are.
-func (w *Watch) Quiet(at belfry.Time) bool { return w != nil && !w.phaseAt(at).open }
+// OffHours reports whether objects are not monitored at the given time. Without a period they always are.
+func (w *Watch) OffHours(at belfry.Time) bool { return w != nil && !w.phaseAt(at).open }
 
-// Change returns the next time at which the result of Quiet may change; 0 if there is none.
+// Change returns the next time at which the result of OffHours may change; 0 if there is none.
 func (w *Watch) Change(after belfry.Time) belfry.Time {
 	if w == nil {
 		return 0
@@ -35,7 +36,7 @@ func (w *Watch) Change(after belfry.Time) belfry.Time {
 	return w.phaseAt(after).to
 }
 
-// Since returns when Quiet became what it is at the given time, or that time itself if it was more than eight days
+// Since returns when OffHours became what it is at the given time, or that time itself if it was more than eight days
 // before.
 func (w *Watch) Since(at belfry.Time) belfry.Time {
 	now := w.phaseAt(at)

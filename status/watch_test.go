@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/status/calendar"
 )
 
 func TestWatch(t *testing.T) {
-	p, err := ParsePeriod([]byte(`{"timezone":"Europe/Berlin","times":["mon-fri 08:00-18:00"]}`), time.UTC)
+	p, err := calendar.ParsePeriod([]byte(`{"timezone":"Europe/Berlin","times":["mon-fri 08:00-18:00"]}`), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func TestWatch(t *testing.T) {
 	f := func(now string, quiet bool, change, since string) {
 		t.Helper()
 		for _, w := range []*Watch{w, NewWatch(p)} { // with and without a cached phase
-			if got := w.Quiet(at(now)); got != quiet {
+			if got := w.OffHours(at(now)); got != quiet {
 				t.Errorf("%s: quiet %v", now, got)
 			}
 			if got := w.Change(at(now)); got != at(change) {
@@ -45,14 +46,14 @@ func TestWatch(t *testing.T) {
 	f("2026-11-16 17:00", true, "2026-11-17 07:00", "2026-11-16 17:00")
 	f("2026-11-13 17:30", true, "2026-11-16 07:00", "2026-11-13 17:00") // back in time, and a weekend ahead
 	f("2026-03-27 18:00", true, "2026-03-30 06:00", "2026-03-27 17:00") // the clocks change in between
-	if always := (*Watch)(nil); always.Quiet(at("2026-11-16 06:59")) || always.Change(1) != 0 {
+	if always := (*Watch)(nil); always.OffHours(at("2026-11-16 06:59")) || always.Change(1) != 0 {
 		t.Error("without a period there is no end of monitoring")
 	}
-	once, err := ParsePeriod([]byte(`{"times":[{"from":"2026-01-01T00:00","to":"2026-01-02T00:00"}]}`), time.UTC)
+	once, err := calendar.ParsePeriod([]byte(`{"times":[{"from":"2026-01-01T00:00","to":"2026-01-02T00:00"}]}`), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := NewWatch(once); !w.Quiet(at("2026-11-16 06:59")) || w.Change(at("2026-11-16 06:59")) != 0 || w.Since(at("2026-11-16 06:59")) != at("2026-11-16 06:59") {
+	if w := NewWatch(once); !w.OffHours(at("2026-11-16 06:59")) || w.Change(at("2026-11-16 06:59")) != 0 || w.Since(at("2026-11-16 06:59")) != at("2026-11-16 06:59") {
 		t.Error("a period that is over")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/status/calendar"
 )
 
 // Order is a request for a mode of an item, immediately or for a window.
@@ -176,7 +177,7 @@ func PassWindows(c belfry.OperatorState, now belfry.Time) (belfry.OperatorState,
 		if !w.Open {
 			list = openWindow(list, i)
 		} else if list = closeWindow(list, i); w.Schedule != "" {
-			if from, to, ok := nextOccurrence(w.Schedule, max(now, w.To)); ok {
+			if from, to, ok := NextOccurrence(w.Schedule, max(now, w.To)); ok {
 				list = append(list, belfry.Window{Name: w.Name, Mode: w.Mode, From: from, To: to, Schedule: w.Schedule, Zone: w.Zone, By: w.By})
 			}
 		}
@@ -275,7 +276,7 @@ func Rewind(c belfry.OperatorState, now belfry.Time) (next belfry.OperatorState,
 	}
 	changed = closed != nil
 	for i := countOpen(list); i < len(list); i++ {
-		if from, to, ok := nextOccurrence(list[i].Schedule, now); ok && from < list[i].From {
+		if from, to, ok := NextOccurrence(list[i].Schedule, now); ok && from < list[i].From {
 			list[i].From, list[i].To, changed = from, to, true
 		}
 	}
@@ -290,12 +291,12 @@ func Rewind(c belfry.OperatorState, now belfry.Time) (next belfry.OperatorState,
 	return next, append(passed, more...), true
 }
 
-// nextOccurrence returns the occurrence of a schedule that is open at the given time, or the next one after it.
-func nextOccurrence(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
+// NextOccurrence returns the occurrence of a schedule that is open at the given time, or the next one after it.
+func NextOccurrence(schedule string, after belfry.Time) (from, to belfry.Time, ok bool) {
 	if schedule == "" {
 		return 0, 0, false
 	}
-	var s Schedule
+	var s calendar.Schedule
 	if err := json.Unmarshal([]byte(schedule), &s); err != nil {
 		return 0, 0, false // written by a newer version; better no window than a wrong one
 	}

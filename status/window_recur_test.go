@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/meta"
+	"belfry/status/calendar"
 )
 
 func clockTime(t *testing.T, text string) belfry.Time {
@@ -24,7 +25,7 @@ func TestWindowAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ParseSchedule("2026-10-24T22:00", "2026-10-25T04:00", "FREQ=DAILY;COUNT=3", zone)
+	s, err := calendar.ParseSchedule("2026-10-24T22:00", "2026-10-25T04:00", "FREQ=DAILY;COUNT=3", zone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestNamedWindowsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ParseSchedule("2026-10-23T22:00", "2026-10-24T04:00", "FREQ=DAILY", vienna)
+	s, err := calendar.ParseSchedule("2026-10-23T22:00", "2026-10-24T04:00", "FREQ=DAILY", vienna)
 	if err != nil {
 		t.Fatal(err)
 	}

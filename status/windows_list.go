@@ -1,12 +1,12 @@
 package status
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
 	"belfry"
 	"belfry/meta"
+	"belfry/status/calendar"
 )
 
 // ListedWindow is a window that is open or planned, with its item.
@@ -107,9 +107,8 @@ func describeWindow(c itemOperatorState, w *belfry.Window) ListedWindow {
 
 // RuleOf returns the recurrence rule of a window and the zone of its times, if that has a name.
 func RuleOf(w *belfry.Window) (rule, zone string) {
-	var parts scheduleJSON
-	if w.Schedule != "" && json.Unmarshal([]byte(w.Schedule), &parts) == nil {
-		return parts.Rule, zoneName(parts.Zone)
+	if rule, zone, ok := calendar.RuleAndZone(w.Schedule); ok {
+		return rule, zone
 	}
 	return "", w.Zone
 }
@@ -125,4 +124,12 @@ func parseWindowID(text string) (item belfry.ID, name string, err error) {
 		return 0, "", belfry.Errorf(belfry.BadParameter, "after must be the id of a window in the list, as 0000000000000012:backup, got %.64q", text)
 	}
 	return belfry.ID(id), name, nil
+}
+
+// formatTime formats a time for an answer; it returns "" for zero.
+func formatTime(t belfry.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
 }

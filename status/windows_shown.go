@@ -28,8 +28,8 @@ func nextWindow(c *belfry.OperatorState, wanted func(*belfry.Window) bool) (firs
 	return first
 }
 
-// shownWindow returns the window that is open, else the next one; nil if there is none to show.
-func shownWindow(c *belfry.OperatorState) *belfry.Window {
+// ShownWindow returns the window that is open, else the next one; nil if there is none to show.
+func ShownWindow(c *belfry.OperatorState) *belfry.Window {
 	if w := topWindow(c); w != nil && !isIndefinite(w) {
 		return w
 	}

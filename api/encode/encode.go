@@ -197,7 +197,7 @@ func (f *csvFormat) begin(columns []query.Output) error {
 	for _, c := range columns {
 		name := c.Name
 		if f.safe {
-			name = inert(name)
+			name = escapeFormula(name)
 		}
 		f.cells = append(f.cells, name)
 	}
@@ -208,7 +208,7 @@ func (f *csvFormat) row(values []belfry.Value) error {
 	for i, v := range values {
 		f.cells[i] = v.String()
 		if f.safe && v.Type == belfry.TextValue {
-			f.cells[i] = inert(f.cells[i])
+			f.cells[i] = escapeFormula(f.cells[i])
 		}
 	}
 	if len(f.cells) == 1 && f.cells[0] == "" { // an empty line would be skipped by readers
@@ -224,9 +224,9 @@ const (
 	cellEnds = ";\t\r\n\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 )
 
-// inert puts an apostrophe before a text that a spreadsheet would read as a formula. Numbers stay numbers. A spreadsheet that splits
+// escapeFormula puts an apostrophe before a text that a spreadsheet would read as a formula. Numbers stay numbers. A spreadsheet that splits
 // lines at semicolons or tabs, as many locales do, reads the parts of a text as cells, so each part is checked.
-func inert(text string) string {
+func escapeFormula(text string) string {
 	if !strings.ContainsAny(text, formulaSigns+"\t\r\n") {
 		return text
 	}

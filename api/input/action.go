@@ -16,6 +16,7 @@ import (
 	"belfry/catalog"
 	"belfry/engine"
 	"belfry/status"
+	"belfry/status/calendar"
 )
 
 // actionFields are the fields that the body of an action may have.
@@ -352,11 +353,11 @@ func (b actionBody) zone(server *time.Location) (*time.Location, error) {
 	if name != "" && !b.has("fromdatetime", "todatetime", "ackuntil") {
 		return nil, belfry.Errorf(belfry.BadParameter, "timezone has a meaning beside fromdatetime, todatetime or ackuntil alone; give one of them too, or leave timezone out")
 	}
-	return status.ParseZone(name, server)
+	return calendar.ParseZone(name, server)
 }
 
 // manage reads the management mode, and its window.
-func (b actionBody) manage(zone *time.Location) (*status.Order, *status.Schedule, error) {
+func (b actionBody) manage(zone *time.Location) (*status.Order, *calendar.Schedule, error) {
 	mode, err := b.mode()
 	if err != nil {
 		return nil, nil, err
@@ -425,7 +426,7 @@ const combinations = "isunmanaged, unmanageifred, collectunmanage, collectorunma
 	"true, false, false, false (a resource: unmanaged, collector stopped)"
 
 // window reads when the mode applies; nil: from now on.
-func (b actionBody) window(zone *time.Location) (*status.Schedule, error) {
+func (b actionBody) window(zone *time.Location) (*calendar.Schedule, error) {
 	from, err := b.moment("fromdatetime")
 	if err != nil {
 		return nil, err
@@ -444,7 +445,7 @@ func (b actionBody) window(zone *time.Location) (*status.Schedule, error) {
 	case from == "" && to == "":
 		return nil, nil
 	}
-	s, err := status.ParseSchedule(from, to, rule, zone)
+	s, err := calendar.ParseSchedule(from, to, rule, zone)
 	if err != nil {
 		return nil, err
 	}
@@ -457,7 +458,7 @@ func (b actionBody) moment(name string) (string, error) {
 	if err != nil || text == "" {
 		return "", err
 	}
-	if _, err := status.ParseMoment(text); err != nil {
+	if _, err := calendar.ParseMoment(text); err != nil {
 		return "", belfry.Errorf(belfry.BadParameter, "%s: %s", name, messageOf(err))
 	}
 	return text, nil
@@ -475,7 +476,7 @@ func (b actionBody) ack(zone *time.Location) (*belfry.Ack, error) {
 		return nil, err
 	}
 	if until != "" {
-		m, err := status.ParseMoment(until)
+		m, err := calendar.ParseMoment(until)
 		if err != nil {
 			return nil, err
 		}

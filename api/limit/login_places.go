@@ -26,7 +26,7 @@ const (
 	MaxLoginWaiters = 16 * CommonLogins
 )
 
-// Waiting is how many wait for a place.
+// Waiting returns how many logins wait for a place.
 func (l *LoginPlaces) Waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *LoginPlaces) leave(own bool) {
 	}
 }
 
-// next is the queue whose first gets a place.
+// next returns the queue whose first login gets the free place.
 func (l *LoginPlaces) next(own bool) *[]chan bool {
 	switch {
 	case own || len(l.strangers) == 0:

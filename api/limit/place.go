@@ -46,7 +46,7 @@ func (l *Limiter) Acquire(ctx context.Context, c belfry.CustomerID, places int, 
 	return p, p.held
 }
 
-// Context ends with the request, when the place is taken away for good, and when the request is stopped.
+// Context returns a context that ends with the request, or before when the request is evicted or stopped.
 func (p *Place) Context() context.Context { return p.ctx }
 
 // errEvicted is for a request that had to make room for another one. It is the cause with which its context ends.
@@ -169,7 +169,7 @@ func (p *Place) Stop(cause error) {
 	p.breakOff()
 }
 
-// Stopped is the cause with which the request was stopped; nil when it was not.
+// Stopped returns the cause with which the request was stopped; nil if it was not.
 func (p *Place) Stopped() error {
 	if cause := p.stopped.Load(); cause != nil {
 		return *cause
@@ -180,7 +180,7 @@ func (p *Place) Stopped() error {
 // Evicted reports whether the request had to make room for another one.
 func (p *Place) Evicted() bool { return p.evicted.Load() }
 
-// OnBreak sets what ends the wait for the client.
+// OnBreak sets the function that ends the wait for the client.
 func (p *Place) OnBreak(how func()) {
 	p.ending.Lock()
 	defer p.ending.Unlock()
@@ -197,7 +197,7 @@ type Waits struct {
 // WaitsPerPlace is how many requests may wait without a place, for each place.
 const WaitsPerPlace = 4
 
-// Count is how many wait.
+// Count returns how many requests wait.
 func (w *Waits) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,7 +207,7 @@ func (w *Waits) Count() int {
 // begin adds a wait, and reports whether it could.
 func (w *Waits) begin(p *Place, limit int) bool {
 	w.mu.Lock()
-	if p.rests && !w.roomy(p.customer, limit) {
+	if p.rests && !w.hasRoom(p.customer, limit) {
 		w.mu.Unlock()
 		return false
 	}
@@ -226,9 +226,9 @@ func (w *Waits) begin(p *Place, limit int) bool {
 	return true
 }
 
-// roomy reports whether one more of a customer may wait without evicting another: a quarter more than the limit, for customers with
+// hasRoom reports whether one more of a customer may wait without evicting another: a quarter more than the limit, for customers with
 // few. The mutex is held.
-func (w *Waits) roomy(c belfry.CustomerID, limit int) bool {
+func (w *Waits) hasRoom(c belfry.CustomerID, limit int) bool {
 	has := 0
 	for _, p := range w.list {
 		if p.customer == c {
@@ -239,7 +239,7 @@ func (w *Waits) roomy(c belfry.CustomerID, limit int) bool {
 	return len(w.list) < limit || len(w.list) < limit+reserve && has < few
 }
 
-// victim is the longest wait of the customer with most of them. The mutex is held.
+// victim returns the request to evict: of the customer with the most waits, the one that has waited longest. The mutex is held.
 func (w *Waits) victim() *Place {
 	by := map[belfry.CustomerID]int{}
 	for _, p := range w.list {

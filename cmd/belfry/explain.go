@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"belfry/client"
-	"belfry/status"
+	"belfry/status/explain"
 )
 
 type explainCmd struct {
@@ -34,7 +34,7 @@ func (c *explainCmd) Run(s streams) error {
 		_, err = s.out.Write(text)
 		return err
 	}
-	var e status.Explanation
+	var e explain.Explanation
 	if err := json.Unmarshal(text, &e); err != nil {
 		return fmt.Errorf("read the answer of the server: %w", err)
 	}
@@ -43,7 +43,7 @@ func (c *explainCmd) Run(s streams) error {
 }
 
 // explanationText is the sentence, and below it what it rests on.
-func explanationText(e *status.Explanation) string {
+func explanationText(e *explain.Explanation) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(client.Printable(fmt.Sprintf(format, args...)) + "\n") }
 	line("%s", e.Text)
@@ -76,7 +76,7 @@ func explanationText(e *status.Explanation) string {
 }
 
 // force says how far a threshold is met.
-func force(t status.ExplainedRule) string {
+func force(t explain.ExplainedRule) string {
 	switch {
 	case t.InForce && t.Decides:
 		return "in force, and decides"

@@ -162,11 +162,11 @@ func (p *Pinger) resolve(ctx context.Context, name string) (netip.Addr, error) {
 	return all[0].Unmap(), nil
 }
 
-// store sends the result of a series to the sink.
+// store stores the result of a series.
 func (p *Pinger) store(ctx context.Context, x *ping, s *spec, row belfry.Row) {
 	for _, name := range s.objects {
 		row.Object = name
-		err := p.sink.Feed(ctx, belfry.Whole(s.customer), []*belfry.Row{&row}, false)
+		err := p.intake.Feed(ctx, belfry.Whole(s.customer), []*belfry.Row{&row}, false)
 		if err != nil && ctx.Err() == nil && p.at(s.resource) == x {
 			p.log.Warn("a measurement was not stored", "resource", s.resource, "err", err)
 		}

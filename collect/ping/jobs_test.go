@@ -19,7 +19,8 @@ func TestPingJobsOfAll(t *testing.T) {
 		var mu sync.Mutex
 		stored := 0
 		block := make(chan struct{})
-		sink := rowSink(func(*belfry.Row) {
+		f := newFixture(t)
+		f.beforeRows(func(belfry.CustomerID) {
 			<-block
 			mu.Lock()
 			defer mu.Unlock()
@@ -29,7 +30,7 @@ func TestPingJobsOfAll(t *testing.T) {
 		p.send = func(echoRequest) error { return errUnreachable }
 		ctx, stop := context.WithCancel(t.Context())
 		var done sync.WaitGroup
-		done.Go(func() { p.Run(ctx, sink) })
+		done.Go(func() { p.Run(ctx, f.intake) })
 		before := runtime.NumGoroutine()
 		for i := range customers * each {
 			p.Set(Task{Customer: belfry.CustomerID(1 + i%customers), Resource: belfry.ID(i), Name: "P", Objects: []string{"O"}, Answers: map[string]string{

@@ -19,18 +19,27 @@ func TestPingPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var logged bytes.Buffer
-		stored := map[string]int{}
-		reasons := map[string]string{}
+		stored := map[belfry.CustomerID]int{}
 		bad := true
 		is := func() bool { mu.Lock(); defer mu.Unlock(); return bad }
-		sink := rowSink(func(row *belfry.Row) {
-			if row.Resource == "store" && is() {
+		names := []string{"good", "store", "lookup", "send", "queue"} // of customers with a ping each
+		customers := map[string]belfry.CustomerID{}
+		f := newFixture(t)
+		for _, name := range names {
+			c, err := f.CreateCustomer(name, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.provision(t, c.ID, name)
+			customers[name] = c.ID
+		}
+		f.beforeRows(func(c belfry.CustomerID) {
+			if c == customers["store"] && is() {
 				panic("of the store")
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			stored[row.Resource]++
-			reasons[row.Resource] = row.Reason
+			stored[c]++
 		})
 		p := New(slog.New(slog.NewTextHandler(&logged, nil)))
 		p.send = func(r echoRequest) error {
@@ -47,18 +56,22 @@ func TestPingPanics(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var done sync.WaitGroup
-		done.Go(func() { p.Run(ctx, sink) })
+		done.Go(func() { p.Run(ctx, f.intake) })
 		for i, target := range []string{"192.0.2.1", "192.0.2.2", "name.example", "192.0.2.66", "192.0.2.3"} {
-			name := []string{"good", "store", "lookup", "send", "queue"}[i]
-			p.Set(Task{Customer: 1, Resource: belfry.ID(i + 1), Name: name, Objects: []string{"O"}, Answers: map[string]string{
+			p.Set(Task{Customer: customers[names[i]], Resource: belfry.ID(i + 1), Name: names[i], Objects: []string{names[i] + " - Ping"}, Answers: map[string]string{
 				"ip_address_fqdn": target, "interval": "10s", "count": "1", "timeout": "1s", "size": "56",
 			}})
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		mu.Lock()
-		if stored["good"] < 10 || stored["store"] != 0 || reasons["lookup"] != errPanic.Error() || reasons["send"] != errPanic.Error() {
-			t.Errorf("stored: %v %v", stored, reasons)
+		if stored[customers["good"]] < 10 || stored[customers["store"]] != 0 {
+			t.Errorf("stored: %v", stored)
+		}
+		for _, name := range []string{"lookup", "send"} {
+			if got := f.state(customers[name], name).Info; got != errPanic.Error() {
+				t.Errorf("%s shows %q", name, got)
+			}
 		}
 		for _, want := range []string{"fault=\"of the store\" resource=2", "fault=\"of the resolver\" resource=3", "fault=\"of the sender\" resource=4"} {
 			if !strings.Contains(logged.String(), want) {
@@ -78,9 +91,9 @@ func TestPingPanics(t *testing.T) {
 		time.Sleep(3 * time.Minute)
 		stop()
 		done.Wait()
-		for _, name := range []string{"good", "store", "lookup", "send", "queue"} {
-			if stored[name] < 5 {
-				t.Errorf("%s goes on with %d series", name, stored[name])
+		for name, c := range customers {
+			if stored[c] < 5 {
+				t.Errorf("%s goes on with %d series", name, stored[c])
 			}
 		}
 	})

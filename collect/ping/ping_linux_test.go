@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"belfry"
 )
 
 // In a separate network name space nothing replies, or nothing can be sent. Sockets of a goroutine in it stay there.
@@ -28,21 +30,21 @@ func TestPingSilence(t *testing.T) {
 			return
 		}
 		const home = "127.0.0.1"
-		if row := pingOnce(t, nil, home, 56, time.Second); !strings.HasPrefix(row.Reason, home+": cannot send: ") {
-			t.Errorf("without a network: %s", row.Reason)
+		if s := pingOnce(t, nil, home, 56, time.Second); !strings.HasPrefix(s.Info, home+": cannot send: ") {
+			t.Errorf("without a network: %s", s.Info)
 		}
 		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
-		if row := pingOnce(t, nil, home, 56, testTimeout); row.NoResponse {
-			t.Errorf("with one: %s", row.Reason)
+		if s := pingOnce(t, nil, home, 56, testTimeout); s.Status != belfry.OK {
+			t.Errorf("with one: %s", s.Info)
 		}
 		if err := os.WriteFile("/proc/sys/net/ipv4/icmp_echo_ignore_all", []byte("1"), 0); err != nil {
 			t.Logf("the system does not let itself be silenced: %v", err)
 			return
 		}
-		if row := pingOnce(t, nil, home, 56, time.Second); !strings.HasPrefix(row.Reason, "no answer from ") {
-			t.Errorf("in silence: %q", row.Reason)
+		if s := pingOnce(t, nil, home, 56, time.Second); !strings.HasPrefix(s.Info, "no answer from ") {
+			t.Errorf("in silence: %q", s.Info)
 		}
 	}()
 	<-done
@@ -75,12 +77,12 @@ func TestPingUnprivileged(t *testing.T) {
 			}
 			for i, a := range []string{"127.0.0.7", "::1"} {
 				dgram := false
-				row := pingOnce(t, func(p *Pinger) { dgram = p.sockets[i] != nil && p.sockets[i].dgram }, a, 1000, testTimeout)
-				if missing == "" && (row.NoResponse || !dgram) {
-					t.Errorf("%s: %s", a, row.Reason)
+				s := pingOnce(t, func(p *Pinger) { dgram = p.sockets[i] != nil && p.sockets[i].dgram }, a, 1000, testTimeout)
+				if missing == "" && (s.Status != belfry.OK || !dgram) {
+					t.Errorf("%s: %s", a, s.Info)
 				}
-				if missing != "" && !strings.Contains(row.Reason, missing) {
-					t.Errorf("%s: %q", a, row.Reason)
+				if missing != "" && !strings.Contains(s.Info, missing) {
+					t.Errorf("%s: %q", a, s.Info)
 				}
 			}
 		}

@@ -14,6 +14,10 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/engine"
+	"belfry/engine/enginetest"
+	"belfry/intake"
+	"belfry/meta"
 )
 
 func TestPingChecks(t *testing.T) {
@@ -91,20 +95,47 @@ func FuzzEcho(f *testing.F) {
 
 func TestPingerAnswers(t *testing.T) {
 	for _, a := range []string{"127.0.0.1", "127.255.1.2", "::1"} {
-		if row := pingOnce(t, nil, a, 56, testTimeout); row.NoResponse {
-			t.Errorf("%s: %s", a, row.Reason)
+		if s := pingOnce(t, nil, a, 56, testTimeout); s.Status != belfry.OK {
+			t.Errorf("%s: %s", a, s.Info)
 		}
 	}
 }
 
-// rowSink passes rows to a function.
-type rowSink func(*belfry.Row)
+// fixture is an intake with a journal in memory.
+type fixture struct {
+	*enginetest.Bench
+	intake *intake.Intake
+}
 
-func (s rowSink) Feed(_ context.Context, _ belfry.Scope, rows []*belfry.Row, _ bool) error {
-	for _, row := range rows {
-		s(row)
+func newFixture(t *testing.T) *fixture {
+	b := enginetest.NewBench(t, &enginetest.Memory{})
+	return &fixture{b, intake.New(intake.Config{Engine: b.Sequencer})}
+}
+
+// provision makes a resource of a customer, with its object.
+func (f *fixture) provision(t *testing.T, c belfry.CustomerID, name string) {
+	who := engine.Sender{Scope: belfry.Whole(c), Name: "test"}
+	code, answer, err := f.intake.Provision(t.Context(), who, "network-ping", strings.NewReader("name,ip_address_fqdn\n"+name+",192.0.2.1\n"), intake.Options{})
+	if err != nil || code != 200 {
+		t.Fatalf("%d %s %v", code, answer, err)
 	}
-	return nil
+}
+
+// state returns the state of the object of a resource.
+func (f *fixture) state(c belfry.CustomerID, name string) (s belfry.ItemState) {
+	f.Tree.Read(c, func(e *meta.Tenant) {
+		n, _ := e.Object(name + " - Ping")
+		s = n.State
+	})
+	return s
+}
+
+// beforeRows has a function called before the rows of a customer are decided.
+func (f *fixture) beforeRows(call func(belfry.CustomerID)) {
+	f.Config.Room = func(_ context.Context, c belfry.CustomerID, _ int) error {
+		call(c)
+		return nil
+	}
 }
 
 // testTimeout is how long an answer may take on a busy machine.
@@ -112,10 +143,12 @@ const testTimeout = 5 * time.Minute
 
 // The sockets are closed when the last ping is removed.
 func TestSocketsClosed(t *testing.T) {
+	f := newFixture(t)
 	p, stored := New(slog.New(slog.DiscardHandler)), make(chan struct{}, 10)
+	f.beforeRows(func(belfry.CustomerID) { stored <- struct{}{} })
 	ctx, stop := context.WithCancel(t.Context())
 	var done sync.WaitGroup
-	done.Go(func() { p.Run(ctx, rowSink(func(*belfry.Row) { stored <- struct{}{} })) })
+	done.Go(func() { p.Run(ctx, f.intake) })
 	for i, target := range []string{"127.1.2.3", "::1"} {
 		p.Set(Task{Customer: 1, Resource: belfry.ID(i + 1), Name: "P", Objects: []string{"O"}, Answers: map[string]string{
 			"ip_address_fqdn": target, "interval": "10m", "count": "1", "timeout": "5m", "size": "56",
@@ -145,13 +178,13 @@ func TestSocketsClosed(t *testing.T) {
 	done.Wait()
 }
 
-// pingOnce sends one request from this goroutine, and returns what is stored for it.
-func pingOnce(t *testing.T, look func(*Pinger), address string, size int, timeout time.Duration) (stored belfry.Row) {
+// pingOnce sends one request from this goroutine, and returns the state of the object afterwards.
+func pingOnce(t *testing.T, look func(*Pinger), address string, size int, timeout time.Duration) belfry.ItemState {
+	f, p := newFixture(t), New(slog.New(slog.DiscardHandler))
+	f.provision(t, f.Who.Customer, "P")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	var p *Pinger
-	sink := rowSink(func(row *belfry.Row) {
-		stored = *row
+	f.Config.Sinks = append(f.Config.Sinks, func(*belfry.Record) {
 		if look != nil {
 			p.mu.Lock()
 			look(p)
@@ -159,12 +192,11 @@ func pingOnce(t *testing.T, look func(*Pinger), address string, size int, timeou
 		}
 		stop()
 	})
-	p = New(slog.New(slog.DiscardHandler))
-	p.Set(Task{Customer: 1, Resource: 1, Name: "P", Objects: []string{"O"}, Answers: map[string]string{
+	p.Set(Task{Customer: f.Who.Customer, Resource: 1, Name: "P", Objects: []string{"P - Ping"}, Answers: map[string]string{
 		"ip_address_fqdn": address, "interval": "10m", "count": "1", "timeout": fmt.Sprintf("%ds", int(timeout.Seconds())), "size": fmt.Sprint(size),
 	}})
-	p.Run(ctx, sink)
-	return stored
+	p.Run(ctx, f.intake)
+	return f.state(f.Who.Customer, "P")
 }
 
 // Tens of thousands of pings take little memory while they rest, wait for an answer or wait for the store, and no goroutine each.
@@ -172,23 +204,25 @@ func pingOnce(t *testing.T, look func(*Pinger), address string, size int, timeou
 func TestPingsAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 3000
-		stored := map[string]int{}
+		const busy, other = 11, 12 // customers
+		stored := map[belfry.CustomerID]int{}
 		var mu sync.Mutex
 		block := make(chan struct{})
-		sink := rowSink(func(row *belfry.Row) {
-			if row.Resource != "other" {
-				<-block // the sink takes its time with what this customer sends
+		f := newFixture(t)
+		f.beforeRows(func(c belfry.CustomerID) {
+			if c != other {
+				<-block // there is no room for what this customer sends
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			stored[row.Resource]++
+			stored[c]++
 		})
 		p := New(slog.New(slog.DiscardHandler))
 		var sent atomic.Int64
 		p.send = func(echoRequest) error { sent.Add(1); return nil } // and no answer
 		ctx, stop := context.WithCancel(t.Context())
 		var done sync.WaitGroup
-		done.Go(func() { p.Run(ctx, sink) })
+		done.Go(func() { p.Run(ctx, f.intake) })
 		objects := []string{"O"}
 		set := func(i int, c belfry.CustomerID, name string) {
 			p.Set(Task{Customer: c, Resource: belfry.ID(i), Name: name, Objects: objects, Answers: map[string]string{
@@ -203,9 +237,9 @@ func TestPingsAreSmall(t *testing.T) {
 		}
 		before, goroutines := memory(), runtime.NumGoroutine()
 		for i := range many {
-			set(i, 1, "many")
+			set(i, busy, "many")
 		}
-		set(many, 2, "other")
+		set(many, other, "other")
 		small := func(when string, most int64) {
 			t.Helper()
 			if each := (memory() - before) / many; each > most {
@@ -225,14 +259,14 @@ func TestPingsAreSmall(t *testing.T) {
 		small("with series that wait for the store", 1000)
 		synctest.Wait()
 		mu.Lock()
-		if stored["other"] != 1 || stored["many"] != 0 {
+		if stored[other] != 1 || stored[busy] != 0 {
 			t.Errorf("stored: %v", stored)
 		}
 		mu.Unlock()
 		close(block)
 		synctest.Wait()
 		mu.Lock()
-		if stored["many"] != many {
+		if stored[busy] != many {
 			t.Errorf("stored: %v", stored)
 		}
 		mu.Unlock()
@@ -248,8 +282,10 @@ func TestPingsAreSmall(t *testing.T) {
 // A ping that is changed while its name is looked up starts again with the new task, and a removed one stores nothing.
 func TestPingChangedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var reasons []string
-		sink := rowSink(func(row *belfry.Row) { reasons = append(reasons, row.Reason) })
+		f := newFixture(t)
+		f.provision(t, f.Who.Customer, "P")
+		stored := 0
+		f.beforeRows(func(belfry.CustomerID) { stored++ })
 		p := New(slog.New(slog.DiscardHandler))
 		p.send = func(echoRequest) error { return errUnreachable }
 		p.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
@@ -258,9 +294,9 @@ func TestPingChangedMeanwhile(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var done sync.WaitGroup
-		done.Go(func() { p.Run(ctx, sink) })
+		done.Go(func() { p.Run(ctx, f.intake) })
 		set := func(id belfry.ID, target string) {
-			p.Set(Task{Customer: 1, Resource: id, Name: "P", Objects: []string{"O"}, Answers: map[string]string{
+			p.Set(Task{Customer: f.Who.Customer, Resource: id, Name: "P", Objects: []string{"P - Ping"}, Answers: map[string]string{
 				"ip_address_fqdn": target, "interval": "10m", "count": "1", "timeout": "1s", "size": "56",
 			}})
 		}
@@ -272,8 +308,8 @@ func TestPingChangedMeanwhile(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		stop()
 		done.Wait()
-		if got := fmt.Sprint(reasons); got != "[192.0.2.1: "+errUnreachable.Error()+"]" {
-			t.Errorf("stored: %s", got)
+		if got := f.state(f.Who.Customer, "P").Info; stored != 1 || got != "192.0.2.1: "+errUnreachable.Error() {
+			t.Errorf("%d series are stored, and the last says %q", stored, got)
 		}
 	})
 }

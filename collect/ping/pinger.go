@@ -11,12 +11,8 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/intake"
 )
-
-// Sink stores the results.
-type Sink interface {
-	Feed(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error
-}
 
 // Task says what to ping, and what gets the results.
 type Task struct {
@@ -45,7 +41,7 @@ type Pinger struct {
 
 	mu       sync.Mutex
 	ctx      context.Context // of Run; nil before
-	sink     Sink            // the same
+	intake   *intake.Intake  // the same
 	all      map[belfry.ID]*ping
 	queue    queue
 	waiting  map[uint64]*ping // by token of the request

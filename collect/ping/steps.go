@@ -7,12 +7,14 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"time"
+
+	"belfry/intake"
 )
 
 // Run pings until ctx ends.
-func (p *Pinger) Run(ctx context.Context, sink Sink) {
+func (p *Pinger) Run(ctx context.Context, in *intake.Intake) {
 	p.mu.Lock()
-	p.ctx, p.sink = ctx, sink
+	p.ctx, p.intake = ctx, in
 	p.mu.Unlock()
 	defer p.ended.Wait()
 	timer := time.NewTimer(0)

@@ -1,10 +1,14 @@
-package status
+// Package explain describes why an item has its status: what its data or its content result in, the thresholds and the
+// windows behind that, and the way down from a view to the object that decides. It reads the tree as a user with a scope
+// sees it, and decides nothing.
+package explain
 
 import (
 	"time"
 
 	"belfry"
 	"belfry/meta"
+	"belfry/status"
 )
 
 // Explanation describes why an item has its status: what its data or its content result in, what hides that, and for a
@@ -50,12 +54,12 @@ type ExplainedOwn struct {
 	Shown      bool   `json:"shown" help:"Nothing hides it."`
 }
 
-// Explain finds an item and describes why it has its status at the time now. since is when this process began to receive
+// Item finds an item and describes why it has its status at the time now. since is when this process began to receive
 // data.
 //
 // Items outside the scope do not exist for the caller and are never given as a reason: a mode or policy from there is
 // reported without its name.
-func Explain(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*Explanation, error) {
+func Item(t *meta.Tree, s belfry.Scope, w Wanted, since, now belfry.Time) (*Explanation, error) {
 	var (
 		out *Explanation
 		err error
@@ -80,7 +84,7 @@ type scopedTenant struct {
 }
 
 func (e *scopedTenant) explain(n *meta.Node, since, now belfry.Time) *Explanation {
-	s, r := &n.State.State, RulesFor(e.Tenant, n)
+	s, r := &n.State.State, status.RulesFor(e.Tenant, n)
 	out := &Explanation{
 		Item:       e.item(n),
 		own:        s.Evaluated,
@@ -166,33 +170,33 @@ type ExplainedWindow struct {
 
 // explainMode describes the item's own management, or what it inherits if that is stronger.
 func explainMode(n *meta.Node) ExplainedMode {
-	own := operatorStateOf(n.State.State)
+	own := status.OperatorStateOf(n.State.State)
 	out := ExplainedMode{Mode: n.State.Mode.String(), Own: own.Mode.String()}
 	from, operator := n, own
 	if n.State.Mode > own.Mode {
 		for from = n.Parent; from != nil; from = from.Parent {
-			if operator = operatorStateOf(from.State.State); operator.Mode == n.State.Mode {
+			if operator = status.OperatorStateOf(from.State.State); operator.Mode == n.State.Mode {
 				out.InheritedFrom = &ExplainedPlace{from.Kind.String(), from.Name}
 				break
 			}
 		}
 	}
 	out.From, out.Note = formatTime(operator.From), operator.UnmanageNote
-	if w := shownWindow(&operator); w != nil {
+	if w := status.ShownWindow(&operator); w != nil {
 		shown := explainWindow(w)
-		if from, _, ok := nextOccurrence(w.Schedule, w.To); ok {
+		if from, _, ok := status.NextOccurrence(w.Schedule, w.To); ok {
 			shown.Next = formatTime(from)
 		}
 		out.Window = &shown
 	}
-	for _, w := range Planned(n.State.Operator) {
+	for _, w := range status.Planned(n.State.Operator) {
 		out.Windows = append(out.Windows, explainWindow(&w))
 	}
 	return out
 }
 
 func explainWindow(w *belfry.Window) ExplainedWindow {
-	rule, zone := RuleOf(w)
+	rule, zone := status.RuleOf(w)
 	return ExplainedWindow{
 		Name: w.Name, Mode: w.Mode.String(), Open: w.Open, From: formatTime(w.From), To: formatTime(w.To),
 		Schedule: w.Schedule, Rule: rule, Zone: zone, By: w.By,

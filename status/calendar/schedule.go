@@ -1,4 +1,11 @@
-package status
+// Package calendar says when something is to happen by the clocks of a time zone: at a moment, in the occurrences of a
+// schedule, which may recur by a rule of RFC 5545, or in a monitoring period, the union of schedules. It reads no clock.
+//
+//	Moment ──► Schedule ──► Period
+//
+// Everything is computed in wall-clock time (civil) and converted to an instant last, because a day on which the clocks
+// change has 23 or 25 hours.
+package calendar
 
 import (
 	"encoding/json"
@@ -285,4 +292,13 @@ func (s *Schedule) UnmarshalJSON(data []byte) error {
 	}
 	*s, err = ParseSchedule(w.From, w.To, w.Rule, zone)
 	return err
+}
+
+// RuleAndZone returns the rule of a schedule that MarshalJSON wrote, and the name of its zone, without parsing the rule.
+func RuleAndZone(schedule string) (rule, zone string, ok bool) {
+	var w scheduleJSON
+	if json.Unmarshal([]byte(schedule), &w) != nil {
+		return "", "", false
+	}
+	return w.Rule, zoneName(w.Zone), true
 }

@@ -1,13 +1,13 @@
-package status
+package explain
 
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"belfry"
 	"belfry/meta"
+	"belfry/status"
 )
 
 // ExplainedRollup describes how the status of a view or resource is rolled up.
@@ -18,7 +18,7 @@ type ExplainedRollup struct {
 	Count  int32            `json:"count" help:"Items that are not Unknown." schema:"minimum=0"`
 }
 
-func explainRollup(n *meta.Node, r *Rules) *ExplainedRollup {
+func explainRollup(n *meta.Node, r *status.Rules) *ExplainedRollup {
 	out := &ExplainedRollup{Rule: r.Rollup.String(), Counts: map[string]int32{}}
 	for s, count := range n.Counts() {
 		if out.Items += count; count == 0 {
@@ -30,17 +30,6 @@ func explainRollup(n *meta.Node, r *Rules) *ExplainedRollup {
 		}
 	}
 	return out
-}
-
-// String returns worst, best, or the number.
-func (r Rollup) String() string {
-	switch {
-	case r == Best:
-		return "best"
-	case r <= 1:
-		return "worst"
-	}
-	return strconv.Itoa(int(r))
 }
 
 // ExplainedStep is an item on the path down, with its siblings that are as bad.
@@ -77,7 +66,7 @@ func (e *scopedTenant) chain(n *meta.Node) (steps []ExplainedStep) {
 // causes returns the items directly in a view that are as bad as it is, or worse if the roll-up needs several: the first
 // of them, and how many there are.
 func (e *scopedTenant) causes(n *meta.Node) (first []*meta.Node, count int) {
-	best := RulesFor(e.Tenant, n).Rollup == Best
+	best := status.RulesFor(e.Tenant, n).Rollup == status.Best
 	n.Children(func(c *meta.Node) bool {
 		if c.State.Status < n.State.Evaluated || best && c.State.Status > n.State.Evaluated {
 			return true

@@ -1,4 +1,4 @@
-package status
+package calendar
 
 import (
 	"archive/zip"

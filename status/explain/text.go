@@ -1,4 +1,4 @@
-package status
+package explain
 
 import (
 	"fmt"

@@ -1,9 +1,10 @@
-package status
+package explain
 
 import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/meta"
+	"belfry/status"
 )
 
 // ExplainedValue is an indicator with its last value and its thresholds.
@@ -30,8 +31,8 @@ type ExplainedRule struct {
 }
 
 // values lists the indicators of an object: those of its class and those for which it has values.
-func (e *scopedTenant) values(n *meta.Node, r *Rules) []ExplainedValue {
-	last, decides := LastValues{&n.State}, deciding(&n.State.State, r)
+func (e *scopedTenant) values(n *meta.Node, r *status.Rules) []ExplainedValue {
+	last, decides := status.LastValues{ItemState: &n.State}, deciding(&n.State.State, r)
 	out := []ExplainedValue{}
 	for i := 1; i <= belfry.MaxIndicators; i++ {
 		v := ExplainedValue{N: i, Name: belfry.IndicatorColumn(i), Thresholds: []ExplainedRule{}}
@@ -58,8 +59,8 @@ func (e *scopedTenant) values(n *meta.Node, r *Rules) []ExplainedValue {
 	return out
 }
 
-func (e *scopedTenant) rule(n *meta.Node, r *catalog.Rule, last Values, decides bool) ExplainedRule {
-	count := count(n.State.Marks, r.Key)
+func (e *scopedTenant) rule(n *meta.Node, r *catalog.Rule, last status.LastValues, decides bool) ExplainedRule {
+	count := status.Count(n.State.Marks, r.Key)
 	out := ExplainedRule{
 		When: r.When.String(), Status: r.Status.String(), StatusName: r.Status.Name(), Count: int(count), After: max(r.After, 1),
 		InForce: r.Holds(count), Decides: decides, Source: e.ruleSource(n, r),
@@ -77,9 +78,24 @@ func (e *scopedTenant) rule(n *meta.Node, r *catalog.Rule, last Values, decides 
 	return out
 }
 
+// ruleSource returns where a threshold of an item comes from.
+func (e *scopedTenant) ruleSource(n *meta.Node, r *catalog.Rule) string {
+	if r.Policy == "" {
+		return "class " + n.Class.Name
+	}
+	for a := n; e.within.Has(a); a = a.Parent {
+		for _, p := range e.PoliciesOn(a.ID) {
+			if p.Name == r.Policy {
+				return "policy " + r.Policy
+			}
+		}
+	}
+	return "policy" // outside the scope: its name must not be shown
+}
+
 // deciding returns the index of the threshold that decides the object's status, or -1 if none does.
-func deciding(s *belfry.State, r *Rules) int {
-	i := decidingRule(s.Marks, r.Thresholds)
+func deciding(s *belfry.State, r *status.Rules) int {
+	i := status.DecidingRule(s.Marks, r.Thresholds)
 	if i >= 0 && r.Thresholds[i].Status != s.Evaluated {
 		return -1 // no response, or no data for too long
 	}
@@ -94,11 +110,11 @@ type ExplainedInterval struct {
 	Overdue   bool   `json:"overdue" help:"It has been given up."`
 }
 
-func explainInterval(s *belfry.State, r *Rules, since, now belfry.Time) *ExplainedInterval {
+func explainInterval(s *belfry.State, r *status.Rules, since, now belfry.Time) *ExplainedInterval {
 	if r.Interval == 0 {
 		return nil
 	}
-	stale := Stale(*s, r, since, now)
+	stale := status.Stale(*s, r, since, now)
 	return &ExplainedInterval{
 		Interval: formatDuration(r.Interval), LastSeen: formatTime(s.LastSeen), UnknownAt: formatTime(stale),
 		Overdue: s.LastSeen != 0 && s.Evaluated == belfry.Unknown || stale != 0 && now >= stale,

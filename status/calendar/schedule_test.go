@@ -1,4 +1,4 @@
-package status
+package calendar
 
 import (
 	"encoding/json"
@@ -229,7 +229,7 @@ func TestZoneName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rule, zone := RuleOf(&belfry.Window{Schedule: string(text)}); rule != "FREQ=DAILY" || zone != "" {
+	if rule, zone, ok := RuleAndZone(string(text)); !ok || rule != "FREQ=DAILY" || zone != "" {
 		t.Errorf("listed as %q in %q", rule, zone)
 	}
 }
