@@ -107,6 +107,7 @@ func (in *Intake) outcome(g *gathering, n int) (code int, answer []byte, err err
 func (in *Intake) finishGathering(g *gathering) {
 	defer close(g.finished)
 	<-g.command.Done
+	in.endGathering(g) // a command that failed before it was decided has not
 	for g.command.Err == nil && g.chunk.more {
 		g.command.Err = in.engine.Do(&engine.Command{Customer: g.command.Customer, Views: g.command.Views, Rows: len(g.chunk.data.nodes), Decide: func(t *engine.Tx) error {
 			g.decide(decision{t, in})
@@ -159,14 +160,21 @@ func (in *Intake) newGathering(c belfry.CustomerID) *gathering {
 	g.chunk.data.reshape(g.layout.indicators)
 	g.chunk.data.expect(in.singles.size)
 	g.command = &engine.Command{Customer: c, Gathers: true, Decide: func(t *engine.Tx) error {
-		in.singles.mu.Lock()
-		delete(in.singles.waiting, c) // the next row starts another
-		in.singles.size = g.row
-		in.singles.mu.Unlock()
+		in.endGathering(g)
 		g.decide(decision{t, in})
 		return nil
 	}}
 	return g
+}
+
+// endGathering lets no more rows join a chunk: the next one starts another.
+func (in *Intake) endGathering(g *gathering) {
+	in.singles.mu.Lock()
+	defer in.singles.mu.Unlock()
+	if c := g.command.Customer; in.singles.waiting[c] == g {
+		delete(in.singles.waiting, c)
+		in.singles.size = g.row
+	}
 }
 
 // add reads a row into the chunk as a body's row would be.

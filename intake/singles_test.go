@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"errors"
 	"testing"
 
 	"belfry"
@@ -22,6 +23,24 @@ func TestSinglesLimit(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 	if got := s.counters.Lost[lostOverloaded].Load(); got != 1 || s.counters.Received.Load() != 1 {
+		t.Errorf("%d counted", got)
+	}
+}
+
+// TestSinglesFailUndecided: a command that fails before it is decided takes its rows with it, and the next row starts another.
+func TestSinglesFailUndecided(t *testing.T) {
+	b := newBench(t)
+	const removed = 4711
+	row := &belfry.Row{Type: "data", Resource: "res", Object: "cpu", Indicators: []belfry.Cell{{N: 1, Text: "1"}}}
+	for range 2 {
+		if _, _, err := b.SendOne(t.Context(), belfry.Whole(removed), row); !errors.Is(err, engine.ErrGone) {
+			t.Fatalf("a row of a customer that is gone: %v", err)
+		}
+		if g := b.singles.waiting[removed]; g != nil {
+			t.Fatalf("%d rows still wait for a command that has ended", g.row)
+		}
+	}
+	if got := b.Counters().Lost[lostRefused].Load(); got != 2 {
 		t.Errorf("%d counted", got)
 	}
 }
