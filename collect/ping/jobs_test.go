@@ -2,6 +2,7 @@ package ping
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -20,6 +21,14 @@ func TestPingJobsOfAll(t *testing.T) {
 		stored := 0
 		block := make(chan struct{})
 		f := newFixture(t)
+		var ids []belfry.CustomerID
+		for i := range customers {
+			c, err := f.CreateCustomer(fmt.Sprint("c", i), "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, c.ID)
+		}
 		f.beforeRows(func(belfry.CustomerID) {
 			<-block
 			mu.Lock()
@@ -33,7 +42,7 @@ func TestPingJobsOfAll(t *testing.T) {
 		done.Go(func() { p.Run(ctx, f.intake) })
 		before := runtime.NumGoroutine()
 		for i := range customers * each {
-			p.Set(Task{Customer: belfry.CustomerID(1 + i%customers), Resource: belfry.ID(i), Name: "P", Objects: []string{"O"}, Answers: map[string]string{
+			p.Set(Task{Customer: ids[i%customers], Resource: belfry.ID(i), Name: "P", Objects: []string{"O"}, Answers: map[string]string{
 				"ip_address_fqdn": "192.0.2.1", "interval": "10m", "count": "1", "timeout": "1s", "size": "56",
 			}})
 		}

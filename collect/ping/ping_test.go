@@ -204,11 +204,15 @@ func pingOnce(t *testing.T, look func(*Pinger), address string, size int, timeou
 func TestPingsAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 3000
-		const busy, other = 11, 12 // customers
 		stored := map[belfry.CustomerID]int{}
 		var mu sync.Mutex
 		block := make(chan struct{})
 		f := newFixture(t)
+		c, err := f.CreateCustomer("other", "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		busy, other := f.Who.Customer, c.ID
 		f.beforeRows(func(c belfry.CustomerID) {
 			if c != other {
 				<-block // there is no room for what this customer sends
