@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"belfry"
-	"belfry/engine"
+	"belfry/engine/audit"
 )
 
 // wasOpen is the header in which a confirmation says whether there was anything to confirm.
@@ -171,7 +171,7 @@ func (s *Server) confirm(w *answer, r *request, fault string) error {
 		return err
 	}
 	if open {
-		c := engine.Change{Kind: engine.KindFault, Name: fault, Action: engine.ActionConfirmed, Info: "fault " + fault + " confirmed"}
+		c := audit.Change{Kind: audit.KindFault, Name: fault, Action: audit.ActionConfirmed, Info: "fault " + fault + " confirmed"}
 		if err := s.Engine.Audited(r.sender(), c); err != nil {
 			s.Log.Warn("the confirmation of a fault is not in the audit trail", "fault", fault, "err", err)
 		}

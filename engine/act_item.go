@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/engine/audit"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -94,7 +95,7 @@ func (p *acting) did(t *Tx, n *meta.Node, done ActedItem, before *belfry.Operato
 	if p.DryRun {
 		return
 	}
-	c := Change{Kind: done.Kind, Name: n.Name, Action: done.Result, Fields: operatorFields(before, t.operatorState(n))}
+	c := audit.Change{Kind: done.Kind, Name: n.Name, Action: done.Result, Fields: audit.OperatorFields(before, t.operatorState(n))}
 	c.Resource, c.View = t.whereIs(n)
 	c.Info = done.Kind + " " + n.Name + " " + strings.ReplaceAll(done.Result, "_", " ")
 	if done.Content > 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"belfry"
+	"belfry/engine/audit"
 	"belfry/meta"
 )
 
@@ -25,7 +26,7 @@ func (t *Tx) ApplyUnstored(kind string) error {
 			docs = append(docs, d)
 		}
 	}
-	t.rec.Docs, t.events, t.audit = nil, events{}, auditTrail{}
+	t.rec.Docs, t.events, t.audit = nil, events{}, audit.Trail{}
 	return t.seq.cfg.Tree.Apply(&belfry.Record{Docs: docs})
 }
 
@@ -46,7 +47,7 @@ func (s *Sequencer) Reloaded(info func(belfry.CustomerID) string) error {
 	by := &belfry.Actor{Via: belfry.ViaSignal}
 	return s.Do(&Command{Alone: true, Urgent: true, By: by, Decide: func(t *Tx) error {
 		t.eachTenant(func(e *meta.Tenant, o *other) {
-			o.changed(t, "system", "internal", Change{Kind: KindConfiguration, Action: "reloaded", Info: info(e.ID)})
+			o.changed(t, "system", "internal", audit.Change{Kind: audit.KindConfiguration, Action: "reloaded", Info: info(e.ID)})
 		})
 		return nil
 	}})

@@ -14,7 +14,6 @@ const (
 	ActKeyed       = actKeyed
 	ActWhole       = actWhole
 	ClassUnchanged = classUnchanged
-	ListSize       = listSize
 	MaxClasses     = maxClasses
 	MaxOnItem      = maxOnItem
 	MaxPolicies    = maxPolicies

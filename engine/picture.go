@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"belfry"
+	"belfry/engine/audit"
 )
 
 // Limits of pictures. They are stored in the journal and in the metadata database.
@@ -71,7 +72,7 @@ func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 	if was != nil {
 		text += pictureText(was) + " -> "
 	}
-	t.Changed(Change{Kind: belfry.DocPicture, Name: next.Name, Action: actionOf(result), Fields: Differences(orNil(was), next), Info: text + pictureText(next)})
+	t.Changed(audit.Change{Kind: belfry.DocPicture, Name: next.Name, Action: actionOf(result), Fields: audit.Differences(orNil(was), next), Info: text + pictureText(next)})
 	return result, nil
 }
 
@@ -98,7 +99,7 @@ func (d Definitions) DeletePicture(who Sender, name string, r Repeat) error {
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
 		t.dropImage(p)
-		t.Changed(Change{Kind: belfry.DocPicture, Name: name, Action: ActionRemoved, Fields: Differences(p, nil), Info: "picture " + name + " removed, was " + pictureText(p)})
+		t.Changed(audit.Change{Kind: belfry.DocPicture, Name: name, Action: audit.ActionRemoved, Fields: audit.Differences(p, nil), Info: "picture " + name + " removed, was " + pictureText(p)})
 		t.Reply(who, r, r.Done)
 		return nil
 	}})

@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/engine/audit"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -117,7 +118,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 		return "", nil, err
 	}
 	was := t.Tenant.Policy(next.Name)
-	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
+	if was != nil && was.On == next.On && audit.Same(was.Policy, next.Policy) {
 		return classUnchanged, []string{reassessItem(next.On)}, nil // an earlier request may have been interrupted
 	}
 	there := t.Tenant.PoliciesOn(next.On)
@@ -221,7 +222,7 @@ func (d Definitions) DeletePolicy(who Sender, name string, r Repeat) error {
 		}
 		t.dropPolicy(p)
 		rest = t.policyChanged(p, nil)
-		t.definitionChanged(belfry.DocPolicy, name, ActionRemoved, "", p.Policy, nil)
+		t.definitionChanged(belfry.DocPolicy, name, audit.ActionRemoved, "", p.Policy, nil)
 		t.Reply(who, r, r.Done)
 		return nil
 	}})
@@ -249,8 +250,8 @@ func (t *Tx) removePolicies(n *meta.Node) {
 	for _, p := range list {
 		names = append(names, p.Name)
 		t.dropPolicy(p)
-		t.Audit(Change{
-			Kind: belfry.DocPolicy, Name: p.Name, Action: ActionRemoved, Fields: Differences(p.Policy, nil),
+		t.Audit(audit.Change{
+			Kind: belfry.DocPolicy, Name: p.Name, Action: audit.ActionRemoved, Fields: audit.Differences(p.Policy, nil),
 			Info: fmt.Sprintf("policy %s removed, with %s %s", p.Name, n.Kind, n.Name),
 		})
 	}

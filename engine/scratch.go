@@ -2,6 +2,7 @@ package engine
 
 import (
 	"belfry"
+	"belfry/engine/audit"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -39,7 +40,7 @@ type scratch struct {
 
 	moment uint32 // counter, see Tx.begin
 
-	changes []itemChange // memory for those of the next turn
+	changes []audit.ItemChange // memory for those of the next turn
 
 	wake []*meta.Node // to be scheduled again, besides items with a new state
 
@@ -108,7 +109,7 @@ func (s *scratch) reset(t *meta.Tree) {
 }
 
 // keepRoom keeps the memory of changes that have been written for the next turn.
-func (s *scratch) keepRoom(used []itemChange) {
+func (s *scratch) keepRoom(used []audit.ItemChange) {
 	const large = 1024
 	if cap(used) > large {
 		used = nil

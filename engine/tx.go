@@ -5,6 +5,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/engine/audit"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -25,12 +26,12 @@ type Tx struct {
 	rollups       *rollupQueue  // non-nil while roll-ups are deferred
 	left          int           // budget of items that may still be changed as a consequence in this record
 	By            *belfry.Actor // sender of the current row, or of the change
-	audit         auditTrail
-	changes       []itemChange  // of the configuration, to become events
-	defined       []classChange // of classes, by rows
-	maxEvents     int           // events after which rows wait for another turn; 0: none do
-	inTurns       bool          // open rows wait, too, when there are many
-	openDone      int           // open rows that have been decided
+	audit         audit.Trail
+	changes       []audit.ItemChange // of the configuration, to become events
+	defined       []classChange      // of classes, by rows
+	maxEvents     int                // events after which rows wait for another turn; 0: none do
+	inTurns       bool               // open rows wait, too, when there are many
+	openDone      int                // open rows that have been decided
 
 	Limited bool         // to the content of roots
 	roots   []*meta.Node // see limit
@@ -50,7 +51,7 @@ func (t *Tx) record() *belfry.Record {
 	if b := t.events.batch(); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
-	if b := t.audit.batch(t.Now); b != nil {
+	if b := t.audit.Batch(t.Now); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
 	t.encodeClasses()
@@ -245,7 +246,7 @@ func (t *Tx) Remove(n *meta.Node) {
 	t.keepInside(t.Parent(n))
 	from := len(t.changes)
 	t.removeAll(n, false)
-	t.removed(from)
+	audit.RemovedTogether(t.changes[from:])
 	if n.Kind != belfry.KindElement {
 		t.recount(t.Parent(n), n, t.s.drafts[t.s.draft(n)].state.Status, -1)
 	}
@@ -280,7 +281,7 @@ func (t *Tx) removeAll(n *meta.Node, trial bool) {
 	it := t.Current(n)
 	it.Removed = t.Now
 	t.set(it)
-	t.changed(itemChange{node: n, what: ActionRemoved})
+	t.changed(audit.ItemChange{Node: n, Action: audit.ActionRemoved})
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
 	} else {
