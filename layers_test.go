@@ -18,6 +18,7 @@ var layers = []string{
 	"belfry/meta/sqlite",
 	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt",
 	"belfry/status belfry/engine/audit",
+	"belfry/engine/history",
 	"belfry/engine belfry/web",
 	"belfry/accounts belfry/intake belfry/engine/enginetest",
 	"belfry/store/duck/dialect",

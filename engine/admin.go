@@ -5,11 +5,12 @@ import (
 
 	"belfry"
 	"belfry/engine/audit"
+	"belfry/engine/history"
 	"belfry/meta"
 )
 
 // Event adds an event without a status: a configuration change, a login, an internal matter.
-func (t *Tx) Event(source, kind, info, by string) { t.events.note(t.Now, source, kind, info, by) }
+func (t *Tx) Event(source, kind, info, by string) { t.events.Note(t.Now, source, kind, info, by) }
 
 // BeginCustomer creates the root view of a new customer and makes the record one of that customer.
 func (t *Tx) BeginCustomer(c belfry.Customer) {
@@ -26,7 +27,7 @@ func (t *Tx) ApplyUnstored(kind string) error {
 			docs = append(docs, d)
 		}
 	}
-	t.rec.Docs, t.events, t.audit = nil, events{}, audit.Trail{}
+	t.rec.Docs, t.events, t.audit = nil, history.Events{}, audit.Trail{}
 	return t.seq.cfg.Tree.Apply(&belfry.Record{Docs: docs})
 }
 
@@ -37,7 +38,7 @@ func (s *Sequencer) Internal(info string, at belfry.Time) error {
 		if at == 0 || at > t.Now {
 			at = t.Now
 		}
-		t.eachTenant(func(_ *meta.Tenant, o *other) { o.events.note(at, "system", "internal", info, "") })
+		t.eachTenant(func(_ *meta.Tenant, o *other) { o.events.Note(at, "system", "internal", info, "") })
 		return nil
 	}})
 }

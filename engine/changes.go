@@ -6,6 +6,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/engine/audit"
+	"belfry/engine/history"
 	"belfry/meta"
 )
 
@@ -56,12 +57,12 @@ func (t *Tx) ChangedOf(customer belfry.CustomerID, source, kind string, c audit.
 
 // other collects events and rows of the audit trail for another customer than that of the record.
 type other struct {
-	events events
+	events history.Events
 	audit  audit.Trail
 }
 
 func (o *other) changed(t *Tx, source, kind string, c audit.Change) {
-	o.events.note(t.Now, source, kind, c.Info, t.By.Called())
+	o.events.Note(t.Now, source, kind, c.Info, t.By.Called())
 	o.audit.Add(t.By, c)
 }
 
@@ -77,7 +78,7 @@ func (t *Tx) eachTenant(f func(*meta.Tenant, *other)) {
 func (t *Tx) writeInTenant(e *meta.Tenant, f func(*other)) {
 	var o other
 	f(&o)
-	for _, b := range []*belfry.Batch{o.events.batch(), o.audit.Batch(t.Now)} {
+	for _, b := range []*belfry.Batch{o.events.Batch(), o.audit.Batch(t.Now)} {
 		if b != nil {
 			b.Customer, b.FirstID = e.ID, t.s.rowIDs(e, b.Len())
 			t.rec.Batches = append(t.rec.Batches, b)
@@ -140,7 +141,7 @@ func (t *Tx) emitChanges() (before int) {
 	if len(t.changes) == 0 {
 		return 0
 	}
-	var first events
+	var first history.Events
 	list := t.changes
 	defer t.s.keepRoom(list[:0])
 	if audit.Alone(list) <= fewChanges {
@@ -151,7 +152,7 @@ func (t *Tx) emitChanges() (before int) {
 			if c.Action == audit.ActionCreated && c.Node != nil {
 				c.DescribeNew(t.packageOf(c.Node))
 			}
-			first.note(t.Now, "configuration", "configuration", c.Text(), c.By.Called())
+			first.Note(t.Now, "configuration", "configuration", c.Text(), c.By.Called())
 			t.auditItem(&c)
 			return true
 		})
@@ -167,10 +168,10 @@ func (t *Tx) emitChanges() (before int) {
 		list = list[n:]
 	}
 	t.changes = nil
-	if len(first.times) > 0 {
-		t.events.prepend(&first)
+	if first.Len() > 0 {
+		t.events.Prepend(&first)
 	}
-	return len(first.times)
+	return first.Len()
 }
 
 // auditItem adds a row about one item or inferred class that rows have changed.

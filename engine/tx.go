@@ -6,6 +6,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/engine/audit"
+	"belfry/engine/history"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -19,10 +20,10 @@ type Tx struct {
 	rec           belfry.Record
 	items         map[belfry.ID]int // index in the record of the last change of an item
 	docs          map[docName]int   // index of a document
-	events        events
+	events        history.Events
 	lastReason    alarmReason
 	pendingManage map[belfry.ID]int // manage events whose status is not final yet, see manageEvent
-	history       history
+	history       history.Changes
 	rollups       *rollupQueue  // non-nil while roll-ups are deferred
 	left          int           // budget of items that may still be changed as a consequence in this record
 	By            *belfry.Actor // sender of the current row, or of the change
@@ -48,7 +49,7 @@ func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 // record completes the record; nil if nothing changed.
 func (t *Tx) record() *belfry.Record {
 	before := t.emitChanges()
-	if b := t.events.batch(); b != nil {
+	if b := t.events.Batch(); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
 	if b := t.audit.Batch(t.Now); b != nil {
@@ -73,7 +74,7 @@ func (t *Tx) record() *belfry.Record {
 // finishHistory adds the changes that no alarm reports, once the events of the command have their ids; before is the number
 // of events inserted ahead of the others.
 func (t *Tx) finishHistory(before int) {
-	if len(t.history.times) == 0 {
+	if t.history.Len() == 0 {
 		return
 	}
 	events := belfry.RowID(0)
@@ -82,11 +83,11 @@ func (t *Tx) finishHistory(before int) {
 			events = b.FirstID
 		}
 	}
-	first := t.s.rowIDs(t.Tenant, len(t.history.times))
+	first := t.s.rowIDs(t.Tenant, t.history.Len())
 	if events == 0 {
 		events = first
 	}
-	b := t.history.batch(events + belfry.RowID(before))
+	b := t.history.Batch(events + belfry.RowID(before))
 	b.Customer, b.FirstID = t.rec.Customer, first
 	t.rec.Batches = append(t.rec.Batches, b)
 }
@@ -444,16 +445,23 @@ func (t *Tx) recordState(n *meta.Node, s belfry.State) {
 func (t *Tx) emitEvents(n *meta.Node, s belfry.State, c status.Change, at belfry.Time, by string) {
 	if c.Alarm {
 		if i, ok := t.pendingManage[n.ID]; ok && c.Moved {
-			t.events.status[i] = int64(c.From)
+			t.events.SetStatus(i, c.From)
 			delete(t.pendingManage, n.ID)
 		}
 		why := t.why(n, &s, c.From)
 		if n.Kind == belfry.KindObject && why == "" && c.Recovered(&s) {
 			why = cmp.Or(c.Ended, s.StatusName())
 		}
-		t.events.alarm(n, at, s.Status, c.From, why)
+		t.events.Alarm(n, at, s.Status, c.From, why)
 	}
 	if c.Cleared != "" {
-		t.events.about(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, by)
+		t.events.About(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, by)
+	}
+}
+
+// recordHistory records the changes of a state that no alarm reports. It is called after the alarm, if there is one.
+func (t *Tx) recordHistory(n *meta.Node, prev, next *belfry.State, alarm bool, at belfry.Time) {
+	if f := status.Untold(prev, next, alarm, at); f != 0 {
+		t.history.Add(n.ID, next, f, at, t.events.Len())
 	}
 }
