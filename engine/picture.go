@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/engine/audit"
+	"belfry/engine/picture"
 )
 
 // Limits of pictures. They are stored in the journal and in the metadata database.
@@ -22,14 +23,14 @@ func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error)
 	if bad := CheckName("name", name); bad != nil {
 		return nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
 	}
-	kind, err := readImage(image)
+	h, err := picture.ReadHeader(image)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(image) // in the goroutine of the request
 	return &belfry.Picture{
-		Name: name, Type: kind.mediaType, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
-		Width: kind.width, Height: kind.height, Creator: who.Name,
+		Name: name, Type: h.Type, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
+		Width: h.Width, Height: h.Height, Creator: who.Name,
 	}, nil
 }
 
