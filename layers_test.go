@@ -29,7 +29,7 @@ var layers = []string{
 	"belfry/collect/script belfry/collect/snmp",
 	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/storetest",
 	"belfry/api/encode belfry/api/input belfry/api/limit",
-	"belfry/api/body belfry/api/live belfry/api/tree",
+	"belfry/api/body belfry/api/live belfry/api/meter belfry/api/tree",
 	"belfry/api belfry/config",
 	"belfry/listen belfry/folder",
 	"belfry/app",

@@ -143,6 +143,14 @@ func (s *Server) class(w *answer, r *request) error {
 	return nil
 }
 
+// statusOf returns the status for a result of setting a class, policy or picture.
+func statusOf(result string) int {
+	if result == "created" {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
 func (s *Server) putClass(w *answer, r *request) error {
 	name, err := r.named("class")
 	if err != nil {
@@ -162,11 +170,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if result == "created" {
-		status = http.StatusCreated
-	}
-	writeJSON(w, status, classAnswer{result, l})
+	writeJSON(w, statusOf(result), classAnswer{result, l})
 	return nil
 }
 
@@ -240,8 +244,9 @@ func tooLong(err error, what string) error {
 	return err
 }
 
-func (s *Server) deleteClass(w *answer, r *request) error {
-	name, err := r.named("class")
+// deleteDefinition removes the class, policy or picture that the path names.
+func (s *Server) deleteDefinition(w *answer, r *request, what string, remove func(engine.Sender, string, engine.Repeat) error) error {
+	name, err := r.named(what)
 	if err != nil {
 		return err
 	}
@@ -249,12 +254,14 @@ func (s *Server) deleteClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
-		return s.Engine.Definitions().DeleteClass(r.sender(), name, c.Repeat)
-	})
+	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return remove(r.sender(), name, c.Repeat) })
 	if err != nil {
 		return err
 	}
 	writeBody(w, reply.Status, reply.Body)
 	return nil
+}
+
+func (s *Server) deleteClass(w *answer, r *request) error {
+	return s.deleteDefinition(w, r, "class", s.Engine.Definitions().DeleteClass)
 }

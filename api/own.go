@@ -41,7 +41,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	}
 	err = s.Accounts.ChangePassword(placeOf(r), *r.login, change.Password, change.New, s.hashing(r))
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
-		s.meter.refused.Inc()
+		s.meter.LoginsRefused.Inc()
 		return err
 	}
 	s.logins.tries.Return(s.Now(), ticket)

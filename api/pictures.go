@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/accounts"
 	"belfry/engine"
 )
 
@@ -155,14 +154,10 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if result == "created" {
-		status = http.StatusCreated
-	}
 	if p == nil { // removed in this moment
 		return s.Tree.Unknown(r.scope(), belfry.DocPicture, name)
 	}
-	writeJSON(w, status, pictureAnswer{result, pictureInfoOf(p)})
+	writeJSON(w, statusOf(result), pictureAnswer{result, pictureInfoOf(p)})
 	return nil
 }
 
@@ -178,20 +173,5 @@ func imageBody(w *answer, r *request) ([]byte, error) {
 }
 
 func (s *Server) deletePicture(w *answer, r *request) error {
-	name, err := r.named("picture")
-	if err != nil {
-		return err
-	}
-	c, err := s.caller(w, r)
-	if err != nil {
-		return err
-	}
-	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
-		return s.Engine.Definitions().DeletePicture(r.sender(), name, c.Repeat)
-	})
-	if err != nil {
-		return err
-	}
-	writeBody(w, reply.Status, reply.Body)
-	return nil
+	return s.deleteDefinition(w, r, "picture", s.Engine.Definitions().DeletePicture)
 }

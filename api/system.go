@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"belfry"
+	"belfry/api/meter"
 	"belfry/engine/audit"
 )
 
@@ -125,9 +126,9 @@ type HealthMemory struct {
 
 // HealthQueries is what is asked.
 type HealthQueries struct {
-	Running int              `json:"running"`
-	Total   map[string]int64 `json:"total" help:"By outcome."`
-	Slowest []SlowQuery      `json:"slowest" help:"The slowest of the last hour." schema:"maxItems=50"`
+	Running int               `json:"running"`
+	Total   map[string]int64  `json:"total" help:"By outcome."`
+	Slowest []meter.SlowQuery `json:"slowest" help:"The slowest of the last hour." schema:"maxItems=50"`
 }
 
 // HealthConnected counts connections.
@@ -149,7 +150,7 @@ func (s *Server) system(w *answer, r *request) error {
 	} else {
 		h.Ready = true
 	}
-	h.Queries.Slowest = s.slow.list(whose, s.Now(), s.Tree.CustomerName)
+	h.Queries.Slowest = s.slow.List(whose, s.Now(), s.Tree.CustomerName)
 	writeJSON(w, http.StatusOK, h)
 	return nil
 }
