@@ -42,7 +42,7 @@ func (t *Tx) definitionChanged(kind, name, result, of string, before, after any)
 
 // actionOf returns the action for a result of setting a class, policy or picture.
 func actionOf(result string) string {
-	if result == classUpdated {
+	if result == resultUpdated {
 		return audit.ActionChanged
 	}
 	return result

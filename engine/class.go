@@ -11,13 +11,6 @@ import (
 	"belfry/meta"
 )
 
-// Results of PutClass, PutPicture and PutPolicy.
-const (
-	classCreated   = "created"
-	classUpdated   = "updated"
-	classUnchanged = "unchanged"
-)
-
 // maxClasses is how many classes a customer may define.
 const maxClasses = 10_000
 
@@ -42,15 +35,15 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	if cell != nil {
 		l.Objects = cell.Objects()
 	}
-	result = classCreated
+	result = resultCreated
 	if c := t.Find().Class(def.Name); c != nil {
 		if err := next.Follows(c.Def); err != nil {
 			return "", l, "", asParameter(err)
 		}
 		l.Class = next.After(c.Def)
-		result = classUpdated
+		result = resultUpdated
 		if cell != nil && cell.Own && audit.Same(l.Class, cell.Def) {
-			return classUnchanged, l, "class " + def.Name, nil // an earlier request may have been interrupted
+			return resultUnchanged, l, "class " + def.Name, nil // an earlier request may have been interrupted
 		}
 	}
 	if t.Tenant.Defined() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {

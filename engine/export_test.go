@@ -11,15 +11,15 @@ import (
 // What the tests in package engine_test need of the inside.
 
 const (
-	ActKeyed       = actKeyed
-	ActWhole       = actWhole
-	ClassUnchanged = classUnchanged
-	MaxClasses     = maxClasses
-	MaxOnItem      = maxOnItem
-	MaxPolicies    = maxPolicies
-	RoundRows      = roundRows
-	TickItems      = tickItems
-	TurnItems      = turnItems
+	ActKeyed        = actKeyed
+	ActWhole        = actWhole
+	ResultUnchanged = resultUnchanged
+	MaxClasses      = maxClasses
+	MaxOnItem       = maxOnItem
+	MaxPolicies     = maxPolicies
+	RoundRows       = roundRows
+	TickItems       = tickItems
+	TurnItems       = turnItems
 )
 
 // SettledMode is settledMode.
@@ -34,8 +34,8 @@ func Cut(items string, names []string) []string {
 	return cut(items, barred)
 }
 
-// Settle is settle.
-func (a *Action) Settle(who Sender, now belfry.Time) error { return a.settle(who, now) }
+// ResolveTimes is resolveTimes.
+func (a *Action) ResolveTimes(who Sender, now belfry.Time) error { return a.resolveTimes(who, now) }
 
 // ArrivalClock is arrivalClock.
 type ArrivalClock struct{ clock arrivalClock }

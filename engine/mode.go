@@ -116,8 +116,8 @@ func (t *Tx) updateParent(n *meta.Node, from belfry.Status, at belfry.Time) {
 	p := &t.s.drafts[i]
 	p.counts[from]--
 	p.counts[to]++
-	t.begin()
-	t.showed(i, n, from)
+	t.newMoment()
+	t.noteChanged(i, n, from)
 	t.rollUp(i, at)
 }
 
@@ -128,7 +128,7 @@ func (t *Tx) applyModeInside(n *meta.Node, around belfry.Mode, how modeChange) {
 	if mode == t.s.drafts[i].state.Mode && !how.whole {
 		return // nothing inside changes either
 	}
-	t.left--
+	t.itemsLeft--
 	t.eachInside(n, func(c *meta.Node) {
 		from := t.s.drafts[t.s.draft(c)].state.Status
 		t.applyModeInside(c, mode, how)

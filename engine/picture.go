@@ -40,7 +40,7 @@ func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) 
 		result, err = t.putPicture(who, next, image)
 		return err
 	}})
-	if result == classUnchanged {
+	if result == resultUnchanged {
 		next = d.seq.cfg.Tree.Picture(belfry.Whole(who.Customer), next.Name)
 	}
 	return result, next, err
@@ -49,12 +49,12 @@ func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) 
 func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result string, err error) {
 	was := t.Tenant.Picture(next.Name)
 	if was != nil && was.Hash == next.Hash {
-		return classUnchanged, nil
+		return resultUnchanged, nil
 	}
 	count, size := t.Tenant.PicturesSize()
-	result = classCreated
+	result = resultCreated
 	if was != nil {
-		count, size, result = count-1, size-was.Size, classUpdated
+		count, size, result = count-1, size-was.Size, resultUpdated
 	}
 	switch {
 	case count >= maxPictures:

@@ -119,7 +119,7 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 	}
 	was := t.Tenant.Policy(next.Name)
 	if was != nil && was.On == next.On && audit.Same(was.Policy, next.Policy) {
-		return classUnchanged, []string{reassessItem(next.On)}, nil // an earlier request may have been interrupted
+		return resultUnchanged, []string{reassessItem(next.On)}, nil // an earlier request may have been interrupted
 	}
 	there := t.Tenant.PoliciesOn(next.On)
 	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
@@ -132,8 +132,8 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 				o.Name, both, next.Kind, belfry.Clip(next.Item))
 		}
 	}
-	if result = classUpdated; was == nil {
-		if result = classCreated; t.Tenant.CountPolicies() >= maxPolicies {
+	if result = resultUpdated; was == nil {
+		if result = resultCreated; t.Tenant.CountPolicies() >= maxPolicies {
 			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
 		}
 	}

@@ -38,7 +38,7 @@ type scratch struct {
 	marked bool        // the round has added a mark
 	left   []unsettled // by windows and moves, to be queued when the round is committed
 
-	moment uint32 // counter, see Tx.begin
+	moment uint32 // counter, see Tx.newMoment
 
 	changes []audit.ItemChange // memory for those of the next turn
 
@@ -57,7 +57,7 @@ type draft struct {
 	moved  *meta.Node    // the last item in the view that changed its status
 	left   *meta.Node    // the item in the view that had the worst status of all that changed at the moment
 	worst  belfry.Status // its status before
-	moment uint32        // see Tx.begin
+	moment uint32        // see Tx.newMoment
 	cause  *meta.Node    // reason named by the last alarm of a view
 
 	in *belfry.Record // the last record with the state

@@ -25,7 +25,7 @@ type Tx struct {
 	pendingManage map[belfry.ID]int // manage events whose status is not final yet, see manageEvent
 	history       history.Changes
 	rollups       *rollupQueue  // non-nil while roll-ups are deferred
-	left          int           // budget of items that may still be changed as a consequence in this record
+	itemsLeft     int           // budget of items that may still be changed as a consequence in this record
 	By            *belfry.Actor // sender of the current row, or of the change
 	audit         audit.Trail
 	changes       []audit.ItemChange // of the configuration, to become events
@@ -42,7 +42,7 @@ func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 	now := s.Now()
 	return &Tx{
 		seq: s, s: &s.scratch, Tenant: s.cfg.Tree.Tenant(c), Now: now,
-		rec: belfry.Record{Time: now, Customer: c}, left: s.turn, changes: s.scratch.changes[:0],
+		rec: belfry.Record{Time: now, Customer: c}, itemsLeft: s.turn, changes: s.scratch.changes[:0],
 	}
 }
 
@@ -300,8 +300,8 @@ func (t *Tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	if by > 0 {
 		s = belfry.Unknown // it had shown nothing here
 	}
-	t.begin()
-	t.showed(i, n, s)
+	t.newMoment()
+	t.noteChanged(i, n, s)
 	t.rollUp(i, t.Now)
 }
 
@@ -390,7 +390,7 @@ func (t *Tx) Input(n *meta.Node, in status.Input) {
 	if next.LastSeen < d.state.LastSeen { // its deadline has moved forward
 		t.s.wake = append(t.s.wake, n)
 	}
-	t.begin()
+	t.newMoment()
 	t.apply(i, next, c, in.Time)
 }
 
@@ -414,7 +414,7 @@ func (t *Tx) apply(i int, next belfry.State, c status.Change, at belfry.Time) {
 		p := &t.s.drafts[i]
 		p.counts[c.From]--
 		p.counts[next.Status]++
-		t.showed(i, node, c.From)
+		t.noteChanged(i, node, c.From)
 		if t.rollups != nil {
 			t.enqueueRollup(parent, at)
 			return
@@ -448,7 +448,7 @@ func (t *Tx) emitEvents(n *meta.Node, s belfry.State, c status.Change, at belfry
 			t.events.SetStatus(i, c.From)
 			delete(t.pendingManage, n.ID)
 		}
-		why := t.why(n, &s, c.From)
+		why := t.alarmText(n, &s, c.From)
 		if n.Kind == belfry.KindObject && why == "" && c.Recovered(&s) {
 			why = cmp.Or(c.Ended, s.StatusName())
 		}
