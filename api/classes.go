@@ -144,7 +144,7 @@ func (s *Server) putClass(w *answer, r *request) error {
 	return nil
 }
 
-// sentBack refuses a class that would be too long to be sent back as it is listed. Indicators that it once had may still be added to it.
+// sentBack rejects a class whose JSON, as an answer lists it, would be too long to be sent again. Indicators that it once had may still be added to it.
 func sentBack(def *catalog.Class) error {
 	const room = 4 << 10
 	text, err := catalog.Listed{Class: def}.MarshalJSON()

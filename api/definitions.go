@@ -71,7 +71,7 @@ func (r *request) awaitRoom(items int) error {
 	return r.stillMay()
 }
 
-// asParameter gives an error of the catalog the code of a request.
+// asParameter turns an error of the catalog into a bad parameter.
 func asParameter(err error) error {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
 		return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
@@ -79,7 +79,7 @@ func asParameter(err error) error {
 	return err
 }
 
-// tooLong replaces the remedy for a body that cannot be sent in parts.
+// tooLong replaces the advice to send a body in parts, which does not apply here.
 func tooLong(err error, what string) error {
 	if belfry.CodeOf(err) == belfry.BodyTooLarge {
 		return belfry.Errorf(belfry.BodyTooLarge, "a %s may be %d bytes long; leave out what it can do without", what, maxDefinition)

@@ -71,7 +71,7 @@ type pictureAnswer struct {
 	Picture pictureInfo `json:"picture"`
 }
 
-// pictureInfo is what is told of a picture.
+// pictureInfo describes a picture.
 type pictureInfo struct {
 	Name    string `json:"name"`
 	Type    string `json:"type" schema:"enum=image/png|image/jpeg|image/gif|image/webp|image/svg+xml"`
@@ -161,7 +161,7 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	return nil
 }
 
-// pictureWeight: it is copied into the record and to the metadata.
+// pictureWeight is how many times its length a picture takes in memory: it is copied into the record and the metadata.
 const pictureWeight = 3
 
 func imageBody(w *answer, r *request) ([]byte, error) {

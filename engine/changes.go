@@ -198,7 +198,7 @@ func (t *Tx) auditItems(list []audit.ItemChange) {
 	rows.Flush()
 }
 
-// whereIs names the resource of an item, when that is not the item itself, and the view in which it stands.
+// whereIs names the resource of an item, when that is not the item itself, and the view it is in.
 func (t *Tx) whereIs(n *meta.Node) (resource, view string) {
 	if n.Resource != nil && n.Resource != n {
 		resource = n.Resource.Name

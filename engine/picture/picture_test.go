@@ -15,7 +15,7 @@ import (
 	"belfry"
 )
 
-// drawn makes a picture with the encoders of others.
+// drawn encodes a picture with the standard library.
 func drawn(t testing.TB, format string, w, h int) []byte {
 	t.Helper()
 	m := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Black, color.White})
@@ -89,7 +89,7 @@ func TestReadHeaderRefuses(t *testing.T) {
 	f([]byte(strings.Repeat("<svg>", 300)), belfry.UnsupportedMediaType, "levels")
 }
 
-// FuzzReadHeader: whatever a picture says about itself, reading its size takes little memory, and what is taken is within the limits.
+// FuzzReadHeader: reading a header takes little memory whatever it says, and an accepted size is within the limits.
 func FuzzReadHeader(f *testing.F) {
 	for _, format := range []string{"png", "jpeg", "gif"} {
 		f.Add(drawn(f, format, 3, 2))
