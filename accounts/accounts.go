@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/audit"
 	"belfry/meta"
 )
 
@@ -136,7 +137,7 @@ func (a *Accounts) Bootstrap(password string) error {
 		}
 		u := belfry.User{Name: AdminUser, Password: password, Role: belfry.Administrator, Instance: true, Created: t.Now}
 		t.Put(belfry.DocUser, c.ID, AdminUser, u)
-		t.Changed(engine.Change{Kind: belfry.DocUser, Name: AdminUser, Action: engine.ActionCreated, Fields: userFields(nil, &u), Info: "user admin created"})
+		t.Changed(audit.Change{Kind: belfry.DocUser, Name: AdminUser, Action: audit.ActionCreated, Fields: userFields(nil, &u), Info: "user admin created"})
 		return nil
 	})
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"belfry"
-	"belfry/engine"
+	"belfry/engine/audit"
 )
 
-// Actions on accounts in the audit trail, beside those of the engine.
+// Actions on accounts in the audit trail, beside those of package audit.
 const (
 	actionRevoked   = "revoked"
 	actionRotated   = "rotated"
@@ -31,14 +31,14 @@ func (t change) keyChanged(action string, was, is *belfry.Key, info string) {
 	if is != nil {
 		after, name = *is, is.Name
 	}
-	fields := slices.DeleteFunc(readable(engine.Differences(before, after, "hash", "first")), func(f engine.Field) bool {
+	fields := slices.DeleteFunc(readable(audit.Differences(before, after, "hash", "first")), func(f audit.Field) bool {
 		return f.Name == "customer" || f.Name == "lastuse"
 	})
-	t.Changed(engine.Change{Kind: belfry.DocKey, Name: name, Action: action, Fields: fields, Info: info})
+	t.Changed(audit.Change{Kind: belfry.DocKey, Name: name, Action: action, Fields: fields, Info: info})
 }
 
 // userFields lists the differences between two states of a user; nil: it does not exist.
-func userFields(was, is *belfry.User) []engine.Field {
+func userFields(was, is *belfry.User) []audit.Field {
 	state := func(u *belfry.User) any {
 		if u == nil {
 			return nil
@@ -47,11 +47,11 @@ func userFields(was, is *belfry.User) []engine.Field {
 		copied.LastLogin = 0
 		return copied
 	}
-	return readable(engine.Differences(state(was), state(is), "password"))
+	return readable(audit.Differences(state(was), state(is), "password"))
 }
 
 // readable formats the times in fields.
-func readable(fields []engine.Field) []engine.Field {
+func readable(fields []audit.Field) []audit.Field {
 	text := func(v string) string {
 		if at, err := strconv.ParseInt(v, 10, 64); err == nil {
 			return strconv.Quote(belfry.Time(at).String())
@@ -79,7 +79,7 @@ func (t change) userChanged(action string, was, is *belfry.User, info string) {
 		name = is.Name
 	}
 	t.login(info)
-	t.Audit(engine.Change{Kind: belfry.DocUser, Name: name, Action: action, Fields: userFields(was, is), Info: info})
+	t.Audit(audit.Change{Kind: belfry.DocUser, Name: name, Action: action, Fields: userFields(was, is), Info: info})
 }
 
 // sessionChanged writes an event and a row of the audit trail about a session of a user.
@@ -89,7 +89,7 @@ func (t change) sessionChanged(user, action, info string) {
 }
 
 func (t change) auditSession(user, action, info string) {
-	t.Audit(engine.Change{Kind: engine.KindSession, Name: user, Action: action, Info: info})
+	t.Audit(audit.Change{Kind: audit.KindSession, Name: user, Action: action, Info: info})
 }
 
 // inSession returns the actor of a session.

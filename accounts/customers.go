@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/audit"
 )
 
 // CustomerWish describes a customer to create.
@@ -61,7 +62,7 @@ func (t change) createCustomer(name string) (c belfry.Customer, err error) {
 	c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.Now}
 	t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 	t.BeginCustomer(c)
-	created := engine.Change{Kind: belfry.DocCustomer, Name: name, Action: engine.ActionCreated, Info: "customer " + name + " created"}
+	created := audit.Change{Kind: belfry.DocCustomer, Name: name, Action: audit.ActionCreated, Info: "customer " + name + " created"}
 	t.Changed(created)
 	if of, ok := tree.Access().CustomerNamed(belfry.DefaultCustomer); ok {
 		t.ChangedOf(of.ID, "configuration", "configuration", created)
@@ -89,7 +90,7 @@ func (a *Accounts) RemoveCustomer(who Caller, name string) error {
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocCustomer, Name: customerDoc(c.ID)})
 		t.removal(belfry.Removal{Customer: c.ID, Removed: t.Now})
-		t.Changed(engine.Change{Kind: belfry.DocCustomer, Name: name, Action: engine.ActionRemoved, Info: "customer " + name + " removed with all its data"})
+		t.Changed(audit.Change{Kind: belfry.DocCustomer, Name: name, Action: audit.ActionRemoved, Info: "customer " + name + " removed with all its data"})
 		return nil
 	})
 }
@@ -151,8 +152,8 @@ func (a *Accounts) ChangeGrants(who Caller, name string, to GrantChange) error {
 		}
 		t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 		ports := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "no port") }
-		t.Changed(engine.Change{
-			Kind: belfry.DocCustomer, Name: name, Action: engine.ActionChanged, Fields: engine.Differences(grants{t.Tenant.Listen}, grants{c.Listen}),
+		t.Changed(audit.Change{
+			Kind: belfry.DocCustomer, Name: name, Action: audit.ActionChanged, Fields: audit.Differences(grants{t.Tenant.Listen}, grants{c.Listen}),
 			Info: "customer " + name + " may listen on " + ports(c.Listen) + ", was " + ports(t.Tenant.Listen),
 		})
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/audit"
 )
 
 // maxKeys is how many keys a customer can have.
@@ -47,7 +48,7 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 			return err
 		}
 		t.Put(belfry.DocKey, c, name, key)
-		t.keyChanged(engine.ActionCreated, nil, &key, fmt.Sprintf("key %s created with level %s%s", name, key.Level, keyTerms(&key)))
+		t.keyChanged(audit.ActionCreated, nil, &key, fmt.Sprintf("key %s created with level %s%s", name, key.Level, keyTerms(&key)))
 		return nil
 	})
 	if err != nil {

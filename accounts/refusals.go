@@ -6,6 +6,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/audit"
 )
 
 // Refused logins and key uses of one account are reported in at most one event per refusedEvery. The metrics count all.
@@ -87,13 +88,13 @@ func (a *Accounts) writeRefused(who account, times int, from string) {
 		info += ", last from " + from + ", which is not one of its addresses"
 	}
 	by := &belfry.Actor{Name: who.name, Via: belfry.ViaSession, Address: from}
-	kind := engine.KindSession
+	kind := audit.KindSession
 	if who.isKey {
 		by.Via, kind = belfry.ViaKey, belfry.DocKey
 	}
 	_ = a.engine.Submit(&engine.Command{Customer: who.customer, By: by, Decide: func(t *engine.Tx) error {
 		change{t, a}.login(info)
-		t.Audit(engine.Change{Kind: kind, Name: who.name, Action: actionRefused, Info: info})
+		t.Audit(audit.Change{Kind: kind, Name: who.name, Action: actionRefused, Info: info})
 		return nil
 	}}) // no event while nothing can be stored
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"belfry"
-	"belfry/engine"
+	"belfry/engine/audit"
 	"belfry/meta"
 )
 
@@ -29,7 +29,7 @@ func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password stri
 		now.Session.Mark = u.Mark()
 		t.Put(belfry.DocSession, l.Customer, l.Hash.String(), now.Session)
 		t.Event("user", "login", "password changed", u.Name)
-		t.Audit(engine.Change{Kind: belfry.DocUser, Name: u.Name, Action: engine.ActionChanged, Fields: userFields(&now.User, &u), Info: "password changed"})
+		t.Audit(audit.Change{Kind: belfry.DocUser, Name: u.Name, Action: audit.ActionChanged, Fields: userFields(&now.User, &u), Info: "password changed"})
 		return nil
 	})
 }
@@ -75,8 +75,8 @@ func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string, from belfry.Pla
 			return nil
 		}
 		t.Put(belfry.DocSession, l.Customer, hash.String(), l.Session)
-		t.ChangedOf(had, "user", "login", engine.Change{Kind: engine.KindSession, Name: by.Name, Action: actionLeft, Info: "instance administrator left"})
-		t.ChangedOf(l.Session.Acting, "user", "login", engine.Change{Kind: engine.KindSession, Name: by.Name, Action: actionEntered, Info: "instance administrator entered"})
+		t.ChangedOf(had, "user", "login", audit.Change{Kind: audit.KindSession, Name: by.Name, Action: actionLeft, Info: "instance administrator left"})
+		t.ChangedOf(l.Session.Acting, "user", "login", audit.Change{Kind: audit.KindSession, Name: by.Name, Action: actionEntered, Info: "instance administrator entered"})
 		return nil
 	})
 }
@@ -109,7 +109,7 @@ func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Place)
 		if u.Role != p.Role || u.Instance {
 			was, info := u, "user "+u.Name+" is "+p.Role+", was "+u.RoleName()
 			u.Role, u.Instance = p.Role, false
-			t.userChanged(engine.ActionChanged, &was, &u, info)
+			t.userChanged(audit.ActionChanged, &was, &u, info)
 			t.endSessions(c, u.Name)
 		}
 		t.startSession(c, u, from, secret)

@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/audit"
 )
 
 // roles are those that the command line can give.
@@ -120,7 +121,7 @@ func (t change) createUser(c belfry.CustomerID, u belfry.User) error {
 	if len(u.Views) > 0 {
 		what += ", " + limitText(u.Views)
 	}
-	t.userChanged(engine.ActionCreated, nil, &u, what)
+	t.userChanged(audit.ActionCreated, nil, &u, what)
 	return nil
 }
 
@@ -182,7 +183,7 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 			return nil
 		}
 		t.Put(belfry.DocUser, c, name, u)
-		t.Audit(engine.Change{Kind: belfry.DocUser, Name: name, Action: engine.ActionChanged, Fields: userFields(&was, &u), Info: "user " + name + " changed"})
+		t.Audit(audit.Change{Kind: belfry.DocUser, Name: name, Action: audit.ActionChanged, Fields: userFields(&was, &u), Info: "user " + name + " changed"})
 		t.endSessions(c, name)
 		return nil
 	})
@@ -201,7 +202,7 @@ func (a *Accounts) RemoveUser(who Caller, name string) error {
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocUser, Customer: c, Name: name})
 		t.LimitScripts(&u, true)
-		t.userChanged(engine.ActionRemoved, &u, nil, "user "+name+" removed, was "+u.RoleName())
+		t.userChanged(audit.ActionRemoved, &u, nil, "user "+name+" removed, was "+u.RoleName())
 		t.endSessions(c, name)
 		return nil
 	})

@@ -34,6 +34,7 @@ import (
 	"belfry/api/input"
 	"belfry/api/limit"
 	"belfry/api/live"
+	"belfry/api/meter"
 	"belfry/catalog"
 	"belfry/collect"
 	"belfry/engine"
@@ -117,8 +118,8 @@ type Server struct {
 	compressors encode.Compressors
 	logins      logins
 	origins     http.CrossOriginProtection
-	meter       meter
-	slow        slow
+	meter       meter.Meter
+	slow        meter.Slow
 	ended       context.Context // ends when bodies are to end, see EndBodies
 	end         context.CancelFunc
 }
@@ -128,12 +129,12 @@ func New(c Config) *Server {
 	if c.Trusted == nil {
 		c.Trusted = c.Now
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), meter: newMeter(c.Register)}
+	s := &Server{Config: c, mux: http.NewServeMux(), meter: meter.New(c.Register, comeAgain())}
 	s.bulk.Shared = true
 	s.work.Queue, s.computing.Queue = limit.LongQueue, limit.LongQueue
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.SetLimits(c.Limits)
-	registerBulk(&s.bulk, c.Register)
+	meter.RegisterBulk(&s.bulk, c.Register)
 	if c.Register != nil {
 		s.Hub.Register(c.Register)
 	}

@@ -3,13 +3,10 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
 	"belfry"
-	"belfry/accounts"
-	"belfry/api/input"
 	"belfry/catalog"
 	"belfry/engine"
 )
@@ -66,12 +63,6 @@ type classAnswer struct {
 	Class  catalog.Listed `json:"class"`
 }
 
-// maxClass is the longest body of a class or policy. Of YAML 64 KiB are read; the same as JSON, as an answer gives it, is longer.
-const maxClass = 128 << 10
-
-// classWeight is how many times the length of its text a definition takes, read as YAML.
-const classWeight = 16
-
 // maxPage is the size of a list in bytes; a page of long entries has fewer of them.
 const maxPage = 4 << 20
 
@@ -116,19 +107,6 @@ func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) er
 	return out.Flush()
 }
 
-// named returns the name in the path of a request, of a class or a policy. One that looks like a key was sent by mistake, and must
-// not get into an event or an error.
-func (r *request) named(what string) (string, error) {
-	switch name := r.PathValue("name"); {
-	case name == "":
-		return "", unknownPath(r.Request)
-	case input.LooksLikeKey(name):
-		return "", belfry.Errorf(belfry.UnknownItem, "there is no %s %q, and none can be named like a key", what, input.HideKeys(input.Clip(name)))
-	default:
-		return name, nil
-	}
-}
-
 func (s *Server) class(w *answer, r *request) error {
 	name, err := r.named("class")
 	if err != nil {
@@ -162,20 +140,16 @@ func (s *Server) putClass(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if result == "created" {
-		status = http.StatusCreated
-	}
-	writeJSON(w, status, classAnswer{result, l})
+	writeJSON(w, statusOf(result), classAnswer{result, l})
 	return nil
 }
 
-// sentBack refuses a class that would be too long to be sent back as it is listed. Indicators that it once had may still be added to it.
+// sentBack rejects a class whose JSON, as an answer lists it, would be too long to be sent again. Indicators that it once had may still be added to it.
 func sentBack(def *catalog.Class) error {
 	const room = 4 << 10
 	text, err := catalog.Listed{Class: def}.MarshalJSON()
-	if err == nil && len(text) > maxClass-room {
-		err = belfry.Errorf(belfry.BodyTooLarge, "written out in JSON the class is %d bytes long, and %d are allowed; leave out what it can do without", len(text), maxClass-room)
+	if err == nil && len(text) > maxDefinition-room {
+		err = belfry.Errorf(belfry.BodyTooLarge, "written out in JSON the class is %d bytes long, and %d are allowed; leave out what it can do without", len(text), maxDefinition-room)
 	}
 	return err
 }
@@ -185,76 +159,6 @@ func (r *request) sender() engine.Sender {
 	return r.senderOf(r.scope())
 }
 
-// readKind reads the body of a class or policy, JSON or YAML, and parses it. The example shows how one is written.
-func readKind[T any](w *answer, r *request, what, example string, parse func(text []byte) (T, error)) (def T, err error) {
-	typ, err := mediaType(r.Request, "application/json", "application/yaml", "application/x-yaml", "text/yaml")
-	if err != nil {
-		return def, err
-	}
-	text, err := readWhole(w, r, maxClass, classWeight)
-	if err != nil {
-		return def, tooLong(err, what)
-	}
-	if err := r.awaitRoom(len(text) / definitionItem); err != nil {
-		return def, err
-	}
-	return compute(r, func() (T, error) {
-		if json.Valid(text) { // the parser of YAML refuses halves of characters itself
-			if err := input.CheckJSON(text); err != nil {
-				return def, err
-			}
-		} else if typ == "application/json" && r.Header.Get("Content-Type") != "" {
-			return def, belfry.Errorf(belfry.BadJSON, "the body is not JSON, as in %s; for YAML send Content-Type: application/yaml", example)
-		}
-		return parse(text)
-	})
-}
-
-// definitionItem is how many bytes of a definition count as an item that is created: the sequencer writes, keeps and applies them.
-const definitionItem = 64
-
-// awaitRoom waits until the customer may create so many items.
-func (r *request) awaitRoom(items int) error {
-	if items == 0 {
-		return nil
-	}
-	if err := r.server.Intake.ReserveItems(r.ctx(), r.customer, items); err != nil {
-		return err
-	}
-	return r.stillMay()
-}
-
-// asParameter gives an error of the catalog the code of a request.
-func asParameter(err error) error {
-	if e, ok := errors.AsType[*belfry.Error](err); ok {
-		return belfry.Errorf(belfry.BadParameter, "%s", e.Message)
-	}
-	return err
-}
-
-// tooLong replaces the remedy for a body that cannot be sent in parts.
-func tooLong(err error, what string) error {
-	if belfry.CodeOf(err) == belfry.BodyTooLarge {
-		return belfry.Errorf(belfry.BodyTooLarge, "a %s may be %d bytes long; leave out what it can do without", what, maxClass)
-	}
-	return err
-}
-
 func (s *Server) deleteClass(w *answer, r *request) error {
-	name, err := r.named("class")
-	if err != nil {
-		return err
-	}
-	c, err := s.caller(w, r)
-	if err != nil {
-		return err
-	}
-	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
-		return s.Engine.Definitions().DeleteClass(r.sender(), name, c.Repeat)
-	})
-	if err != nil {
-		return err
-	}
-	writeBody(w, reply.Status, reply.Body)
-	return nil
+	return s.deleteDefinition(w, r, "class", s.Engine.Definitions().DeleteClass)
 }

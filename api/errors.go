@@ -52,6 +52,16 @@ type CodeInfo struct {
 	Help   string
 }
 
+// comeAgain returns the codes that tell a client to come again later.
+func comeAgain() (list []belfry.Code) {
+	for _, i := range Codes {
+		if i.Retry > 0 {
+			list = append(list, i.Code)
+		}
+	}
+	return list
+}
+
 func codeInfo(c belfry.Code) (CodeInfo, bool) {
 	for _, i := range Codes {
 		if i.Code == c {
@@ -107,7 +117,7 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(w.drainTime()))
 	}
 	if info, _ := codeInfo(e.Code); info.Retry > 0 {
-		s.meter.turnedAway.WithLabelValues(string(e.Code)).Inc()
+		s.meter.TurnedAway(e.Code)
 	}
 	writeError(w, &belfry.Error{Code: e.Code, Message: string(s.Tree.Access().MaskKeys([]byte(e.Message))), Retry: e.Retry})
 }

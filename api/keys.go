@@ -286,7 +286,7 @@ func (s *Server) revokeKey(w *answer, r *request) error {
 	return nil
 }
 
-// wholeRequest gives an error of a row the code of a request.
+// wholeRequest turns an error of a row into one of the request.
 func wholeRequest(err error) error {
 	switch belfry.CodeOf(err) {
 	case belfry.NameInUse, belfry.BadName, belfry.LimitReached, belfry.NotAllowed:

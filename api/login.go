@@ -20,7 +20,7 @@ type logins struct {
 func (s *Server) tryLogin(w *answer, r *request, customer, user string) (paid limit.Ticket, pause time.Duration, err error) {
 	paid, wait, pause := s.logins.tries.Try(s.Now(), customer, user, peer(r.Request))
 	if wait > 0 {
-		s.meter.refused.Inc()
+		s.meter.LoginsRefused.Inc()
 		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 		return paid, 0, belfry.Errorf(belfry.RateLimited, "too many logins have failed; try again in %s", wait.Round(time.Second)+time.Second)
 	}

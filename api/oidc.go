@@ -156,7 +156,7 @@ func (s *Server) fromProvider(w *answer, r *request) error {
 	defer leave()
 	secret, err := s.Provider.LogIn(r.ctx(), placeOf(r), round, code)
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
-		s.meter.refused.Inc()
+		s.meter.LoginsRefused.Inc()
 		return err
 	}
 	s.logins.tries.Return(s.Now(), ticket)

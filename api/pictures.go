@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/accounts"
 	"belfry/engine"
 )
 
@@ -72,7 +71,7 @@ type pictureAnswer struct {
 	Picture pictureInfo `json:"picture"`
 }
 
-// pictureInfo is what is told of a picture.
+// pictureInfo describes a picture.
 type pictureInfo struct {
 	Name    string `json:"name"`
 	Type    string `json:"type" schema:"enum=image/png|image/jpeg|image/gif|image/webp|image/svg+xml"`
@@ -155,18 +154,14 @@ func (s *Server) putPicture(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if result == "created" {
-		status = http.StatusCreated
-	}
 	if p == nil { // removed in this moment
 		return s.Tree.Documents().Unknown(r.scope(), belfry.DocPicture, name)
 	}
-	writeJSON(w, status, pictureAnswer{result, pictureInfoOf(p)})
+	writeJSON(w, statusOf(result), pictureAnswer{result, pictureInfoOf(p)})
 	return nil
 }
 
-// pictureWeight: it is copied into the record and to the metadata.
+// pictureWeight is how many times its length a picture takes in memory: it is copied into the record and the metadata.
 const pictureWeight = 3
 
 func imageBody(w *answer, r *request) ([]byte, error) {
@@ -178,20 +173,5 @@ func imageBody(w *answer, r *request) ([]byte, error) {
 }
 
 func (s *Server) deletePicture(w *answer, r *request) error {
-	name, err := r.named("picture")
-	if err != nil {
-		return err
-	}
-	c, err := s.caller(w, r)
-	if err != nil {
-		return err
-	}
-	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
-		return s.Engine.Definitions().DeletePicture(r.sender(), name, c.Repeat)
-	})
-	if err != nil {
-		return err
-	}
-	writeBody(w, reply.Status, reply.Body)
-	return nil
+	return s.deleteDefinition(w, r, "picture", s.Engine.Definitions().DeletePicture)
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"belfry"
-	"belfry/accounts"
 	"belfry/catalog"
 	"belfry/meta"
 )
@@ -103,29 +102,10 @@ func (s *Server) putPolicy(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if result == "created" {
-		status = http.StatusCreated
-	}
-	writeJSON(w, status, policyAnswer{result, p.Policy})
+	writeJSON(w, statusOf(result), policyAnswer{result, p.Policy})
 	return nil
 }
 
 func (s *Server) deletePolicy(w *answer, r *request) error {
-	name, err := r.named("policy")
-	if err != nil {
-		return err
-	}
-	c, err := s.caller(w, r)
-	if err != nil {
-		return err
-	}
-	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error {
-		return s.Engine.Definitions().DeletePolicy(r.sender(), name, c.Repeat)
-	})
-	if err != nil {
-		return err
-	}
-	writeBody(w, reply.Status, reply.Body)
-	return nil
+	return s.deleteDefinition(w, r, "policy", s.Engine.Definitions().DeletePolicy)
 }

@@ -74,7 +74,7 @@ func (s *Server) validKey(r *request) *meta.Key {
 		return nil
 	}
 	if len(k.Addresses) > 0 && !k.Accepts(peerAddress(r.Request)) {
-		s.meter.elsewhere.Inc()
+		s.meter.KeysElsewhere.Inc()
 		s.Accounts.RefuseKey(k.Customer, k.Name, address(r.Request))
 		return nil
 	}

@@ -135,7 +135,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 		return err
 	})
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
-		s.meter.refused.Inc()
+		s.meter.LoginsRefused.Inc()
 		return err
 	}
 	s.logins.tries.Return(s.Now(), ticket)

@@ -56,7 +56,7 @@ func (s *Server) putSettings(w *answer, r *request) error {
 	if _, err := mediaType(r.Request, "application/json"); err != nil {
 		return err
 	}
-	text, err := readWhole(w, r, maxClass, classWeight)
+	text, err := readWhole(w, r, maxDefinition, definitionWeight)
 	if err != nil {
 		return tooLong(err, "body of settings")
 	}

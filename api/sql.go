@@ -190,7 +190,7 @@ func rowsFormat(params params) (encode.Format, error) {
 // answer runs the plan and sends its rows. The time limit is paused while the client reads them.
 func (s *Server) answer(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery) (err error) {
 	plan := q.plan
-	done, began := s.meter.queries.begin(plan.Collection.Name), s.Now()
+	done, began := s.meter.Queries.Begin(plan.Collection.Name), s.Now()
 	count := 0
 	defer func() {
 		done(count, w.gone, clock, err)

@@ -5,7 +5,8 @@ import (
 	"strconv"
 
 	"belfry"
-	"belfry/engine"
+	"belfry/api/meter"
+	"belfry/engine/audit"
 )
 
 // wasOpen is the header in which a confirmation says whether there was anything to confirm.
@@ -125,9 +126,9 @@ type HealthMemory struct {
 
 // HealthQueries is what is asked.
 type HealthQueries struct {
-	Running int              `json:"running"`
-	Total   map[string]int64 `json:"total" help:"By outcome."`
-	Slowest []SlowQuery      `json:"slowest" help:"The slowest of the last hour." schema:"maxItems=50"`
+	Running int               `json:"running"`
+	Total   map[string]int64  `json:"total" help:"By outcome."`
+	Slowest []meter.SlowQuery `json:"slowest" help:"The slowest of the last hour." schema:"maxItems=50"`
 }
 
 // HealthConnected counts connections.
@@ -149,7 +150,7 @@ func (s *Server) system(w *answer, r *request) error {
 	} else {
 		h.Ready = true
 	}
-	h.Queries.Slowest = s.slow.list(whose, s.Now(), s.Tree.Access().CustomerName)
+	h.Queries.Slowest = s.slow.List(whose, s.Now(), s.Tree.Access().CustomerName)
 	writeJSON(w, http.StatusOK, h)
 	return nil
 }
@@ -171,7 +172,7 @@ func (s *Server) confirm(w *answer, r *request, fault string) error {
 		return err
 	}
 	if open {
-		c := engine.Change{Kind: engine.KindFault, Name: fault, Action: engine.ActionConfirmed, Info: "fault " + fault + " confirmed"}
+		c := audit.Change{Kind: audit.KindFault, Name: fault, Action: audit.ActionConfirmed, Info: "fault " + fault + " confirmed"}
 		if err := s.Engine.Audited(r.sender(), c); err != nil {
 			s.Log.Warn("the confirmation of a fault is not in the audit trail", "fault", fault, "err", err)
 		}

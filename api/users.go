@@ -161,7 +161,7 @@ func (s *Server) removeUser(w *answer, r *request) error {
 	return nil
 }
 
-// noSuch gives an error about a thing the code of a request for it.
+// noSuch turns a not-found error into one that names the thing.
 func noSuch(what, name string, err error) error {
 	if belfry.CodeOf(err) == belfry.NotFound {
 		return belfry.Errorf(belfry.UnknownItem, "there is no %s %.255q", what, input.Mask(name))

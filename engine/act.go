@@ -285,7 +285,7 @@ func (t *Tx) inError(n *meta.Node) *belfry.Error {
 // acknowledgeTop acknowledges the item itself and writes the event; content is the number of objects inside.
 func (t *Tx) acknowledgeTop(n *meta.Node, a belfry.Ack, content int) {
 	t.acknowledgeOne(n, a)
-	t.events.about(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, ackInfo(a, content), a.By)
+	t.events.About(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, ackInfo(a, content), a.By)
 }
 
 // ackInfo returns the text of the event: what the acknowledgment covers, when it ends, and its text.
@@ -326,7 +326,7 @@ func (t *Tx) unacknowledgeTop(n *meta.Node, content int, by string) {
 	case !had:
 		info = "acknowledgment taken back, there was none"
 	}
-	t.events.about(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, info, by)
+	t.events.About(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, info, by)
 }
 
 func (t *Tx) unacknowledgeInside(n *meta.Node) (count int) {
@@ -389,6 +389,6 @@ func (t *Tx) note(n *meta.Node, text, by string) (result string) {
 	if text == "" {
 		result, info = "note_removed", "note removed"
 	}
-	t.events.about(n, t.Now, "note", s, info, by)
+	t.events.About(n, t.Now, "note", s, info, by)
 	return result
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/engine/audit"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -33,7 +34,7 @@ type progress struct {
 // apply applies the action to the next items, as many as fit into this turn.
 func (p *acting) apply(t *Tx, whole bool) {
 	if whole && p.acks() { // other actions change most items inside in later turns
-		t.left = actWhole
+		t.itemsLeft = actWhole
 	}
 	for names := 0; p.next < len(p.names) && (whole || names < p.seq.turn && len(t.rec.States) < p.seq.turn); names++ {
 		var n *meta.Node
@@ -44,7 +45,7 @@ func (p *acting) apply(t *Tx, whole bool) {
 		switch {
 		case bad != nil:
 			p.fail(p.names[p.next].Name, bad)
-		case !whole && names > 0 && p.sizes[n] > t.left:
+		case !whole && names > 0 && p.sizes[n] > t.itemsLeft:
 			return
 		default:
 			if p.at.node != n {
@@ -94,7 +95,7 @@ func (p *acting) did(t *Tx, n *meta.Node, done ActedItem, before *belfry.Operato
 	if p.DryRun {
 		return
 	}
-	c := Change{Kind: done.Kind, Name: n.Name, Action: done.Result, Fields: operatorFields(before, t.operatorState(n))}
+	c := audit.Change{Kind: done.Kind, Name: n.Name, Action: done.Result, Fields: audit.OperatorFields(before, t.operatorState(n))}
 	c.Resource, c.View = t.whereIs(n)
 	c.Info = done.Kind + " " + n.Name + " " + strings.ReplaceAll(done.Result, "_", " ")
 	if done.Content > 0 {
@@ -158,11 +159,11 @@ func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (f
 	var bad *belfry.Error
 	content, size, before := 0, p.sizes[n], t.operatorState(n)
 	switch {
-	case whole && size > t.left:
+	case whole && size > t.itemsLeft:
 		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items that stand in others, or takes that back; "+
 			"in %q stand %d; send it without a key, or name less at a time", actWhole, belfry.Clip(n.Name), size)
 	case whole || size <= p.seq.turn:
-		t.left -= size
+		t.itemsLeft -= size
 		if p.Unack {
 			content = t.unacknowledge(n, p.who.Name)
 		} else {

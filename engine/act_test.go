@@ -244,7 +244,7 @@ func TestActSettles(t *testing.T) {
 	f := func(settle belfry.Time, want string) {
 		t.Helper()
 		a := a // settle changes it
-		err := a.Settle(b.Who, settle)
+		err := a.ResolveTimes(b.Who, settle)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("at %s: %v, want %q", settle, err, want)
 		}

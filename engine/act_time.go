@@ -7,9 +7,9 @@ import (
 	"belfry"
 )
 
-// settle resolves the times of an action when it is decided. It cannot be done earlier: an action may wait in the queue, and
+// resolveTimes resolves the times of an action when it is decided. It cannot be done earlier: an action may wait in the queue, and
 // a repeat of it gets the stored reply however late it comes.
-func (a *Action) settle(who Sender, now belfry.Time) error {
+func (a *Action) resolveTimes(who Sender, now belfry.Time) error {
 	if a.Ack != nil {
 		ack := *a.Ack
 		ack.By = who.Name

@@ -122,7 +122,7 @@ func (p *acting) turn(ctx context.Context, reply func(*Tx)) (more bool, err erro
 		return false, err
 	}
 	err = p.seq.Do(&Command{Customer: p.who.Customer, By: p.who.Actor(), Views: p.who.Views, Rows: 1, Alone: true, Decide: func(t *Tx) error {
-		if err := p.settle(t.Now); err != nil {
+		if err := p.resolveTimes(t.Now); err != nil {
 			return err
 		}
 		p.apply(t, reply != nil)
@@ -175,12 +175,12 @@ func (p *acting) listInside(n *meta.Node) (list []*meta.Node, grow int64) {
 	return list, grow
 }
 
-// settle resolves the times of the action at its first turn.
-func (p *acting) settle(now belfry.Time) error {
+// resolveTimes resolves the times of the action at its first turn.
+func (p *acting) resolveTimes(now belfry.Time) error {
 	if p.ready {
 		return nil
 	}
-	if err := p.Action.settle(p.who, now); err != nil {
+	if err := p.Action.resolveTimes(p.who, now); err != nil {
 		return err
 	}
 	if p.ready = true; p.DryRun {

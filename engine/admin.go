@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 
 	"belfry"
+	"belfry/engine/audit"
+	"belfry/engine/history"
 	"belfry/meta"
 )
 
 // Event adds an event without a status: a configuration change, a login, an internal matter.
-func (t *Tx) Event(source, kind, info, by string) { t.events.note(t.Now, source, kind, info, by) }
+func (t *Tx) Event(source, kind, info, by string) { t.events.Note(t.Now, source, kind, info, by) }
 
 // BeginCustomer creates the root view of a new customer and makes the record one of that customer.
 func (t *Tx) BeginCustomer(c belfry.Customer) {
@@ -25,7 +27,7 @@ func (t *Tx) ApplyUnstored(kind string) error {
 			docs = append(docs, d)
 		}
 	}
-	t.rec.Docs, t.events, t.audit = nil, events{}, auditTrail{}
+	t.rec.Docs, t.events, t.audit = nil, history.Events{}, audit.Trail{}
 	return t.seq.cfg.Tree.Apply(&belfry.Record{Docs: docs})
 }
 
@@ -36,7 +38,7 @@ func (s *Sequencer) Internal(info string, at belfry.Time) error {
 		if at == 0 || at > t.Now {
 			at = t.Now
 		}
-		t.eachTenant(func(_ *meta.Tenant, o *other) { o.events.note(at, "system", "internal", info, "") })
+		t.eachTenant(func(_ *meta.Tenant, o *other) { o.events.Note(at, "system", "internal", info, "") })
 		return nil
 	}})
 }
@@ -46,7 +48,7 @@ func (s *Sequencer) Reloaded(info func(belfry.CustomerID) string) error {
 	by := &belfry.Actor{Via: belfry.ViaSignal}
 	return s.Do(&Command{Alone: true, Urgent: true, By: by, Decide: func(t *Tx) error {
 		t.eachTenant(func(e *meta.Tenant, o *other) {
-			o.changed(t, "system", "internal", Change{Kind: KindConfiguration, Action: "reloaded", Info: info(e.ID)})
+			o.changed(t, "system", "internal", audit.Change{Kind: audit.KindConfiguration, Action: "reloaded", Info: info(e.ID)})
 		})
 		return nil
 	}})

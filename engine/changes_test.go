@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/audit"
 	"belfry/engine/enginetest"
 	"belfry/intake"
 )
@@ -108,7 +109,7 @@ func TestConfigurationLists(t *testing.T) {
 			t.Errorf("%s: %d events", what, len(list))
 		}
 		for _, text := range list {
-			if len(text) > 2*engine.ListSize+100 || !strings.HasPrefix(text, "ann: ") {
+			if len(text) > 2*audit.ListSize+100 || !strings.HasPrefix(text, "ann: ") {
 				t.Errorf("%s: an event of %d bytes: %.200s", what, len(text), text)
 			}
 		}

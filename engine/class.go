@@ -1,22 +1,14 @@
 package engine
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/engine/audit"
 	"belfry/meta"
-)
-
-// Results of PutClass, PutPicture and PutPolicy.
-const (
-	classCreated   = "created"
-	classUpdated   = "updated"
-	classUnchanged = "unchanged"
 )
 
 // maxClasses is how many classes a customer may define.
@@ -43,15 +35,15 @@ func (t *Tx) putClass(who Sender, def *catalog.Class) (result string, l catalog.
 	if cell != nil {
 		l.Objects = cell.Objects()
 	}
-	result = classCreated
+	result = resultCreated
 	if c := t.Find().Class(def.Name); c != nil {
 		if err := next.Follows(c.Def); err != nil {
 			return "", l, "", asParameter(err)
 		}
 		l.Class = next.After(c.Def)
-		result = classUpdated
-		if cell != nil && cell.Own && sameJSON(l.Class, cell.Def) {
-			return classUnchanged, l, "class " + def.Name, nil // an earlier request may have been interrupted
+		result = resultUpdated
+		if cell != nil && cell.Own && audit.Same(l.Class, cell.Def) {
+			return resultUnchanged, l, "class " + def.Name, nil // an earlier request may have been interrupted
 		}
 	}
 	if t.Tenant.CountClasses() >= maxClasses && (cell == nil || !cell.Own || cell.Def.Inferred) {
@@ -85,13 +77,6 @@ func asParameter(err error) error {
 	return err
 }
 
-// sameJSON reports whether two definitions have the same JSON.
-func sameJSON(a, b any) bool {
-	x, errA := json.Marshal(a)
-	y, errB := json.Marshal(b)
-	return errA == nil && errB == nil && bytes.Equal(x, y)
-}
-
 var errNoClass = errors.New("no such class")
 
 // DeleteClass removes the customer's own definition of a class.
@@ -110,17 +95,6 @@ func (d Definitions) DeleteClass(who Sender, name string, r Repeat) error {
 		return err
 	}
 	return d.seq.reassessAll(who.Customer, []string{rest})
-}
-
-// encodeJSON renders a definition.
-func encodeJSON(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(err) // definitions hold nothing that JSON cannot express
-	}
-	return b.Bytes()
 }
 
 // deleteClass removes a definition that is not needed: no object has the class, or the definition of the catalog fits them.
@@ -147,7 +121,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 		t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
 		rest = t.evaluateClass(name)
 	}
-	t.definitionChanged(belfry.DocClass, name, ActionRemoved, "", cell.Def, nil)
+	t.definitionChanged(belfry.DocClass, name, audit.ActionRemoved, "", cell.Def, nil)
 	return rest, nil
 }
 

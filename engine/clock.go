@@ -193,7 +193,7 @@ func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
 			at = stale
 		}
 		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.Now)
-		t.begin()
+		t.newMoment()
 		t.apply(i, next, c, at)
 	}
 }

@@ -5,3 +5,10 @@ type Definitions struct{ seq *Sequencer }
 
 // Definitions returns the commands about definitions.
 func (s *Sequencer) Definitions() Definitions { return Definitions{s} }
+
+// Results of PutClass, PutPicture and PutPolicy.
+const (
+	resultCreated   = "created"
+	resultUpdated   = "updated"
+	resultUnchanged = "unchanged"
+)

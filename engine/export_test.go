@@ -8,25 +8,24 @@ import (
 	"belfry/status"
 )
 
-// What the tests in package engine_test need of the inside.
+// Exported for the tests in package engine_test.
 
 const (
-	ActKeyed       = actKeyed
-	ActWhole       = actWhole
-	ClassUnchanged = classUnchanged
-	ListSize       = listSize
-	MaxClasses     = maxClasses
-	MaxOnItem      = maxOnItem
-	MaxPolicies    = maxPolicies
-	RoundRows      = roundRows
-	TickItems      = tickItems
-	TurnItems      = turnItems
+	ActKeyed        = actKeyed
+	ActWhole        = actWhole
+	ResultUnchanged = resultUnchanged
+	MaxClasses      = maxClasses
+	MaxOnItem       = maxOnItem
+	MaxPolicies     = maxPolicies
+	RoundRows       = roundRows
+	TickItems       = tickItems
+	TurnItems       = turnItems
 )
 
 // SettledMode is settledMode.
 func SettledMode(n *meta.Node) belfry.Mode { return settledMode(n) }
 
-// Cut takes a list apart where names may have bars in them.
+// Cut splits a list of items; names may contain bars.
 func Cut(items string, names []string) []string {
 	barred := &parts{}
 	for _, name := range names {
@@ -35,8 +34,8 @@ func Cut(items string, names []string) []string {
 	return cut(items, barred)
 }
 
-// Settle is settle.
-func (a *Action) Settle(who Sender, now belfry.Time) error { return a.settle(who, now) }
+// ResolveTimes is resolveTimes.
+func (a *Action) ResolveTimes(who Sender, now belfry.Time) error { return a.resolveTimes(who, now) }
 
 // ArrivalClock is arrivalClock.
 type ArrivalClock struct{ clock arrivalClock }
@@ -44,10 +43,10 @@ type ArrivalClock struct{ clock arrivalClock }
 // At is at.
 func (a *ArrivalClock) At(now time.Time) belfry.Time { return a.clock.at(now) }
 
-// Cfg is what the sequencer was made with, to be changed.
+// Cfg returns the configuration, which a test may change.
 func (s *Sequencer) Cfg() *Config { return &s.cfg }
 
-// Wake tells that there is something to take.
+// Wake receives when a command has been queued.
 func (s *Sequencer) Wake() <-chan struct{} { return s.wake }
 
 // Take picks the commands of the next round.
@@ -56,7 +55,7 @@ func (s *Sequencer) Take() []*Command { return s.nextRound() }
 // Round decides the commands of a round.
 func (s *Sequencer) Round(commands []*Command) { s.round(commands) }
 
-// Queued is how many commands wait.
+// Queued counts the queued commands.
 func (s *Sequencer) Queued() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,43 +65,43 @@ func (s *Sequencer) Queued() (n int) {
 	return n
 }
 
-// Listen is what Run begins with.
+// Listen is startClock.
 func (s *Sequencer) Listen() { s.startClock() }
 
-// Due is how long it is until something is due.
+// Due returns the time until the next item is due.
 func (s *Sequencer) Due(now belfry.Time) (time.Duration, bool) { return s.clock.wait(now) }
 
-// Ticking tells whether something is due.
+// Ticking reports whether an item is due.
 func (s *Sequencer) Ticking(now belfry.Time) bool {
 	_, some := s.clock.wait(s.Now())
 	return some && s.clock.entries[0].at <= now
 }
 
-// Tick lets happen what is due.
+// Tick is tick.
 func (s *Sequencer) Tick() bool { return s.tick() }
 
-// WatchClock finds out whether the clock was set.
+// WatchClock is watchClock.
 func (s *Sequencer) WatchClock() { s.watchClock() }
 
-// SetClock tells that the clock was set.
+// SetClock is stepped.
 func (s *Sequencer) SetClock(by time.Duration, now time.Time) { s.stepped(by, now) }
 
-// SetRead says when the clock was read last.
+// SetRead sets when the clock was last read.
 func (s *Sequencer) SetRead(at time.Time, passed time.Duration) { s.read, s.passed = at, passed }
 
-// ForgetDay lets Config.Keep be asked again.
+// ForgetDay makes the next command call Config.Keep.
 func (s *Sequencer) ForgetDay() { s.keptDay = -1 }
 
 // SetTurn sets Config.Turn.
 func (s *Sequencer) SetTurn(items int) { s.turn = items }
 
-// Behind lists customers of whom windows and moves have left something; Claim gives it, and ReassessAll does it.
+// Behind lists the customers with queued reassessments and marks them busy.
 func (s *Sequencer) Behind() []belfry.CustomerID { return s.behind.begin() }
 
-// Claim is part of Behind.
+// Claim takes the queued reassessments of a customer.
 func (s *Sequencer) Claim(c belfry.CustomerID) []string { return s.behind.claim(c) }
 
-// ReassessAll is part of Behind.
+// ReassessAll is reassessAll.
 func (s *Sequencer) ReassessAll(c belfry.CustomerID, list []string) error {
 	return s.reassessAll(c, list)
 }

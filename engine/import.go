@@ -5,6 +5,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/engine/audit"
 	"belfry/meta"
 )
 
@@ -62,7 +63,7 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 	cat := t.seq.cfg.Tree.Catalog()
 	var changed []*catalog.Class
 	var texts []string
-	var fields [][]Field
+	var fields [][]audit.Field
 	for _, def := range defs {
 		now := cat.Class(def.Name)
 		if now != nil {
@@ -70,16 +71,16 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 				out.fault(def.Name, err)
 				continue
 			}
-			if def = def.After(now); sameJSON(def, now) {
+			if def = def.After(now); audit.Same(def, now) {
 				continue
 			}
 		}
 		text := "class " + def.Name + " imported"
 		if now != nil {
-			text += definitionChange(encodeJSON(now), encodeJSON(def))
+			text += audit.DefinitionText(now, def)
 		}
 		t.Put(belfry.DocClass, 0, def.Name, def)
-		fields = append(fields, Differences(orNil(now), def))
+		fields = append(fields, audit.Differences(orNil(now), def))
 		changed, texts = append(changed, def), append(texts, text)
 		out.Changed = append(out.Changed, def.Name)
 	}
@@ -89,7 +90,7 @@ func (t *Tx) importClasses(defs []*catalog.Class, out *Imported) {
 			if cell := e.Class(def.Name); cell != nil && cell.Own {
 				info += t.dropInferred(e, cell, def, out)
 			}
-			o.changed(t, "configuration", "configuration", Change{Kind: belfry.DocClass, Name: def.Name, Action: ActionImported, Fields: fields[i], Info: info})
+			o.changed(t, "configuration", "configuration", audit.Change{Kind: belfry.DocClass, Name: def.Name, Action: audit.ActionImported, Fields: fields[i], Info: info})
 		}
 	})
 }
@@ -120,48 +121,28 @@ func (d Definitions) ImportPackages(types []*catalog.PackageType) (out Imported,
 
 func (t *Tx) importPackages(types []*catalog.PackageType, out *Imported) {
 	cat := t.seq.cfg.Tree.Catalog()
-	var changes []Change
+	var changes []audit.Change
 	for _, pt := range types {
 		if err := cat.CheckPackage(pt); err != nil {
 			out.fault(pt.Name, err)
 			continue
 		}
-		if now := cat.Package(pt.Name); now != nil && sameJSON(pt, now) {
+		if now := cat.Package(pt.Name); now != nil && audit.Same(pt, now) {
 			continue
 		}
 		text := "package " + pt.Name + " imported"
 		if now := cat.Package(pt.Name); now != nil {
-			text += definitionChange(encodeJSON(now), encodeJSON(pt))
+			text += audit.DefinitionText(now, pt)
 		}
 		t.Put(belfry.DocPackage, 0, pt.Name, pt)
 		out.Changed = append(out.Changed, pt.Name)
-		changes = append(changes, Change{Kind: belfry.DocPackage, Name: pt.Name, Action: ActionImported, Fields: Differences(orNil(cat.Package(pt.Name)), pt), Info: text})
+		changes = append(changes, audit.Change{Kind: belfry.DocPackage, Name: pt.Name, Action: audit.ActionImported, Fields: audit.Differences(orNil(cat.Package(pt.Name)), pt), Info: text})
 	}
 	t.eachTenant(func(_ *meta.Tenant, o *other) {
 		for _, c := range changes {
 			o.changed(t, "configuration", "configuration", c)
 		}
 	})
-}
-
-// eachTenant adds events and rows of the audit trail to every customer, in one record.
-func (t *Tx) eachTenant(f func(*meta.Tenant, *other)) {
-	for _, c := range t.seq.cfg.Tree.Access().Customers() {
-		e := t.seq.cfg.Tree.Tenant(c.ID)
-		t.writeInTenant(e, func(o *other) { f(e, o) })
-	}
-}
-
-// writeInTenant adds events and rows of the audit trail to another customer than that of the record.
-func (t *Tx) writeInTenant(e *meta.Tenant, f func(*other)) {
-	var o other
-	f(&o)
-	for _, b := range []*belfry.Batch{o.events.batch(), o.audit.batch(t.Now)} {
-		if b != nil {
-			b.Customer, b.FirstID = e.ID, t.s.rowIDs(e, b.Len())
-			t.rec.Batches = append(t.rec.Batches, b)
-		}
-	}
 }
 
 // importer is the service when it reads files.

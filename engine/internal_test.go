@@ -8,22 +8,22 @@ import (
 	"belfry/engine/enginetest"
 )
 
-// moody is a journal that fails at the second append of each pair.
-type moody struct {
+// flaky is a journal that fails at the second append of each pair.
+type flaky struct {
 	enginetest.Memory
 	appends int
 }
 
-func (j *moody) Append(payloads ...[]byte) (belfry.Position, error) {
+func (j *flaky) Append(payloads ...[]byte) (belfry.Position, error) {
 	if j.appends++; j.appends%2 == 0 {
 		return 0, errors.New("no")
 	}
 	return j.Memory.Append(payloads...)
 }
 
-// An event about the service reaches all customers or none, so that who tries again tells nobody twice.
+// An event about the service reaches all customers or none, so that a retry writes it only once for each.
 func TestInternalOnce(t *testing.T) {
-	j := &moody{}
+	j := &flaky{}
 	b := newBenchOn(t, j)
 	for _, name := range []string{"one", "two", "three"} {
 		if _, err := b.CreateCustomer(name, "test"); err != nil { // every second attempt fails

@@ -116,8 +116,8 @@ func (t *Tx) updateParent(n *meta.Node, from belfry.Status, at belfry.Time) {
 	p := &t.s.drafts[i]
 	p.counts[from]--
 	p.counts[to]++
-	t.begin()
-	t.showed(i, n, from)
+	t.newMoment()
+	t.noteChanged(i, n, from)
 	t.rollUp(i, at)
 }
 
@@ -128,7 +128,7 @@ func (t *Tx) applyModeInside(n *meta.Node, around belfry.Mode, how modeChange) {
 	if mode == t.s.drafts[i].state.Mode && !how.whole {
 		return // nothing inside changes either
 	}
-	t.left--
+	t.itemsLeft--
 	t.eachInside(n, func(c *meta.Node) {
 		from := t.s.drafts[t.s.draft(c)].state.Status
 		t.applyModeInside(c, mode, how)
@@ -208,18 +208,14 @@ func (t *Tx) managed(n *meta.Node, info, by string) (rest string) {
 // filled in afterwards by complete. If an alarm reports a change in between, the event keeps the status before that alarm, so
 // that each change is reported once.
 func (t *Tx) manageEvent(n *meta.Node, at belfry.Time, info, by string) (complete func()) {
-	was := t.s.drafts[t.s.draft(n)].state.Status
-	i := len(t.events.times)
-	t.events.add(event{
-		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(was), previous: int64(was), info: info, user: by,
-	})
+	i := t.events.Manage(n, at, t.s.drafts[t.s.draft(n)].state.Status, info, by)
 	if t.pendingManage == nil {
 		t.pendingManage = map[belfry.ID]int{}
 	}
 	t.pendingManage[n.ID] = i
 	return func() {
 		if at, ok := t.pendingManage[n.ID]; ok && at == i {
-			t.events.status[i] = int64(t.s.drafts[t.s.draft(n)].state.Status)
+			t.events.SetStatus(i, t.s.drafts[t.s.draft(n)].state.Status)
 			delete(t.pendingManage, n.ID)
 		}
 	}

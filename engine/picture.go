@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"belfry"
+	"belfry/engine/audit"
+	"belfry/engine/picture"
 )
 
 // Limits of pictures. They are stored in the journal and in the metadata database.
@@ -21,14 +23,14 @@ func ReadPicture(who Sender, name string, image []byte) (*belfry.Picture, error)
 	if bad := CheckName("name", name); bad != nil {
 		return nil, belfry.Errorf(belfry.BadParameter, "picture: %s", bad.Message)
 	}
-	kind, err := readImage(image)
+	h, err := picture.ReadHeader(image)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(image) // in the goroutine of the request
 	return &belfry.Picture{
-		Name: name, Type: kind.mediaType, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
-		Width: kind.width, Height: kind.height, Creator: who.Name,
+		Name: name, Type: h.Type, Hash: hex.EncodeToString(sum[:]), Size: int64(len(image)),
+		Width: h.Width, Height: h.Height, Creator: who.Name,
 	}, nil
 }
 
@@ -38,7 +40,7 @@ func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) 
 		result, err = t.putPicture(who, next, image)
 		return err
 	}})
-	if result == classUnchanged {
+	if result == resultUnchanged {
 		next = d.seq.cfg.Tree.Documents().Picture(belfry.Whole(who.Customer), next.Name)
 	}
 	return result, next, err
@@ -47,12 +49,12 @@ func (d Definitions) PutPicture(who Sender, next *belfry.Picture, image []byte) 
 func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result string, err error) {
 	was := t.Tenant.Picture(next.Name)
 	if was != nil && was.Hash == next.Hash {
-		return classUnchanged, nil
+		return resultUnchanged, nil
 	}
 	count, size := t.Tenant.PicturesSize()
-	result = classCreated
+	result = resultCreated
 	if was != nil {
-		count, size, result = count-1, size-was.Size, classUpdated
+		count, size, result = count-1, size-was.Size, resultUpdated
 	}
 	switch {
 	case count >= maxPictures:
@@ -71,7 +73,7 @@ func (t *Tx) putPicture(who Sender, next *belfry.Picture, image []byte) (result 
 	if was != nil {
 		text += pictureText(was) + " -> "
 	}
-	t.Changed(Change{Kind: belfry.DocPicture, Name: next.Name, Action: actionOf(result), Fields: Differences(orNil(was), next), Info: text + pictureText(next)})
+	t.Changed(audit.Change{Kind: belfry.DocPicture, Name: next.Name, Action: actionOf(result), Fields: audit.Differences(orNil(was), next), Info: text + pictureText(next)})
 	return result, nil
 }
 
@@ -98,7 +100,7 @@ func (d Definitions) DeletePicture(who Sender, name string, r Repeat) error {
 		}
 		t.Document(belfry.Doc{Kind: belfry.DocPicture, Customer: t.Tenant.ID, Name: name})
 		t.dropImage(p)
-		t.Changed(Change{Kind: belfry.DocPicture, Name: name, Action: ActionRemoved, Fields: Differences(p, nil), Info: "picture " + name + " removed, was " + pictureText(p)})
+		t.Changed(audit.Change{Kind: belfry.DocPicture, Name: name, Action: audit.ActionRemoved, Fields: audit.Differences(p, nil), Info: "picture " + name + " removed, was " + pictureText(p)})
 		t.Reply(who, r, r.Done)
 		return nil
 	}})

@@ -8,6 +8,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/engine/audit"
 	"belfry/meta"
 	"belfry/status/calendar"
 )
@@ -117,8 +118,8 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 		return "", nil, err
 	}
 	was := t.Tenant.Policy(next.Name)
-	if was != nil && was.On == next.On && sameJSON(was.Policy, next.Policy) {
-		return classUnchanged, []string{reassessItem(next.On)}, nil // an earlier request may have been interrupted
+	if was != nil && was.On == next.On && audit.Same(was.Policy, next.Policy) {
+		return resultUnchanged, []string{reassessItem(next.On)}, nil // an earlier request may have been interrupted
 	}
 	there := t.Tenant.PoliciesOn(next.On)
 	if len(there) >= maxOnItem && (was == nil || was.On != next.On) {
@@ -131,8 +132,8 @@ func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []str
 				o.Name, both, next.Kind, belfry.Clip(next.Item))
 		}
 	}
-	if result = classUpdated; was == nil {
-		if result = classCreated; t.Tenant.CountPolicies() >= maxPolicies {
+	if result = resultUpdated; was == nil {
+		if result = resultCreated; t.Tenant.CountPolicies() >= maxPolicies {
 			return "", nil, belfry.Errorf(belfry.BadParameter, "there are %d policies already, as many as are allowed; remove some", maxPolicies)
 		}
 	}
@@ -221,7 +222,7 @@ func (d Definitions) DeletePolicy(who Sender, name string, r Repeat) error {
 		}
 		t.dropPolicy(p)
 		rest = t.policyChanged(p, nil)
-		t.definitionChanged(belfry.DocPolicy, name, ActionRemoved, "", p.Policy, nil)
+		t.definitionChanged(belfry.DocPolicy, name, audit.ActionRemoved, "", p.Policy, nil)
 		t.Reply(who, r, r.Done)
 		return nil
 	}})
@@ -249,8 +250,8 @@ func (t *Tx) removePolicies(n *meta.Node) {
 	for _, p := range list {
 		names = append(names, p.Name)
 		t.dropPolicy(p)
-		t.Audit(Change{
-			Kind: belfry.DocPolicy, Name: p.Name, Action: ActionRemoved, Fields: Differences(p.Policy, nil),
+		t.Audit(audit.Change{
+			Kind: belfry.DocPolicy, Name: p.Name, Action: audit.ActionRemoved, Fields: audit.Differences(p.Policy, nil),
 			Info: fmt.Sprintf("policy %s removed, with %s %s", p.Name, n.Kind, n.Name),
 		})
 	}

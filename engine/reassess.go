@@ -63,7 +63,7 @@ func (t *Tx) evaluatePlace(id belfry.ID, content bool) (rest string) {
 func reassessItem(id belfry.ID) string { return itemMark + strconv.FormatUint(uint64(id), 10) }
 
 // tooMuchIn reports whether an item has more items inside than may still be changed in this record.
-func (t *Tx) tooMuchIn(n *meta.Node) bool { return holdsMore(n, max(t.left, 0)) < 0 }
+func (t *Tx) tooMuchIn(n *meta.Node) bool { return holdsMore(n, max(t.itemsLeft, 0)) < 0 }
 
 // holdsMore subtracts the number of items inside an item from left, and stops below 0.
 func holdsMore(n *meta.Node, left int) int {
@@ -75,7 +75,7 @@ func holdsMore(n *meta.Node, left int) int {
 }
 
 // evaluateLater adds a mark for an evaluation.
-func (t *Tx) evaluateLater(what string) string { return t.mark(what, "") }
+func (t *Tx) evaluateLater(what string) string { return t.addMark(what, "") }
 
 // applyModeLater adds a mark for a change of mode inside an item.
 func (t *Tx) applyModeLater(c modeChange) string {
@@ -83,11 +83,11 @@ func (t *Tx) applyModeLater(c modeChange) string {
 	if c.moved {
 		how = "moved"
 	}
-	return t.mark(modeMark+strconv.FormatUint(uint64(c.top.ID), 10), " "+how+" "+c.by)
+	return t.addMark(modeMark+strconv.FormatUint(uint64(c.top.ID), 10), " "+how+" "+c.by)
 }
 
-// mark adds a mark to the record. Its text differs from that of an earlier mark of the same name, also one of an earlier process.
-func (t *Tx) mark(what, how string) string {
+// addMark adds a mark to the record. Its text differs from that of an earlier mark of the same name, also one of an earlier process.
+func (t *Tx) addMark(what, how string) string {
 	before := t.Tenant.Reassessment(what)
 	text := before
 	for text == before {

@@ -107,7 +107,7 @@ func TestReassessAfterCrash(t *testing.T) {
 		t.Fatal("the journal failed unnoticed")
 	}
 	j.left.Store(0)
-	if result, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, diskAt(80))); err != nil || result != engine.ClassUnchanged {
+	if result, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, diskAt(80))); err != nil || result != engine.ResultUnchanged {
 		t.Fatalf("%s, %v", result, err)
 	}
 	if got := b.showing(belfry.OK); got != manyDisks {

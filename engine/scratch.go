@@ -2,6 +2,7 @@ package engine
 
 import (
 	"belfry"
+	"belfry/engine/audit"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -37,9 +38,9 @@ type scratch struct {
 	marked bool        // the round has added a mark
 	left   []unsettled // by windows and moves, to be queued when the round is committed
 
-	moment uint32 // counter, see Tx.begin
+	moment uint32 // counter, see Tx.newMoment
 
-	changes []itemChange // memory for those of the next turn
+	changes []audit.ItemChange // memory for those of the next turn
 
 	wake []*meta.Node // to be scheduled again, besides items with a new state
 
@@ -56,7 +57,7 @@ type draft struct {
 	moved  *meta.Node    // the last item in the view that changed its status
 	left   *meta.Node    // the item in the view that had the worst status of all that changed at the moment
 	worst  belfry.Status // its status before
-	moment uint32        // see Tx.begin
+	moment uint32        // see Tx.newMoment
 	cause  *meta.Node    // reason named by the last alarm of a view
 
 	in *belfry.Record // the last record with the state
@@ -108,7 +109,7 @@ func (s *scratch) reset(t *meta.Tree) {
 }
 
 // keepRoom keeps the memory of changes that have been written for the next turn.
-func (s *scratch) keepRoom(used []itemChange) {
+func (s *scratch) keepRoom(used []audit.ItemChange) {
 	const large = 1024
 	if cap(used) > large {
 		used = nil

@@ -102,7 +102,7 @@ type Sequencer struct {
 	since        atomic.Int64  // clock.since, for other goroutines
 	classRules   rulebook
 	policyScopes policyScopes
-	marks        int // number of marks made, see Tx.mark
+	marks        int // number of marks made, see Tx.addMark
 	turn         int // see Config.Turn
 
 	mu        sync.Mutex

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/engine/audit"
 	"belfry/meta"
 )
 
@@ -23,12 +24,12 @@ func (d Definitions) PutSettings(who Sender, c belfry.CustomerID, settings map[s
 			switch {
 			case next == nil && set:
 				t.Document(belfry.Doc{Kind: belfry.DocSetting, Customer: c, Name: name})
-				changed = append(changed, fmt.Sprintf("%s: %s -> default", name, shownValue(before[name])))
-				t.auditSetting(name, ActionRemoved, Field{"value", quoted(before[name]), ""})
+				changed = append(changed, fmt.Sprintf("%s: %s -> default", name, audit.Shown(before[name])))
+				t.auditSetting(name, audit.ActionRemoved, audit.Field{Name: "value", Before: audit.Quoted(before[name])})
 			case next != nil && (!set || was != *next):
 				t.Put(belfry.DocSetting, c, name, *next)
-				changed = append(changed, fmt.Sprintf("%s: %s -> %s", name, shownValue(before[name]), shownValue(*next)))
-				t.auditSetting(name, ActionChanged, TextField("value", before[name], *next, false))
+				changed = append(changed, fmt.Sprintf("%s: %s -> %s", name, audit.Shown(before[name]), audit.Shown(*next)))
+				t.auditSetting(name, audit.ActionChanged, audit.TextField("value", before[name], *next, false))
 			}
 		}
 		if len(changed) > 0 {
@@ -39,8 +40,8 @@ func (d Definitions) PutSettings(who Sender, c belfry.CustomerID, settings map[s
 }
 
 // auditSetting adds a row about a setting to the audit trail.
-func (t *Tx) auditSetting(name, action string, value Field) {
-	t.Audit(Change{Kind: belfry.DocSetting, Name: name, Action: action, Fields: []Field{value}, Info: "setting " + name + " " + action})
+func (t *Tx) auditSetting(name, action string, value audit.Field) {
+	t.Audit(audit.Change{Kind: belfry.DocSetting, Name: name, Action: action, Fields: []audit.Field{value}, Info: "setting " + name + " " + action})
 }
 
 // Zone returns the time zone for times that a customer gives without one.

@@ -24,7 +24,7 @@ func (u Turn) Split() { u.t.maxEvents, u.t.inTurns = TurnEvents, true }
 func (u Turn) LimitEvents(most int) { u.t.maxEvents = most }
 
 // Full reports whether the turn has reached its limit of events.
-func (u Turn) Full() bool { return u.t.maxEvents > 0 && u.t.events.above >= u.t.maxEvents }
+func (u Turn) Full() bool { return u.t.maxEvents > 0 && u.t.events.Above() >= u.t.maxEvents }
 
 // NextRow reports whether another undecided row fits into the turn, and counts it.
 func (u Turn) NextRow() bool {
@@ -43,7 +43,7 @@ func (u Turn) Expect(rows, parts int) {
 	u.t.rec.States = slices.Grow(u.t.rec.States, rows)
 	u.t.s.made = slices.Grow(u.t.s.made, rows)
 	u.t.s.drafts = slices.Grow(u.t.s.drafts, rows)
-	u.t.events.grow(rows)
+	u.t.events.Grow(rows)
 }
 
 // mostExpected limits what Expect allocates for a body that is one record, since most of its rows may be wrong.

@@ -5,6 +5,8 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/engine/audit"
+	"belfry/engine/history"
 	"belfry/meta"
 	"belfry/status"
 )
@@ -18,19 +20,19 @@ type Tx struct {
 	rec           belfry.Record
 	items         map[belfry.ID]int // index in the record of the last change of an item
 	docs          map[docName]int   // index of a document
-	events        events
+	events        history.Events
 	lastReason    alarmReason
 	pendingManage map[belfry.ID]int // manage events whose status is not final yet, see manageEvent
-	history       history
+	history       history.Changes
 	rollups       *rollupQueue  // non-nil while roll-ups are deferred
-	left          int           // budget of items that may still be changed as a consequence in this record
+	itemsLeft     int           // budget of items that may still be changed as a consequence in this record
 	By            *belfry.Actor // sender of the current row, or of the change
-	audit         auditTrail
-	changes       []itemChange  // of the configuration, to become events
-	defined       []classChange // of classes, by rows
-	maxEvents     int           // events after which rows wait for another turn; 0: none do
-	inTurns       bool          // open rows wait, too, when there are many
-	openDone      int           // open rows that have been decided
+	audit         audit.Trail
+	changes       []audit.ItemChange // of the configuration, to become events
+	defined       []classChange      // of classes, by rows
+	maxEvents     int                // events after which rows wait for another turn; 0: none do
+	inTurns       bool               // open rows wait, too, when there are many
+	openDone      int                // open rows that have been decided
 
 	Limited bool         // to the content of roots
 	roots   []*meta.Node // see limit
@@ -40,17 +42,17 @@ func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 	now := s.Now()
 	return &Tx{
 		seq: s, s: &s.scratch, Tenant: s.cfg.Tree.Tenant(c), Now: now,
-		rec: belfry.Record{Time: now, Customer: c}, left: s.turn, changes: s.scratch.changes[:0],
+		rec: belfry.Record{Time: now, Customer: c}, itemsLeft: s.turn, changes: s.scratch.changes[:0],
 	}
 }
 
 // record completes the record; nil if nothing changed.
 func (t *Tx) record() *belfry.Record {
 	before := t.emitChanges()
-	if b := t.events.batch(); b != nil {
+	if b := t.events.Batch(); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
-	if b := t.audit.batch(t.Now); b != nil {
+	if b := t.audit.Batch(t.Now); b != nil {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
 	t.encodeClasses()
@@ -72,7 +74,7 @@ func (t *Tx) record() *belfry.Record {
 // finishHistory adds the changes that no alarm reports, once the events of the command have their ids; before is the number
 // of events inserted ahead of the others.
 func (t *Tx) finishHistory(before int) {
-	if len(t.history.times) == 0 {
+	if t.history.Len() == 0 {
 		return
 	}
 	events := belfry.RowID(0)
@@ -81,11 +83,11 @@ func (t *Tx) finishHistory(before int) {
 			events = b.FirstID
 		}
 	}
-	first := t.s.rowIDs(t.Tenant, len(t.history.times))
+	first := t.s.rowIDs(t.Tenant, t.history.Len())
 	if events == 0 {
 		events = first
 	}
-	b := t.history.batch(events + belfry.RowID(before))
+	b := t.history.Batch(events + belfry.RowID(before))
 	b.Customer, b.FirstID = t.rec.Customer, first
 	t.rec.Batches = append(t.rec.Batches, b)
 }
@@ -245,7 +247,7 @@ func (t *Tx) Remove(n *meta.Node) {
 	t.keepInside(t.Parent(n))
 	from := len(t.changes)
 	t.removeAll(n, false)
-	t.removed(from)
+	audit.RemovedTogether(t.changes[from:])
 	if n.Kind != belfry.KindElement {
 		t.recount(t.Parent(n), n, t.s.drafts[t.s.draft(n)].state.Status, -1)
 	}
@@ -280,7 +282,7 @@ func (t *Tx) removeAll(n *meta.Node, trial bool) {
 	it := t.Current(n)
 	it.Removed = t.Now
 	t.set(it)
-	t.changed(itemChange{node: n, what: ActionRemoved})
+	t.changed(audit.ItemChange{Node: n, Action: audit.ActionRemoved})
 	if n.Kind == belfry.KindObject {
 		t.s.objectN[n.Customer]--
 	} else {
@@ -298,8 +300,8 @@ func (t *Tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	if by > 0 {
 		s = belfry.Unknown // it had shown nothing here
 	}
-	t.begin()
-	t.showed(i, n, s)
+	t.newMoment()
+	t.noteChanged(i, n, s)
 	t.rollUp(i, t.Now)
 }
 
@@ -388,7 +390,7 @@ func (t *Tx) Input(n *meta.Node, in status.Input) {
 	if next.LastSeen < d.state.LastSeen { // its deadline has moved forward
 		t.s.wake = append(t.s.wake, n)
 	}
-	t.begin()
+	t.newMoment()
 	t.apply(i, next, c, in.Time)
 }
 
@@ -412,7 +414,7 @@ func (t *Tx) apply(i int, next belfry.State, c status.Change, at belfry.Time) {
 		p := &t.s.drafts[i]
 		p.counts[c.From]--
 		p.counts[next.Status]++
-		t.showed(i, node, c.From)
+		t.noteChanged(i, node, c.From)
 		if t.rollups != nil {
 			t.enqueueRollup(parent, at)
 			return
@@ -443,16 +445,23 @@ func (t *Tx) recordState(n *meta.Node, s belfry.State) {
 func (t *Tx) emitEvents(n *meta.Node, s belfry.State, c status.Change, at belfry.Time, by string) {
 	if c.Alarm {
 		if i, ok := t.pendingManage[n.ID]; ok && c.Moved {
-			t.events.status[i] = int64(c.From)
+			t.events.SetStatus(i, c.From)
 			delete(t.pendingManage, n.ID)
 		}
-		why := t.why(n, &s, c.From)
+		why := t.alarmText(n, &s, c.From)
 		if n.Kind == belfry.KindObject && why == "" && c.Recovered(&s) {
 			why = cmp.Or(c.Ended, s.StatusName())
 		}
-		t.events.alarm(n, at, s.Status, c.From, why)
+		t.events.Alarm(n, at, s.Status, c.From, why)
 	}
 	if c.Cleared != "" {
-		t.events.about(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, by)
+		t.events.About(n, at, "acknowledge", s, "acknowledgment ended: "+c.Cleared, by)
+	}
+}
+
+// recordHistory records the changes of a state that no alarm reports. It is called after the alarm, if there is one.
+func (t *Tx) recordHistory(n *meta.Node, prev, next *belfry.State, alarm bool, at belfry.Time) {
+	if f := status.Unreported(prev, next, alarm, at); f != 0 {
+		t.history.Add(n.ID, next, f, at, t.events.Len())
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/engine"
+	"belfry/engine/audit"
 	"belfry/meta"
 )
 
@@ -201,7 +201,7 @@ func exported(n *meta.Node, q *catalog.Question) string {
 	case v == "":
 		return q.Default
 	case q.Secret || meta.Sealed(v):
-		return engine.Hidden
+		return audit.Hidden
 	}
 	return v
 }

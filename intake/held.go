@@ -35,19 +35,13 @@ type HeldMemory struct {
 	by   map[belfry.CustomerID]int64
 }
 
-// fewHeld is the part of the memory up to which a customer counts as one with small bodies.
-const fewHeld = 64
-
-// grow books bytes to a customer, if neither all customers together get more than limit nor this one more than half. A
-// quarter is added for customers with small bodies, so that they find room beside two that have taken their halves.
+// grow counts bytes for a customer, unless that exceeds the limit, see belfry.SharedLimit.
 func (h *HeldMemory) grow(c belfry.CustomerID, bytes, limit int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	own, most := h.by[c]+bytes, limit
-	if own <= limit/fewHeld {
-		most += limit / 4
-	}
-	if h.used+bytes > most || own > limit/2 {
+	own := h.by[c] + bytes
+	one, all := belfry.SharedLimit(limit, own)
+	if own > one || h.used+bytes > all {
 		return false
 	}
 	if h.by == nil {

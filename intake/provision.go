@@ -8,6 +8,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/engine"
+	"belfry/engine/audit"
 	"belfry/meta"
 )
 
@@ -102,7 +103,7 @@ func (b *packageBody) read(p portion) (*chunk, error) {
 func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	for i, q := range b.columns {
 		v := string(cell(fields, i))
-		if q.Secret && v == engine.Hidden || i == b.name { // apply checks the name, with a code of its own
+		if q.Secret && v == audit.Hidden || i == b.name { // apply checks the name, with a code of its own
 			continue
 		}
 		if i != b.view && i != b.resname && !q.Secret && blank([]byte(v)) { // names and secrets are kept as they are

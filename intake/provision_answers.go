@@ -6,7 +6,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
-	"belfry/engine"
+	"belfry/engine/audit"
 	"belfry/meta"
 )
 
@@ -88,9 +88,9 @@ func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[st
 		v := string(cell(fields, i))
 		switch {
 		case notAnswer(b.pt, q.Name):
-		case q.Secret && v == engine.Hidden:
+		case q.Secret && v == audit.Hidden:
 			if answers[q.Name] == "" {
-				return nil, belfry.Rejectf(q.Name, belfry.MissingValue, "%s reads %s, which keeps a secret that was given before, and none was; give the secret itself", q.Name, engine.Hidden)
+				return nil, belfry.Rejectf(q.Name, belfry.MissingValue, "%s reads %s, which keeps a secret that was given before, and none was; give the secret itself", q.Name, audit.Hidden)
 			}
 		case v == "" && (q.Name == "posx" || q.Name == "posy"):
 		case v == "" && q.Required:

@@ -5,6 +5,7 @@ import (
 
 	"belfry"
 	"belfry/engine"
+	"belfry/engine/audit"
 )
 
 // The part of package accounts that tests of the engine need.
@@ -38,7 +39,7 @@ func create(s *engine.Sequencer, name, by string, also func(*engine.Tx)) (c belf
 		c = belfry.Customer{ID: c.ID + 1, Name: name, Created: t.Now}
 		t.Put(belfry.DocCustomer, 0, customerDoc(c.ID), c)
 		t.BeginCustomer(c)
-		t.Changed(engine.Change{Kind: belfry.DocCustomer, Name: name, Action: engine.ActionCreated, Info: "customer " + name + " created"})
+		t.Changed(audit.Change{Kind: belfry.DocCustomer, Name: name, Action: audit.ActionCreated, Info: "customer " + name + " created"})
 		also(t)
 		return nil
 	}})

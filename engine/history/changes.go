@@ -1,15 +1,16 @@
-package engine
+package history
 
 import (
+	"slices"
+
 	"belfry"
-	"belfry/meta"
 	"belfry/status"
 )
 
-// history collects the state changes of one command that no alarm reports: modes, acknowledgments, notes. They become rows of
+// Changes collects the state changes of one command that no alarm reports: modes, acknowledgments, notes. They become rows of
 // belfry.StatusChange, from which the state at a past time is read. It could not be derived from events, because the tree of
 // that time is not stored.
-type history struct {
+type Changes struct {
 	times                                          []belfry.Time
 	items, facets, status, since, mode, quiet, own []int64
 	after                                          []int64 // number of events of the command that come before
@@ -19,14 +20,11 @@ type history struct {
 	lastText string
 }
 
-// recordHistory records the changes of a state that no alarm reports. It is called after the alarm, if there is one.
-func (t *Tx) recordHistory(n *meta.Node, prev, next *belfry.State, alarm bool, at belfry.Time) {
-	if f := status.Unreported(prev, next, alarm, at); f != 0 {
-		t.history.add(n.ID, next, f, at, len(t.events.times))
-	}
-}
+// Len returns the number of rows.
+func (h *Changes) Len() int { return len(h.times) }
 
-func (h *history) add(item belfry.ID, s *belfry.State, f status.Facet, at belfry.Time, after int) {
+// Add adds a change of the facets f; after is the number of events of the command that come before.
+func (h *Changes) Add(item belfry.ID, s *belfry.State, f status.Facet, at belfry.Time, after int) {
 	only := func(facet status.Facet, v int64) int64 {
 		if f&facet == 0 {
 			return belfry.AbsentInt
@@ -66,7 +64,7 @@ func bit(is bool) int64 {
 	return 0
 }
 
-func (h *history) ackText(a *belfry.Ack) string {
+func (h *Changes) ackText(a *belfry.Ack) string {
 	if a != nil && (*a != h.last || h.lastText == "") {
 		h.last, h.lastText = *a, status.AckText(a)
 	}
@@ -76,9 +74,9 @@ func (h *history) ackText(a *belfry.Ack) string {
 	return h.lastText
 }
 
-// batch returns the rows; nil: none. firstEvent is the id of the first event of the command; each row has the id of the event it
+// Batch returns the rows; nil: none. firstEvent is the id of the first event of the command; each row has the id of the event it
 // follows.
-func (h *history) batch(firstEvent belfry.RowID) *belfry.Batch {
+func (h *Changes) Batch(firstEvent belfry.RowID) *belfry.Batch {
 	if len(h.times) == 0 {
 		return nil
 	}
@@ -96,19 +94,19 @@ func (h *history) batch(firstEvent belfry.RowID) *belfry.Batch {
 		{Name: "quiet", Ints: h.quiet},
 		{Name: "own", Ints: h.own},
 	}}
-	b.Columns = append(b.Columns, textColumns(
+	b.Columns = appendTexts(b.Columns,
 		belfry.Column{Name: "info", Texts: h.info},
 		belfry.Column{Name: "management", Texts: h.management},
 		belfry.Column{Name: "ack", Texts: h.ack},
 		belfry.Column{Name: "note", Texts: h.note},
-	)...)
+	)
 	return b
 }
 
-// textColumns drops columns without values.
-func textColumns(columns ...belfry.Column) (some []belfry.Column) {
+// appendTexts appends the columns that have values.
+func appendTexts(some []belfry.Column, columns ...belfry.Column) []belfry.Column {
 	for _, c := range columns {
-		if anyText(c.Texts) {
+		if slices.ContainsFunc(c.Texts, func(s string) bool { return s != "" }) {
 			some = append(some, c)
 		}
 	}

@@ -42,7 +42,7 @@ func (t *Tx) reevaluateMoved(n *meta.Node) func() {
 // reevaluate applies the rules again in a round that may have brought values. The tree shows the values of a round only
 // once it is committed, so objects that received some are evaluated right after it.
 func (t *Tx) reevaluate(n *meta.Node) {
-	t.left--
+	t.itemsLeft--
 	switch {
 	case n.Kind != belfry.KindObject:
 		t.eachInside(n, t.reevaluate)
@@ -95,6 +95,6 @@ func (t *Tx) crossPeriod(n *meta.Node) {
 		at = min(max(w.Since(t.Now), s.Since), t.Now) // not before the last change already reported
 	}
 	next, c := status.SetOffHours(s, off, at, t.Now)
-	t.begin()
+	t.newMoment()
 	t.apply(i, next, c, at)
 }

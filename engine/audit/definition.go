@@ -1,76 +1,70 @@
-package engine
+package audit
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"belfry"
-	"belfry/catalog"
 )
-
-// valueSize is how many bytes of a value an event shows.
-const valueSize = 100
-
-// Hidden is shown instead of a secret; sent back, it keeps the secret.
-const Hidden = "***"
-
-// differences lists the changed details of an item as "host: a -> b", or, if before is nil, those of a new item as "host = b".
-// Secrets are hidden. pt is nil for an object.
-func differences(pt *catalog.PackageType, before, after *belfry.Details) string {
-	var list []string
-	eachDifference(pt, before, after, func(name, was, is string) {
-		if before == nil {
-			list = append(list, name+" = "+shownValue(is))
-		} else {
-			list = append(list, name+": "+shownValue(was)+" -> "+shownValue(is))
-		}
-	})
-	return clipTo(strings.Join(list, ", "), listSize/2)
-}
-
-// hide replaces a secret unless it is empty.
-func hide(secret string) string {
-	if secret == "" {
-		return ""
-	}
-	return Hidden
-}
-
-// shownValue renders a value for an event: short and on one line.
-func shownValue(v string) string {
-	v = clipTo(v, valueSize)
-	if v == "" || strings.ContainsFunc(v, unicode.IsControl) {
-		return strconv.Quote(v)
-	}
-	return v
-}
-
-// clipTo shortens a text to at most that many bytes.
-func clipTo(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "…"
-}
 
 // comparedSize is the largest definition whose changes are listed: no rows are decided meanwhile.
 const comparedSize = 32 << 10
 
-// definitionChange describes the change of a definition, given as JSON, for an event; nil: none.
-func definitionChange(before, after []byte) string {
-	if len(before) > comparedSize || len(after) > comparedSize {
+// Same reports whether two definitions have the same JSON.
+func Same(before, after any) bool {
+	x, errA := json.Marshal(before)
+	y, errB := json.Marshal(after)
+	return errA == nil && errB == nil && bytes.Equal(x, y)
+}
+
+// Differences lists what differs between two values of a document; nil is none. The values of the fields that are named secret are
+// hidden.
+func Differences(before, after any, secret ...string) []Field {
+	was, is := encode(before), encode(after)
+	if len(secret) == 0 && (len(was) > comparedSize || len(is) > comparedSize) { // other customers' rows wait meanwhile
+		return []Field{{"definition", string(bytes.TrimSpace(was)), string(bytes.TrimSpace(is))}}
+	}
+	return differencesOf(flat(was), flat(is), secret)
+}
+
+func differencesOf(was, is map[string]any, secret []string) (fields []Field) {
+	paths := maps.Clone(was)
+	maps.Copy(paths, is)
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		before, had := was[path]
+		after, has := is[path]
+		if had == has && before == after {
+			continue
+		}
+		hidden := slices.Contains(secret, path[strings.LastIndexByte(path, '.')+1:])
+		value := func(v any, there bool) string {
+			switch text, isText := v.(string); {
+			case !there:
+				return ""
+			case hidden:
+				return Quoted(Hidden)
+			case isText:
+				return Quoted(text)
+			}
+			return jsonText(v)
+		}
+		fields = append(fields, Field{path, value(before, had), value(after, has)})
+	}
+	return fields
+}
+
+// DefinitionText describes the change of a definition for an event; nil: none.
+func DefinitionText(before, after any) string {
+	old, now := encode(before), encode(after)
+	if len(old) > comparedSize || len(now) > comparedSize {
 		return ""
 	}
-	was, is := flat(before), flat(after)
+	was, is := flat(old), flat(now)
 	paths := maps.Clone(was)
 	maps.Copy(paths, is)
 	var list []string
@@ -80,7 +74,7 @@ func definitionChange(before, after []byte) string {
 		}
 		return fmt.Sprint(v)
 	}
-	shown := func(v any) string { return shownValue(text(v)) }
+	shown := func(v any) string { return Shown(text(v)) }
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		switch {
 		case text(was[path]) == text(is[path]) || path == "name" || strings.HasPrefix(path, "former."): // the types of indicators that are gone
@@ -92,7 +86,7 @@ func definitionChange(before, after []byte) string {
 			list = append(list, path+": "+shown(was[path])+" -> "+shown(is[path]))
 		}
 	}
-	all := clipTo(strings.Join(list, ", "), listSize/2)
+	all := clipTo(strings.Join(list, ", "), ListSize/2)
 	switch {
 	case all == "":
 		return ""

@@ -17,7 +17,7 @@ type customerChoice struct {
 	Customer string `json:"customer" help:"Where to act; the own customer ends it."`
 }
 
-// ownSession refuses a key where it is about the account of a person.
+// ownSession rejects an API key on routes about the account of a user.
 func (r *request) ownSession() error {
 	if r.login == nil {
 		return belfry.Errorf(belfry.BadParameter, "%s %s is for sessions of the web interface: a key has neither password nor sessions", r.Method, r.URL.Path)
@@ -25,8 +25,8 @@ func (r *request) ownSession() error {
 	return nil
 }
 
-// changePassword changes the user's own password. It needs the old one, and guessing that is as slow as logging in: whoever
-// finds a browser that is logged in must not be able to take over the account.
+// changePassword changes the user's own password. It needs the old one, with the same limit on attempts as a login: a browser
+// left logged in must not be enough to take over the account.
 func (s *Server) changePassword(w *answer, r *request) error {
 	if err := r.ownSession(); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (s *Server) changePassword(w *answer, r *request) error {
 	}
 	err = s.Accounts.ChangePassword(placeOf(r), *r.login, change.Password, change.New, s.hashing(r))
 	if belfry.CodeOf(err) == belfry.InvalidLogin {
-		s.meter.refused.Inc()
+		s.meter.LoginsRefused.Inc()
 		return err
 	}
 	s.logins.tries.Return(s.Now(), ticket)

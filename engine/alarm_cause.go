@@ -27,16 +27,16 @@ func (t *Tx) stateOf(n *meta.Node) *belfry.State {
 	return &n.State.State
 }
 
-// begin starts a new moment, unless roll-ups are deferred. Of all changes of a moment, an alarm of a view names the item that had
+// newMoment starts a new moment, unless roll-ups are deferred. Of all changes of a moment, an alarm of a view names the item that had
 // the worst status before.
-func (t *Tx) begin() {
+func (t *Tx) newMoment() {
 	if t.rollups == nil {
 		t.s.moment++
 	}
 }
 
-// showed notes for the alarm of a view that an item in it has changed its status or has left.
-func (t *Tx) showed(view int, n *meta.Node, from belfry.Status) {
+// noteChanged notes for the alarm of a view that an item in it has changed its status or has left.
+func (t *Tx) noteChanged(view int, n *meta.Node, from belfry.Status) {
 	d := &t.s.drafts[view]
 	d.moved = n
 	if d.moment != t.s.moment || from > d.worst {
@@ -44,8 +44,8 @@ func (t *Tx) showed(view int, n *meta.Node, from belfry.Status) {
 	}
 }
 
-// why returns the reason for the status of an item, for its alarm.
-func (t *Tx) why(n *meta.Node, s *belfry.State, from belfry.Status) string {
+// alarmText returns the text of an alarm: the reason for the status of the item.
+func (t *Tx) alarmText(n *meta.Node, s *belfry.State, from belfry.Status) string {
 	switch {
 	case n.Kind == belfry.KindObject:
 		return s.Why()

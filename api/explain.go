@@ -27,7 +27,7 @@ var explainRoutes = []Route{{
 	Errors: []belfry.Code{belfry.UnknownKind, belfry.UnknownItem, belfry.AmbiguousName},
 }}
 
-// explainedKinds are the kinds in the path, in any case; one item reads well in the singular.
+// explainedKinds are the kinds accepted in the path, singular or plural, in any case.
 var explainedKinds = map[string]belfry.Kind{
 	"objects": belfry.KindObject, "object": belfry.KindObject,
 	"resources": belfry.KindResource, "resource": belfry.KindResource,

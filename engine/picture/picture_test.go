@@ -1,4 +1,4 @@
-package engine
+package picture
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"belfry"
 )
 
-// drawn makes a picture with the encoders of others.
+// drawn encodes a picture with the standard library.
 func drawn(t testing.TB, format string, w, h int) []byte {
 	t.Helper()
 	m := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Black, color.White})
@@ -42,21 +42,21 @@ var webps = map[string]string{
 	"extended": "UklGRh4AAABXRUJQVlA4WAoAAAAQAAAAAQAAAgAAQUxQSAAAAAA=",
 }
 
-func TestReadImage(t *testing.T) {
-	f := func(b []byte, want imageKind) {
+func TestReadHeader(t *testing.T) {
+	f := func(b []byte, want Header) {
 		t.Helper()
-		if got, err := readImage(b); err != nil || got != want {
+		if got, err := ReadHeader(b); err != nil || got != want {
 			t.Errorf("%.20q: %v, %v; want %v", b, got, err, want)
 		}
 	}
-	f(drawn(t, "png", 17, 40), imageKind{"image/png", 17, 40})
-	f(drawn(t, "jpeg", 300, 2), imageKind{"image/jpeg", 300, 2})
-	f(drawn(t, "gif", 5, 6), imageKind{"image/gif", 5, 6})
-	f(unpacked(t, webps["lossy"]), imageKind{"image/webp", 1, 1})
-	f(unpacked(t, webps["lossless"]), imageKind{"image/webp", 1, 1})
-	f(unpacked(t, webps["extended"]), imageKind{"image/webp", 2, 3})
-	f([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), imageKind{mediaType: "image/svg+xml"})
-	f([]byte("\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\">\n<svg><g/></svg>"), imageKind{mediaType: "image/svg+xml"})
+	f(drawn(t, "png", 17, 40), Header{"image/png", 17, 40})
+	f(drawn(t, "jpeg", 300, 2), Header{"image/jpeg", 300, 2})
+	f(drawn(t, "gif", 5, 6), Header{"image/gif", 5, 6})
+	f(unpacked(t, webps["lossy"]), Header{"image/webp", 1, 1})
+	f(unpacked(t, webps["lossless"]), Header{"image/webp", 1, 1})
+	f(unpacked(t, webps["extended"]), Header{"image/webp", 2, 3})
+	f([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), Header{Type: "image/svg+xml"})
+	f([]byte("\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\">\n<svg><g/></svg>"), Header{Type: "image/svg+xml"})
 }
 
 func unpacked(t testing.TB, text string) []byte {
@@ -68,10 +68,10 @@ func unpacked(t testing.TB, text string) []byte {
 	return b
 }
 
-func TestReadImageRefuses(t *testing.T) {
+func TestReadHeaderRefuses(t *testing.T) {
 	f := func(b []byte, code belfry.Code, want string) {
 		t.Helper()
-		_, err := readImage(b)
+		_, err := ReadHeader(b)
 		if belfry.CodeOf(err) != code || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s %q", b, err, code, want)
 		}
@@ -89,8 +89,8 @@ func TestReadImageRefuses(t *testing.T) {
 	f([]byte(strings.Repeat("<svg>", 300)), belfry.UnsupportedMediaType, "levels")
 }
 
-// FuzzReadImage: whatever a picture says about itself, reading its size takes little memory, and what is taken is within the limits.
-func FuzzReadImage(f *testing.F) {
+// FuzzReadHeader: reading a header takes little memory whatever it says, and an accepted size is within the limits.
+func FuzzReadHeader(f *testing.F) {
 	for _, format := range []string{"png", "jpeg", "gif"} {
 		f.Add(drawn(f, format, 3, 2))
 	}
@@ -101,7 +101,7 @@ func FuzzReadImage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		k, err := readImage(b)
+		k, err := ReadHeader(b)
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; !looksLikeText(b) && used > 1<<20 {
 			t.Errorf("%d bytes take %d bytes of memory", len(b), used)
@@ -112,7 +112,7 @@ func FuzzReadImage(f *testing.F) {
 			}
 			return
 		}
-		if svg := k.mediaType == "image/svg+xml"; svg != (k.width == 0) || k.width > maxPixels || k.height > maxPixels || svg != (k.height == 0) {
+		if svg := k.Type == "image/svg+xml"; svg != (k.Width == 0) || k.Width > maxPixels || k.Height > maxPixels || svg != (k.Height == 0) {
 			t.Errorf("%+v", k)
 		}
 	})

@@ -1,4 +1,6 @@
-package engine
+// Package history builds the rows from which the past of items is read: events, the changes that no alarm reports, and daily
+// snapshots.
+package history
 
 import (
 	"slices"
@@ -7,29 +9,46 @@ import (
 	"belfry/meta"
 )
 
-// events collects the event rows of one command.
-type events struct {
+// Events collects the event rows of one command.
+type Events struct {
 	times                     []belfry.Time
 	items, status, previous   []int64
 	source, kind, info, users []string
-	above                     int // number of events about views and resources
+	above                     int // see Above
 }
 
-// alarm adds a change of status, recovery included.
-func (e *events) alarm(n *meta.Node, at belfry.Time, to, from belfry.Status, why string) {
+// Alarm adds a change of status, recovery included.
+func (e *Events) Alarm(n *meta.Node, at belfry.Time, to, from belfry.Status, why string) {
 	e.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: "alarm",
 		status: int64(to), previous: int64(from), info: why,
 	})
 }
 
-// about adds an event about an item that is not a change of status.
-func (e *events) about(n *meta.Node, at belfry.Time, kind string, s belfry.State, info, user string) {
+// About adds an event about an item that is not a change of status.
+func (e *Events) About(n *meta.Node, at belfry.Time, kind string, s belfry.State, info, user string) {
 	e.add(event{
 		at: at, item: n.ID, source: n.Kind.String(), kind: kind, status: int64(s.Status), previous: belfry.AbsentInt,
 		info: info, user: user,
 	})
 }
+
+// Manage adds an event about a change of management and returns its index. The status is set later, with SetStatus.
+func (e *Events) Manage(n *meta.Node, at belfry.Time, s belfry.Status, info, user string) int {
+	e.add(event{
+		at: at, item: n.ID, source: n.Kind.String(), kind: "manage", status: int64(s), previous: int64(s), info: info, user: user,
+	})
+	return len(e.times) - 1
+}
+
+// SetStatus sets the status of an event.
+func (e *Events) SetStatus(i int, s belfry.Status) { e.status[i] = int64(s) }
+
+// Len returns the number of events.
+func (e *Events) Len() int { return len(e.times) }
+
+// Above returns the number of events about views and resources.
+func (e *Events) Above() int { return e.above }
 
 // event is one row of the collection events.
 type event struct {
@@ -40,7 +59,7 @@ type event struct {
 	info, user       string
 }
 
-func (e *events) add(v event) {
+func (e *Events) add(v event) {
 	item := int64(v.item)
 	if item == 0 {
 		item = belfry.AbsentInt
@@ -49,7 +68,7 @@ func (e *events) add(v event) {
 		e.above++
 	}
 	if e.times == nil {
-		e.grow(4) // of an object, its resource, a view and MAIN
+		e.Grow(4) // of an object, its resource, a view and MAIN
 	}
 	e.times, e.items = append(e.times, v.at), append(e.items, item)
 	e.status, e.previous = append(e.status, v.status), append(e.previous, v.previous)
@@ -57,31 +76,32 @@ func (e *events) add(v event) {
 	e.info, e.users = append(e.info, v.info), append(e.users, v.user)
 }
 
-// prepend inserts events before the others.
-func (e *events) prepend(o *events) {
+// Prepend inserts events before the others.
+func (e *Events) Prepend(o *Events) {
 	e.times, e.items = append(o.times, e.times...), append(o.items, e.items...)
 	e.status, e.previous = append(o.status, e.status...), append(o.previous, e.previous...)
 	e.source, e.kind = append(o.source, e.source...), append(o.kind, e.kind...)
 	e.info, e.users = append(o.info, e.info...), append(o.users, e.users...)
 }
 
-// grow allocates memory for n more.
-func (e *events) grow(n int) {
+// Grow allocates memory for n more.
+func (e *Events) Grow(n int) {
 	e.times, e.items = slices.Grow(e.times, n), slices.Grow(e.items, n)
 	e.status, e.previous = slices.Grow(e.status, n), slices.Grow(e.previous, n)
 	e.source, e.kind = slices.Grow(e.source, n), slices.Grow(e.kind, n)
 	e.info, e.users = slices.Grow(e.info, n), slices.Grow(e.users, n)
 }
 
-// note adds an event without an item: a configuration change, a login, an internal matter.
-func (e *events) note(at belfry.Time, source, kind, info, user string) {
+// Note adds an event without an item: a configuration change, a login, an internal matter.
+func (e *Events) Note(at belfry.Time, source, kind, info, user string) {
 	e.add(event{
 		at: at, source: source, kind: kind, info: info, user: user,
 		status: belfry.AbsentInt, previous: belfry.AbsentInt,
 	})
 }
 
-func (e *events) batch() *belfry.Batch {
+// Batch returns the rows; nil: none.
+func (e *Events) Batch() *belfry.Batch {
 	if len(e.times) == 0 {
 		return nil
 	}
@@ -92,19 +112,6 @@ func (e *events) batch() *belfry.Batch {
 		belfry.Column{Name: "status", Ints: e.status},
 		belfry.Column{Name: "previous", Ints: e.previous},
 	)}
-	for _, c := range []belfry.Column{{Name: "info", Texts: e.info}, {Name: "user", Texts: e.users}} {
-		if anyText(c.Texts) {
-			b.Columns = append(b.Columns, c)
-		}
-	}
+	b.Columns = appendTexts(b.Columns, belfry.Column{Name: "info", Texts: e.info}, belfry.Column{Name: "user", Texts: e.users})
 	return b
-}
-
-func anyText(texts []string) bool {
-	for _, s := range texts {
-		if s != "" {
-			return true
-		}
-	}
-	return false
 }

@@ -1,4 +1,4 @@
-package api
+package meter
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"belfry/api/limit"
 )
 
-// queryMeter counts queries. Its labels are names of collections and of outcomes, nothing that a customer gave.
-type queryMeter struct {
+// Queries counts queries. Its labels are names of collections and of outcomes, nothing that a customer gave.
+type Queries struct {
 	running prometheus.Gauge
 	queries *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
 	rows    prometheus.Counter
 }
 
-func newQueryMeter(reg prometheus.Registerer) queryMeter {
-	m := queryMeter{
+func newQueries(reg prometheus.Registerer) Queries {
+	m := Queries{
 		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "belfry_queries_running", Help: "Queries that are being answered."}),
 		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "belfry_queries_total",
@@ -41,8 +41,8 @@ func newQueryMeter(reg prometheus.Registerer) queryMeter {
 	return m
 }
 
-// begin counts a query that starts; what it returns counts its end.
-func (m queryMeter) begin(collection string) func(rows int, gone bool, clock *limit.Stopwatch, err error) {
+// Begin counts a query that starts; what it returns counts its end.
+func (m Queries) Begin(collection string) func(rows int, gone bool, clock *limit.Stopwatch, err error) {
 	start := time.Now()
 	m.running.Inc()
 	return func(rows int, gone bool, clock *limit.Stopwatch, err error) {

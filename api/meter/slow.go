@@ -1,27 +1,26 @@
-package api
+package meter
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"belfry"
-	"belfry/api/input"
 )
 
-// slow has the slowest queries of the last hour, for each customer separately, so that a busy one does not displace those of
+// Slow holds the slowest queries of the last hour, for each customer separately, so that a busy one does not displace those of
 // others.
-type slow struct {
+type Slow struct {
 	mu sync.Mutex
 	of map[belfry.CustomerID][]SlowQuery // the slowest first
 }
 
+// SlowAtLeast is how long a slow query takes at least.
+const SlowAtLeast = 5 * time.Millisecond
+
 const (
-	slowKept    = 50
-	slowFor     = time.Hour
-	slowText    = 2000                 // bytes of a query that are kept
-	slowAtLeast = 5 * time.Millisecond // less is not slow
+	slowKept = 50
+	slowFor  = time.Hour
 )
 
 // SlowQuery is a query that took long.
@@ -38,7 +37,9 @@ type SlowQuery struct {
 	ended time.Time
 }
 
-func (l *slow) add(c belfry.CustomerID, q SlowQuery) {
+// Add adds a query that ended now.
+func (l *Slow) Add(c belfry.CustomerID, q SlowQuery, now time.Time) {
+	q.ended = now
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
@@ -60,8 +61,8 @@ func slowestFirst(a, b SlowQuery) int {
 	return 0
 }
 
-// list gives the slowest of a customer, or with customer 0 of all of them.
-func (l *slow) list(c belfry.CustomerID, now time.Time, name func(belfry.CustomerID) string) []SlowQuery {
+// List returns the slowest of a customer, or with customer 0 of all of them.
+func (l *Slow) List(c belfry.CustomerID, now time.Time, name func(belfry.CustomerID) string) []SlowQuery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := []SlowQuery{}
@@ -81,26 +82,4 @@ func (l *slow) list(c belfry.CustomerID, now time.Time, name func(belfry.Custome
 	}
 	slices.SortStableFunc(all, slowestFirst)
 	return all[:min(len(all), slowKept)]
-}
-
-// noteQuery records a query that took long, without keys in its text.
-func (s *Server) noteQuery(r *request, params params, began time.Time, rows int, err error) {
-	now := s.Now()
-	took := now.Sub(began)
-	if took < slowAtLeast {
-		return
-	}
-	s.slow.add(r.customer, SlowQuery{
-		Query: s.keyless(params.Get("q")), Filter: s.keyless(params.Get("fq")), By: r.who, At: belfry.At(began).String(),
-		Seconds: took.Seconds(), Rows: rows, Failed: err != nil, ended: now,
-	})
-}
-
-func (s *Server) keyless(text string) string {
-	text = string(s.Tree.Access().MaskKeys([]byte(text)))
-	text = input.HideKeys(text)
-	if len(text) > slowText {
-		text = strings.ToValidUTF8(text[:slowText], "") + "…"
-	}
-	return text
 }

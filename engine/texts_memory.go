@@ -27,33 +27,19 @@ func (t *Tx) roomForTexts(grow int64) *belfry.Error {
 	}
 	limit := t.seq.cfg.Limits().Texts
 	own, all := t.Tenant.TextMemory()+t.s.texts[t.Tenant.ID], t.seq.cfg.Tree.TextMemory()+t.s.grown
-	most := mostTexts(limit, own+grow)
+	one, most := belfry.SharedLimit(limit, own+grow)
 	switch {
 	case limit == 0:
-	case own+grow > limit/2 && t.Limited: // a limited user must not learn how much others store
+	case own+grow > one && t.Limited: // a limited user must not learn how much others store
 		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts; shorten or remove some, or ask an administrator for more", mebibytes(grow))
-	case own+grow > limit/2:
+	case own+grow > one:
 		return belfry.Errorf(belfry.LimitReached, "the texts of this customer (answers, constants, notes, classes, policies, users) take %s and would grow by %s; "+
-			"%s are allowed. Shorten or remove some, or raise limits.texts, half of which is for one customer", mebibytes(own), mebibytes(grow), mebibytes(limit/2))
+			"%s are allowed. Shorten or remove some, or raise limits.texts, half of which is for one customer", mebibytes(own), mebibytes(grow), mebibytes(one))
 	case all+grow > most:
 		return belfry.Errorf(belfry.LimitReached, "there is no room for %s more of texts: those of all customers take nearly all of the %s that are allowed. "+
 			"Shorten or remove some, or ask an administrator of the instance to raise limits.texts", mebibytes(grow), mebibytes(limit))
 	}
 	return nil
-}
-
-// Two customers can use up the limit, so a customer with less than a 64th of it may exceed the limit by a quarter.
-const (
-	littleTexts = 64
-	asideTexts  = 4
-)
-
-// mostTexts returns the limit of all customers together for a customer that uses own bytes.
-func mostTexts(limit, own int64) int64 {
-	if own <= limit/littleTexts {
-		return limit + limit/asideTexts
-	}
-	return limit
 }
 
 func mebibytes(n int64) string {

@@ -1,4 +1,5 @@
-package engine
+// Package picture detects the type and the size of a picture and rejects what browsers should not be sent.
+package picture
 
 import (
 	"bytes"
@@ -16,17 +17,17 @@ import (
 	"belfry"
 )
 
-// imageKind is what the header of an image says. The image is not decoded: a thousand bytes may decompress into gigabytes.
-type imageKind struct {
-	mediaType     string
-	width, height int // 0 for SVG, which has no pixels
+// Header is what the header of a picture says. The image is not decoded: a thousand bytes may decompress into gigabytes.
+type Header struct {
+	Type          string // media type
+	Width, Height int    // 0 for SVG, which has no pixels
 }
 
 // maxPixels is the longest edge of a picture.
 const maxPixels = 8192
 
-// readImage detects the type of an image from its content.
-func readImage(b []byte) (k imageKind, err error) {
+// ReadHeader detects the type of a picture from its content.
+func ReadHeader(b []byte) (h Header, err error) {
 	for _, format := range []struct {
 		mediaType, begins string
 		config            func(io.Reader) (image.Config, error)
@@ -44,14 +45,14 @@ func readImage(b []byte) (k imageKind, err error) {
 			break
 		}
 		if c.Width < 1 || c.Height < 1 || c.Width > maxPixels || c.Height > maxPixels {
-			return k, belfry.Errorf(belfry.BadParameter, "the picture has %d × %d pixels; 1 × 1 to %d × %d are taken", c.Width, c.Height, maxPixels, maxPixels)
+			return h, belfry.Errorf(belfry.BadParameter, "the picture has %d × %d pixels; 1 × 1 to %d × %d are taken", c.Width, c.Height, maxPixels, maxPixels)
 		}
-		return imageKind{format.mediaType, c.Width, c.Height}, nil
+		return Header{format.mediaType, c.Width, c.Height}, nil
 	}
 	if looksLikeText(b) {
-		return imageKind{mediaType: "image/svg+xml"}, checkSVG(b)
+		return Header{Type: "image/svg+xml"}, checkSVG(b)
 	}
-	return k, belfry.Errorf(belfry.UnsupportedMediaType, "the body is no picture that is known; send PNG, JPEG, GIF, WebP or SVG")
+	return h, belfry.Errorf(belfry.UnsupportedMediaType, "the body is no picture that is known; send PNG, JPEG, GIF, WebP or SVG")
 }
 
 func looksLikeText(b []byte) bool {
