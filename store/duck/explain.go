@@ -17,7 +17,7 @@ func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) 
 	if p.Latest > 0 {
 		p = p.Newest()
 	}
-	if err := s.complete(p); err != nil {
+	if err := s.checkComplete(p); err != nil {
 		return nil, err
 	}
 	periods := s.files.periods(p.Collection, p.From, p.To)

@@ -44,8 +44,8 @@ func TestItemFilters(t *testing.T) {
 	f := func(item belfry.ID, want int, rows string) {
 		t.Helper()
 		p := itemPlan(t, s, item)
-		w := s.walk(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
-		w.extend(100)
+		w := s.newPeriodFilter(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
+		w.find(100)
 		if got := len(w.found); got != want {
 			t.Errorf("%d days may have item %d, want %d", got, item, want)
 		}

@@ -16,8 +16,8 @@ const (
 	fewRanges = 8
 )
 
-// narrow restricts the tables to the rows that can be in the answer according to the token filters.
-func (s *Store) narrow(ctx context.Context, c *duckdb.Conn, p *query.Plan, used []*file, tables []query.Table) error {
+// limitToBlocks restricts the tables to the rows that can be in the answer according to the token filters.
+func (s *Store) limitToBlocks(ctx context.Context, c *duckdb.Conn, p *query.Plan, used []*file, tables []query.Table) error {
 	n := index.TokensOf(p)
 	if n == nil || len(p.Collection.Key) > 0 { // the latest row of a key may be in a block without the word
 		return nil

@@ -13,6 +13,7 @@ type rows struct {
 	stmt   *query.Statement
 	result *duckdb.Result
 	row    []belfry.Value
+	asked  int // rows of the page; 0: the whole answer was asked for
 
 	release func() // releases the memory that was reserved for the answer; nil: none was
 }
