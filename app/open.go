@@ -42,31 +42,29 @@ func OpenStore(ctx context.Context, engine string, cfg store.Config) (store.Stor
 type rowStore struct {
 	store.Store
 	summaries store.Summarizer // nil: the engine makes none
-	files     store.FileStore  // nil: its files are not on this machine
-	memory    store.MemoryUser // nil: it does not run in this process
+	embedded  store.Embedded   // nil: it does not run in this process
 }
 
 func newRowStore(s store.Store) *rowStore {
 	r := &rowStore{Store: s}
 	r.summaries, _ = s.(store.Summarizer)
-	r.files, _ = s.(store.FileStore)
-	r.memory, _ = s.(store.MemoryUser)
+	r.embedded, _ = s.(store.Embedded)
 	return r
 }
 
-// durable and sync call the FileStore. Other stores are durable when Append returns.
+// durable and sync call the embedded store. Other stores are durable when Append returns.
 func (r *rowStore) durable(moved belfry.Position) error {
-	if r.files == nil {
+	if r.embedded == nil {
 		return nil
 	}
-	return r.files.Durable(moved)
+	return r.embedded.Durable(moved)
 }
 
 func (r *rowStore) sync() error {
-	if r.files == nil {
+	if r.embedded == nil {
 		return nil
 	}
-	return r.files.SyncNotes()
+	return r.embedded.SyncNotes()
 }
 
 // openRows opens the store that the configuration names.

@@ -41,7 +41,7 @@ func (t *Tree) hasPast(c belfry.CustomerID) bool {
 // mostFound is how many removed items of a name are listed; of more than that an engine finds the rows by itself.
 const mostFound = 100_000
 
-// Items implements query.Names.
+// Items implements query.ItemNames.
 func (t *Tree) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
 	past := t.hasPast(s.Customer)
 	if past && m.Object == nil && m.Resource == nil {

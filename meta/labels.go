@@ -9,7 +9,7 @@ import (
 	"belfry/query"
 )
 
-// Label implements query.Labels.
+// Label implements query.ItemNames.
 func (t *Tree) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) (l query.Label, err error) {
 	missing := t.inMemory(c, []belfry.ID{id}, func(_ int, n *Node) { l = n.label() })
 	if len(missing) == 0 || !t.hasPast(c) {
@@ -22,7 +22,7 @@ func (t *Tree) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) (l 
 	return l, err
 }
 
-// Names implements query.Labels.
+// Names implements query.ItemNames.
 func (t *Tree) Names(ctx context.Context, c belfry.CustomerID, field string, items []belfry.ID, names []string) error {
 	clear(names)
 	missing := t.inMemory(c, items, func(i int, n *Node) { names[i] = n.name(field) })
@@ -56,7 +56,7 @@ func (n *Node) name(field string) string {
 	return l.Of(field)
 }
 
-// NamesUnique implements query.Labels. Names of existing objects are counted as they come and go; only if some of the items
+// NamesUnique implements query.ItemNames. Names of existing objects are counted as they come and go; only if some of the items
 // were removed have names to be compared.
 func (t *Tree) NamesUnique(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
 	if !t.objectNamesUnique(c, fields) {
@@ -99,7 +99,7 @@ func (t *Tree) compareNames(ctx context.Context, c belfry.CustomerID, fields []s
 	return true, nil
 }
 
-// AllNamesUnique implements query.Labels.
+// AllNamesUnique implements query.ItemNames.
 func (t *Tree) AllNamesUnique(c belfry.CustomerID, of *catalog.Collection, fields []string) bool {
 	t.mu.RLock()
 	e := t.customers[c]

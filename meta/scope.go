@@ -224,7 +224,7 @@ func (w *Within) Roots() []*Node {
 }
 
 // Places lists the resources, and the views of the customer, that are inside a scope, and those resources among them
-// that stand in a view outside. It implements query.Names.
+// that stand in a view outside. It implements query.ItemNames.
 func (t *Tree) Places(s belfry.Scope) (inside, tops []belfry.ID) {
 	t.Read(s.Customer, func(e *Tenant) {
 		w := e.Within(s)

@@ -10,8 +10,6 @@ import (
 	"belfry/store/duck/folder"
 )
 
-var _ query.Explainer = (*Store)(nil)
-
 // Explain returns which files a plan would read, starting with those it would read first.
 func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) {
 	if p.Latest > 0 {

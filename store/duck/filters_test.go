@@ -14,6 +14,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store"
 	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
@@ -370,7 +371,7 @@ const crashLog = 5000
 func appendLinesForever(dir string) {
 	s, err := openForCrash(dir)
 	for pos := 1; err == nil; pos++ {
-		err = s.Append(context.Background(), linesOf(belfry.Position(pos), belfry.CustomerID(1+pos%3), 0, pos*crashLog, crashLog))
+		err = store.AppendAll(context.Background(), s, linesOf(belfry.Position(pos), belfry.CustomerID(1+pos%3), 0, pos*crashLog, crashLog))
 		fmt.Println(pos)
 	}
 	fmt.Fprintln(os.Stderr, err)

@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 )
@@ -114,7 +115,7 @@ func BenchmarkLastOfItem(b *testing.B) {
 		days[i] = i
 	}
 	for i, batch := range []*belfry.Batch{itemRows(1, 7, days...), itemRows(2, 8, 3)} {
-		if err := s.Append(b.Context(), batch); err != nil {
+		if err := store.AppendAll(b.Context(), s, batch); err != nil {
 			b.Fatal(i, err)
 		}
 	}

@@ -60,16 +60,15 @@ func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err er
 	if others {
 		s.cfg.Log.Warn("queries were ended, as their memory was needed for rows", "err", err)
 	}
-	all := func() bool { return false }
-	_, err = s.append(ctx, batches, all)
+	_, err = s.append(ctx, batches, nil)
 	for duckdb.OutOfMemory(err) && s.growMemory(ctx) {
-		_, err = s.append(ctx, batches, all)
+		_, err = s.append(ctx, batches, nil)
 	}
 	return err
 }
 
-// EndQueries implements store.MemoryUser.
+// EndQueries implements store.Embedded.
 func (s *Store) EndQueries() { s.queries.Evict() }
 
-// FreeMemory implements store.MemoryUser.
+// FreeMemory implements store.Embedded.
 func (*Store) FreeMemory() { duckdb.FreeMemory() }

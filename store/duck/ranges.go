@@ -36,7 +36,7 @@ func (s *Store) limitToBlocks(ctx context.Context, c *duckdb.Conn, p *query.Plan
 }
 
 // rowRanges returns at most limit ranges of rows of a file that can be in the answer; nil when nothing is known.
-func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f *file, n index.TokenQuery, limit int) ([]index.RowRange, error) {
+func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f *file, n *index.TokenQuery, limit int) ([]index.RowRange, error) {
 	blocks, err := s.blocksOf(ctx, c, f)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f 
 }
 
 // matching returns the blocks that may have rows of the answer; ok is false if that is unknown.
-func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n index.TokenQuery) (match []int, ok bool) {
+func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n *index.TokenQuery) (match []int, ok bool) {
 	if len(blocks) == 0 {
 		s.indexer.request(f) // it may only be small
 		return nil, false

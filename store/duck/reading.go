@@ -58,7 +58,7 @@ func (a *reading) steps(p *query.Plan) iter.Seq[step] {
 // record records the result of a step.
 func (a *reading) record(stmt *query.Statement, res *duckdb.Result, err error) {
 	if a.rows, a.err = nil, err; err == nil {
-		a.rows = &rows{stmt: stmt, result: res, row: make([]belfry.Value, len(stmt.Columns))}
+		a.rows = &rows{HeldRows: &query.HeldRows{Statement: stmt, Cells: res.Cells()}, result: res}
 	}
 }
 
@@ -73,7 +73,9 @@ func (a *reading) try(st step, yield func(step) bool) (done bool) {
 }
 
 // enough reports whether the last step has all rows of a plan, or as many as fit.
-func (a *reading) enough(p *query.Plan) bool { return a.rows.result.Rows > p.Limit || a.rows.result.Cut }
+func (a *reading) enough(p *query.Plan) bool {
+	return a.rows.result.Rows > p.Limit || a.rows.result.Cut
+}
 
 // narrowed narrows a plan of the most recent rows that groups them or reads summaries to the span of these rows, which
 // the last step has found. Rows that are stored meanwhile do no harm, as the statement counts the rows it reads.

@@ -38,7 +38,7 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	case err != nil:
 		return nil, s.explain(ctx, p, err)
 	case n == 0:
-		return r, nil
+		return r.HeldRows, nil
 	}
 	g := &pages{store: s, ctx: ctx, plan: plan, left: plan.Limit + 1, known: known}
 	g.take(r)
@@ -229,7 +229,7 @@ func (s *Store) reserveAnswer(r *rows) error {
 		s.unreadBytes.Add(-bytes)
 		return belfry.Errorf(belfry.Overloaded, "answers that clients have not read yet take %d MiB, as much as they may; try again shortly", s.cfg.Answers>>20)
 	}
-	r.release = sync.OnceFunc(func() { s.unreadBytes.Add(-bytes) })
+	r.Release = sync.OnceFunc(func() { s.unreadBytes.Add(-bytes) })
 	return nil
 }
 
