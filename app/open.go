@@ -18,11 +18,12 @@ type storageEngine struct {
 	open   func(context.Context, store.Config) (store.Store, error)
 	verify func(context.Context, store.Config) (store.Verified, error) // the store is not open
 	moved  func(store.Config) (moved belfry.Position, known bool)      // how far its folder says that records have been stored; it need not be open
+	files  []string                                                    // patterns of the files that a folder with rows has
 }
 
 // storageEngines are the storage engines by name. No other code knows which there are.
 var storageEngines = map[string]storageEngine{
-	"duck": {duck.Open, duck.Verify, duck.Moved},
+	"duck": {duck.Open, duck.Verify, duck.Moved, duck.Files},
 }
 
 // usedEngine is the engine of every service, while there is only one.
@@ -71,8 +72,8 @@ func (r *rowStore) sync() error {
 func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	cfg := s.cfg.Load()
 	rows, err := OpenStore(ctx, usedEngine, store.Config{
-		Dir: cfg.Inside(cfg.Storage.DuckDB.Dir), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost,
+		Dir: cfg.RowsDir(), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+		MemoryLimit: int64(*cfg.EngineMemory()), MemoryMost: s.budget.engineMost,
 		Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Files: s.descriptors.files,
 		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind,
 		Items: s.Tree.Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.Tree.RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
@@ -98,19 +99,19 @@ func (s *service) removedAfter(pos belfry.Position) bool {
 
 // rowsMoved returns the position up to which all records are in the store, as its folder has recorded it. The store need not be open.
 func rowsMoved(cfg *config.Config) (pos belfry.Position, known bool) {
-	return storageEngines[usedEngine].moved(store.Config{Dir: cfg.Inside(cfg.Storage.DuckDB.Dir)})
+	return storageEngines[usedEngine].moved(store.Config{Dir: cfg.RowsDir()})
 }
 
 // verifyRows verifies a store that is not open.
 func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, error) {
-	dir := o.Config.Inside(o.Config.Storage.DuckDB.Dir)
+	dir := o.Config.RowsDir()
 	id, err := journal.ReadInstance(dir)
 	if err != nil {
 		id = "" // the verifier reports it
 	}
 	return storageEngines[usedEngine].verify(ctx, store.Config{
 		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
-		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: b.engineMost,
+		MemoryLimit: int64(*o.Config.EngineMemory()), MemoryMost: b.engineMost,
 		RemovedAfter: func(pos belfry.Position) bool {
 			found, err := sqlite.ReadRemovedAfter(ctx, o.Config.Inside(o.Config.Meta.SQLite.Path), pos)
 			return found && err == nil // metadata that cannot be read are reported elsewhere
