@@ -23,11 +23,11 @@ import (
 // maxItemGroups limits the groups of an answer made this way. For more groups the engine sorts faster.
 const maxItemGroups = 1000
 
-// groupByItem returns the groups by item id from which a plan can be answered, and has the engine asked for them; nil if
+// askByItem returns the groups by item id from which a plan can be answered, and has the engine asked for them; nil if
 // that is not possible.
-func (n *Naming) groupByItem() (*itemGroups, error) {
+func (n *Naming) askByItem() (*itemGroups, error) {
 	p := n.asked
-	if !p.groupsByItem() {
+	if !p.keysAreItemNames() {
 		return nil, nil
 	}
 	if unique, err := n.names.NamesUnique(n.ctx, p.Customer, p.Grouping.itemFields(), nil); err != nil || !unique {
@@ -38,8 +38,8 @@ func (n *Naming) groupByItem() (*itemGroups, error) {
 	return newItemGroups(n.ctx, p, n.names), nil
 }
 
-// groupsOfItems answers a plan from the groups by item id; nil if the engine has to answer it as it is.
-func (n *Naming) groupsOfItems(rows Rows, err error) (Rows, error) {
+// answerByItem answers a plan from the groups by item id; nil if the engine has to answer it as it is.
+func (n *Naming) answerByItem(rows Rows, err error) (Rows, error) {
 	if e, ok := errors.AsType[*belfry.Error](err); ok && e.Code == belfry.BadQuery && n.ctx.Err() == nil {
 		return nil, nil // perhaps too many groups; the plan itself returns only a few
 	}
@@ -65,8 +65,8 @@ func (n *Naming) groupsOfItems(rows Rows, err error) (Rows, error) {
 	return g.top.rows(), nil
 }
 
-// groupsByItem reports whether the keys of the groups are names of items, and the answer has few groups.
-func (p *Plan) groupsByItem() bool {
+// keysAreItemNames reports whether the keys of the groups are names of items, and the answer has few groups.
+func (p *Plan) keysAreItemNames() bool {
 	g := p.Grouping
 	if g == nil || len(g.Keys) == 0 || p.Offset+p.Limit > maxItemGroups {
 		return false

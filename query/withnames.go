@@ -48,10 +48,10 @@ func NewNaming(ctx context.Context, p *Plan, names ItemNames) (n *Naming, err er
 	if names == nil {
 		return n, nil
 	}
-	if n.groups, err = n.groupByItem(); n.groups != nil || err != nil {
+	if n.groups, err = n.askByItem(); n.groups != nil || err != nil {
 		return n, err
 	}
-	n.Plan, n.named = p.numbersOnly()
+	n.Plan, n.named = p.withItemIDs()
 	return n, nil
 }
 
@@ -59,12 +59,12 @@ func NewNaming(ctx context.Context, p *Plan, names ItemNames) (n *Naming, err er
 // another Plan first.
 func (n *Naming) Add(rows Rows, err error) (_ Rows, done bool, _ error) {
 	if n.groups != nil {
-		rows, err = n.groupsOfItems(rows, err)
+		rows, err = n.answerByItem(rows, err)
 		if rows != nil || err != nil {
 			return rows, true, err
 		}
 		n.groups = nil
-		n.Plan, n.named = n.asked.numbersOnly()
+		n.Plan, n.named = n.asked.withItemIDs()
 		return nil, false, nil
 	}
 	if err != nil || n.named == nil {
@@ -82,10 +82,10 @@ func (n *Naming) Add(rows Rows, err error) (_ Rows, done bool, _ error) {
 	return r, true, nil
 }
 
-// numbersOnly returns the plan with item ids instead of names, the id of the item after the outputs, and the outputs
+// withItemIDs returns the plan with item ids instead of names, the id of the item after the outputs, and the outputs
 // that are replaced; they are nil if there are none or it is not possible. Fields that a row may have itself are read
 // from the row.
-func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
+func (p *Plan) withItemIDs() (*Plan, map[string]Output) {
 	if p.Grouping != nil {
 		return p, nil
 	}

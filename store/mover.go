@@ -357,15 +357,15 @@ func (m *Mover) putBack(part []queued) {
 }
 
 func (m *Mover) done(part []queued, left []*belfry.Batch, later deferred) {
-	if m.settle(part, left, later) {
+	if m.countMoved(part, left, later) {
 		m.opt.Log.Info("rows are stored again")
 		m.opt.Failed(nil, 0)
 	}
 }
 
-// settle counts part as moved, except records with rows that are not yet stored. It reports whether earlier attempts
+// countMoved counts part as moved, except records with rows that are not yet stored. It reports whether earlier attempts
 // failed.
-func (m *Mover) settle(part []queued, left []*belfry.Batch, later deferred) (failed bool) {
+func (m *Mover) countMoved(part []queued, left []*belfry.Batch, later deferred) (failed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(part) > 0 {

@@ -326,9 +326,9 @@ func read(t *testing.T, s *Store, p *query.Plan) string {
 	}
 }
 
-// TestAppendSome: a call ends after some files, the newest first, and the following ones store the rest. Each row is
+// TestAppendInParts: a call ends after some files, the newest first, and the following ones store the rest. Each row is
 // stored once, even if others come in between, and rows of dropped days are counted once.
-func TestAppendSome(t *testing.T) {
+func TestAppendInParts(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)

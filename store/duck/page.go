@@ -42,8 +42,8 @@ type pages struct {
 	known arrival // of the time when the first page was read
 }
 
-// take replaces the page by the next one.
-func (g *pages) take(page *rows) {
+// setPage replaces the page by the next one.
+func (g *pages) setPage(page *rows) {
 	g.page = page
 	g.left -= page.result.Rows
 	if page.result.Rows < page.asked && !page.result.Cut {
@@ -73,7 +73,7 @@ func (g *pages) Next() ([]belfry.Value, error) {
 			if err != nil {
 				return nil, g.store.explain(g.ctx, g.plan, err)
 			}
-			g.take(page)
+			g.setPage(page)
 			continue
 		}
 		if err != nil {

@@ -41,7 +41,7 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 		return r.HeldRows, nil
 	}
 	g := &pages{store: s, ctx: ctx, plan: plan, left: plan.Limit + 1, known: known}
-	g.take(r)
+	g.setPage(r)
 	return g, nil
 }
 
