@@ -35,13 +35,13 @@ import (
 	"belfry/api/limit"
 	"belfry/api/live"
 	"belfry/api/meter"
-	"belfry/catalog"
 	"belfry/collect"
 	"belfry/engine"
 	"belfry/intake"
 	"belfry/meta"
 	"belfry/meta/sqlite"
-	"belfry/query"
+	"belfry/status"
+	"belfry/store"
 )
 
 // Config is what the server needs from the rest of the program.
@@ -59,8 +59,10 @@ type Config struct {
 	Images   *sqlite.Mover       // has the bytes of pictures
 	Hub      *live.Hub
 
-	// Source returns the source of the rows of a collection.
-	Source func(*catalog.Collection) query.Source
+	Rows    *store.Mover  // answers queries of historical collections
+	Present status.Source // and those of current ones
+	// QueryReady says why no query is answered now, as there is too little memory; nil when they are.
+	QueryReady func() error
 	// Ready says why data cannot be taken and queried now; nil when it can.
 	Ready func() error
 	// Health reports the condition of the service, with the sessions of a customer, or with customer 0 of all of them.

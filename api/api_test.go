@@ -24,11 +24,11 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/api/input"
-	"belfry/catalog"
 	"belfry/engine"
 	"belfry/engine/enginetest"
 	"belfry/intake"
 	"belfry/query"
+	"belfry/store"
 )
 
 const (
@@ -50,6 +50,7 @@ func rows(size int) string {
 // rig is a server with a real engine, a resource r, and rows of queries as a test prepares them.
 type rig struct {
 	*Server
+	store.Store
 	bench *enginetest.Bench
 	t     testing.TB
 	log   bytes.Buffer
@@ -77,16 +78,17 @@ func newRig(t testing.TB) *rig {
 	r.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now: time.Now, Tree: r.bench.Tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}),
-		Accounts: accounts.New(accounts.Config{Engine: seq}),
-		Source:   func(*catalog.Collection) query.Source { return r },
-		Ready:    func() error { return r.ready },
-		UI:       http.NotFoundHandler(),
-		Metrics:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "belfry_up 1\n") }),
+		Accounts:   accounts.New(accounts.Config{Engine: seq}),
+		QueryReady: func() error { return nil },
+		Ready:      func() error { return r.ready },
+		UI:         http.NotFoundHandler(),
+		Metrics:    http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "belfry_up 1\n") }),
 		Limits: Limits{
 			Body: 2000, BodyHeld: 1000, BulkRequests: 2, Queries: 1, QueryTime: time.Minute,
 			Wait: time.Millisecond, Idle: time.Minute,
 		},
 	})
+	r.Rows = store.NewMover(r, store.MoverOptions{})
 	r.addKey(readKey, belfry.LevelRead, 0)
 	r.addKey(writeKey, belfry.LevelReadWrite, 0)
 	r.addKey(expiredKey, belfry.LevelReadWriteDelete, belfry.At(time.Now().Add(-time.Second)))
@@ -129,6 +131,8 @@ func (r *rig) Select(ctx context.Context, _ *query.Plan) (query.Rows, error) {
 	}
 	return r.rows, nil
 }
+
+func (r *rig) Explain(context.Context, *query.Plan) ([]query.Line, error) { return nil, nil }
 
 // panics makes a query panic.
 var panics query.Rows = &table{}
@@ -237,14 +241,14 @@ func TestOrderOfRefusal(t *testing.T) {
 	f(400, "bad_parameter", "POST", "/api/send", "x", "X-Api-Key: "+writeKey, "Idempotency-Key: "+strings.Repeat("k", 256))
 	f(400, "bad_parameter", "GET", "/api/sql?apikey="+readKey, "")
 	f(400, "bad_parameter", "GET", "/api/sql?q=a&q=b&apikey="+readKey, "")
-	f(400, "bad_parameter", "GET", "/api/sql?q=SELECT+name+FROM+objectstatus&wt=xml&apikey="+readKey, "")
-	f(400, "bad_parameter", "GET", "/api/sql?q=SELECT+name+FROM+objectstatus&rows=0&apikey="+readKey, "")
+	f(400, "bad_parameter", "GET", "/api/sql?q=SELECT+info+FROM+events&span=1h&wt=xml&apikey="+readKey, "")
+	f(400, "bad_parameter", "GET", "/api/sql?q=SELECT+info+FROM+events&span=1h&rows=0&apikey="+readKey, "")
 	f(400, "bad_query", "GET", "/api/sql?q=SELEC+name&apikey="+readKey, "")
 	f(400, "time_span_required", "GET", "/api/sql?q=SELECT+i1+FROM+objectdata&apikey="+readKey, "")
 	f(400, "bad_json", "POST", "/api/sql", "{", "X-Api-Key: "+readKey, "Content-Type: application/json")
-	f(500, "internal", "GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	f(500, "internal", "GET", "/api/sql?q=SELECT+info+FROM+events&span=1h&apikey="+readKey, "")
 	r.rows = panics
-	f(500, "internal", "GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	f(500, "internal", "GET", "/api/sql?q=SELECT+info+FROM+events&span=1h&apikey="+readKey, "")
 	r.ready = belfry.Errorf(belfry.StorageUnavailable, "no room")
 	f(503, "storage_unavailable", "GET", "/readyz", "")
 	f(503, "storage_unavailable", "POST", "/api/send", "x", "X-Api-Key: "+writeKey)
@@ -390,7 +394,7 @@ func TestPatience(t *testing.T) {
 	defer srv.Close()
 	for range 2 {
 		r.rows = &table{names: []string{"name"}}
-		req, _ := http.NewRequest("POST", srv.URL+"/api/sql", strings.NewReader("q=SELECT+name+FROM+objectstatus"))
+		req, _ := http.NewRequest("POST", srv.URL+"/api/sql", strings.NewReader("q=SELECT+info+FROM+events&span=1h"))
 		req.Header.Set("X-Api-Key", readKey)
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		res, err := srv.Client().Do(req)
@@ -435,7 +439,7 @@ func TestQueryTime(t *testing.T) {
 	l.QueryTime = time.Millisecond
 	r.SetLimits(l)
 	r.slow = time.Hour
-	res := r.do("GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	res := r.do("GET", "/api/sql?q=SELECT+info+FROM+events&span=1h&apikey="+readKey, "")
 	if code := r.code(res); res.StatusCode != 503 || code != "overloaded" {
 		t.Errorf("%d %s", res.StatusCode, code)
 	}
@@ -445,7 +449,7 @@ func TestQueryTime(t *testing.T) {
 func TestTooManyQueries(t *testing.T) {
 	r := newRig(t)
 	r.queries.Enter(t.Context(), 1, 1)
-	res := r.do("GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	res := r.do("GET", "/api/sql?q=SELECT+info+FROM+events&span=1h&apikey="+readKey, "")
 	if code := r.code(res); res.StatusCode != 429 || code != "rate_limited" || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", res.StatusCode, code)
 	}
@@ -582,10 +586,10 @@ func TestActive(t *testing.T) {
 			}
 		})
 	}
-	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", readKey, true)
+	f("GET", "/api/sql?q=SELECT+info+FROM+events&span=1h", readKey, true)
 	f("POST", "/api/send", writeKey, true)
 	f("POST", "/api/send", readKey, false) // it may not
 	f("POST", "/api/send", expiredKey, false)
-	f("GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", false)
+	f("GET", "/api/sql?q=SELECT+info+FROM+events&span=1h", "", false)
 	f("GET", "/healthz", readKey, false)
 }

@@ -78,11 +78,8 @@ func (s *Server) listAudit(w *answer, r *request) error {
 			list = append(list, param{name, r.params.Get(name)})
 		}
 	}
-	q, err := compute(r, func() (*sqlQuery, error) { return s.plan(r, list) })
-	if err != nil {
-		return err
-	}
-	return s.sql(w, r, q)
+	r.params = list
+	return s.sql(w, r)
 }
 
 // auditQuery returns the query with the conditions of the parameters.

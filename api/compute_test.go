@@ -16,15 +16,16 @@ import (
 
 	"belfry"
 	"belfry/api/limit"
-	"belfry/catalog"
 	"belfry/engine"
 	"belfry/intake"
 	"belfry/query"
+	"belfry/store"
 )
 
 // workshop is a house with two customers, which sees who computes when.
 type workshop struct {
 	*house
+	store.Store
 	users map[belfry.CustomerID]string // an administrator of the instance in each customer: its header
 	taken int                          // turns of customer 1 that the test has
 }
@@ -36,7 +37,7 @@ func newWorkshop(t *testing.T) *workshop {
 		w.computes(who.Customer, 0)
 		return nil
 	}
-	w.Source = func(*catalog.Collection) query.Source { return w }
+	w.Rows = store.NewMover(w, store.MoverOptions{})
 	limits := w.Limits
 	limits.Body = 1 << 20
 	w.SetLimits(limits)
@@ -115,12 +116,12 @@ const (
 )
 
 var works = []work{
-	{"GET", "/api/sql?q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
+	{"GET", "/api/sql?q=SELECT+info+FROM+events&span=1h", "", "", 200, ""},
 	{"GET", "/api/sql?q=SELECT+name+FROM", "", "", 400, ""},
-	{"GET", "/api/sql?explain=true&q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
-	{"GET", "/api/sql?explain=true&wt=csv&q=SELECT+name+FROM+objectstatus", "", "", 200, ""},
-	{"POST", "/api/sql", asForm, "q=SELECT+name+FROM+objectstatus", 200, ""},
-	{"POST", "/api/sql", asJSON, `{"q": "SELECT name FROM objectstatus"}`, 200, ""},
+	{"GET", "/api/sql?explain=true&q=SELECT+info+FROM+events&span=1h", "", "", 200, ""},
+	{"GET", "/api/sql?explain=true&wt=csv&q=SELECT+info+FROM+events&span=1h", "", "", 200, ""},
+	{"POST", "/api/sql", asForm, "q=SELECT+info+FROM+events&span=1h", 200, ""},
+	{"POST", "/api/sql", asJSON, `{"q": "SELECT info FROM events", "span": "1h"}`, 200, ""},
 	{"POST", "/api/sql", asJSON, `{"q": `, 400, ""},
 	{"PUT", "/api/classes/c", asJSON, `{"indicators": [{"n": 1, "name": "Used"}]}`, 201, ""},
 	{"PUT", "/api/classes/c", asJSON, `{"indicators": `, 400, ""},
@@ -133,8 +134,8 @@ var works = []work{
 	{"PUT", "/api/users/viewer", asJSON, `{"password": "another long one"}`, 200, ""},
 	{"POST", "/api/customers", asJSON, `{"name": "third"}`, 201, ""},
 	{"PUT", "/api/session", asJSON, `{"password": "pw", "new": "another long one"}`, 200, ""},
-	{"POST", "/api/sql", asJSON, inEncoding("gzip", `{"q": "SELECT name FROM objectstatus"}`), 200, "gzip"},
-	{"POST", "/api/sql", asJSON, inEncoding("zstd", `{"q": "SELECT name FROM objectstatus"}`), 200, "zstd"},
+	{"POST", "/api/sql", asJSON, inEncoding("gzip", `{"q": "SELECT info FROM events", "span": "1h"}`), 200, "gzip"},
+	{"POST", "/api/sql", asJSON, inEncoding("zstd", `{"q": "SELECT info FROM events", "span": "1h"}`), 200, "zstd"},
 	{"POST", "/api/sql", asJSON, damaged(inEncoding("gzip", strings.Repeat(" ", 10_000))), 400, "gzip"}, // seen while it is unpacked
 	{"POST", "/api/sql", asJSON, damaged(inEncoding("zstd", strings.Repeat(" ", 10_000))), 400, "zstd"},
 	{"POST", "/api/ackmanagenote/objects", asJSON, damaged(inEncoding("gzip", strings.Repeat(" ", 1000))), 400, "gzip"},

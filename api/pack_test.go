@@ -26,7 +26,7 @@ func TestPackedAnswers(t *testing.T) {
 			list.rows = append(list.rows, []belfry.Value{{Type: belfry.TextValue, Text: "a name among others"}})
 		}
 		r.rows = list
-		res := r.do("GET", "/api/sql?rows=100000&q=SELECT+name+FROM+objectstatus&wt="+wt+"&apikey="+readKey, "", "Accept-Encoding: "+accept)
+		res := r.do("GET", "/api/sql?rows=100000&q=SELECT+info+FROM+events&span=1h&wt="+wt+"&apikey="+readKey, "", "Accept-Encoding: "+accept)
 		var in io.Reader = res.Body
 		var err error
 		switch res.Header.Get("Content-Encoding") {
@@ -100,7 +100,7 @@ func TestExplain(t *testing.T) {
 	if !strings.HasPrefix(string(csv), "part,text\ncollection,\"objectdata, historical\"\n") {
 		t.Errorf("%s", csv)
 	}
-	if res := r.do("GET", "/api/sql?explain=maybe&q=SELECT+name+FROM+objectstatus", "", key); r.code(res) != "bad_parameter" {
+	if res := r.do("GET", "/api/sql?explain=maybe&q=SELECT+info+FROM+events&span=1h", "", key); r.code(res) != "bad_parameter" {
 		t.Error("explain=maybe is taken")
 	}
 }

@@ -14,12 +14,13 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/catalog"
 	"belfry/query"
+	"belfry/store"
 )
 
 // evaluated is a source of rows in memory that notes the spans it was asked for.
 type evaluated struct {
+	store.Store
 	rows  []event
 	spans [][2]belfry.Time
 }
@@ -58,7 +59,7 @@ func (s *evaluated) Select(_ context.Context, p *query.Plan) (query.Rows, error)
 func TestAnswerInPages(t *testing.T) {
 	r := newRig(t)
 	source := &evaluated{}
-	r.Server.Source = func(*catalog.Collection) query.Source { return source }
+	r.Rows = store.NewMover(source, store.MoverOptions{})
 	start := belfry.At(time.Now().Add(-time.Minute))
 	for id := range int64(10) {
 		source.rows = append(source.rows, event{start + belfry.Time(id/4), id + 1})
@@ -149,7 +150,7 @@ func TestAnswerInPages(t *testing.T) {
 // TestPagesRefused: what cannot be had in pages is refused, with what to do instead; without after nothing is.
 func TestPagesRefused(t *testing.T) {
 	r := newRig(t)
-	r.Server.Source = func(*catalog.Collection) query.Source { return &evaluated{} }
+	r.Rows = store.NewMover(&evaluated{}, store.MoverOptions{})
 	f := func(q, params, code, want string) {
 		t.Helper()
 		res := r.do("GET", "/api/sql?q="+url.QueryEscape(q)+params, "", "X-Api-Key: "+readKey)

@@ -14,11 +14,11 @@ import (
 
 	"belfry"
 	"belfry/accounts"
-	"belfry/catalog"
 	"belfry/engine"
 	"belfry/intake"
 	"belfry/meta"
 	"belfry/query"
+	"belfry/store"
 )
 
 // newBulkHouse is a house that takes bodies of rows, and those who send them.
@@ -223,9 +223,12 @@ func (e *endless) Next() ([]belfry.Value, error) {
 	return []belfry.Value{{Type: belfry.TextValue, Text: strings.Repeat("x", 100)}}, nil
 }
 
-type sourceOf struct{ rows query.Rows }
+type storeOf struct {
+	store.Store
+	rows query.Rows
+}
 
-func (s sourceOf) Select(context.Context, *query.Plan) (query.Rows, error) { return s.rows, nil }
+func (s storeOf) Select(context.Context, *query.Plan) (query.Rows, error) { return s.rows, nil }
 
 // TestAnswerAfterRevocation: an answer breaks off when its key is revoked; one that has not begun is refused.
 func TestAnswerAfterRevocation(t *testing.T) {
@@ -235,8 +238,8 @@ func TestAnswerAfterRevocation(t *testing.T) {
 		secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelRead})
 		h.must(err)
 		rows := &endless{table: table{names: []string{"name"}}, at: at, between: func() { h.must(h.revokeKey("agent")) }}
-		h.Source = func(*catalog.Collection) query.Source { return sourceOf{rows} }
-		rec, aborted := h.cutOff(func() {}, "/api/sql?rows=100000&wt=csv&q=SELECT+name+FROM+objectstatus", "X-Api-Key: "+secret, "Accept-Encoding: "+encoding)
+		h.Rows = store.NewMover(storeOf{rows: rows}, store.MoverOptions{})
+		rec, aborted := h.cutOff(func() {}, "/api/sql?rows=100000&wt=csv&q=SELECT+info+FROM+events&span=1h", "X-Api-Key: "+secret, "Accept-Encoding: "+encoding)
 		if aborted != begun || rec.Body.Len() > 200*at || rows.n > at+2*(64<<10)/100 {
 			t.Errorf("revoked at row %d, %s: %d bytes and %d rows, aborted %v", at, encoding, rec.Body.Len(), rows.n, aborted)
 		}

@@ -51,14 +51,14 @@ var (
 
 	queryRoutes = []Route{
 		{
-			Method: "GET", Path: "/api/sql", Level: belfry.LevelRead, Limited: true, serve: (*Server).sqlGet,
+			Method: "GET", Path: "/api/sql", Level: belfry.LevelRead, Limited: true, serve: (*Server).sql,
 			ID: "query", Tag: "rows", Help: "Answers a query.",
 			Params:  sqlParams,
 			Answers: rowsAnswers,
 			Errors:  queryErrors,
 		},
 		{
-			Method: "POST", Path: "/api/sql", Level: belfry.LevelRead, Limited: true, serve: (*Server).sqlPost,
+			Method: "POST", Path: "/api/sql", Level: belfry.LevelRead, Limited: true, serve: (*Server).sql,
 			ID: "queryByBody", Tag: "rows", Help: "Answers a query given as a form or as JSON, for texts too long for an address.",
 			Params:  notRequired(sqlParams), // they may be in the body
 			Body:    []Media{{Type: "application/x-www-form-urlencoded", Of: sqlParams}, {Type: "application/json", Of: sqlParams}},

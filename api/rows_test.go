@@ -46,7 +46,7 @@ func (t *table) Close() error { return nil }
 func TestBrokenAnswers(t *testing.T) {
 	r := newRig(t)
 	r.rows = &table{names: []string{"name"}, err: errors.New("engine fell over")}
-	if res := r.do("GET", "/api/sql?q=SELECT+name+FROM+objectstatus&apikey="+readKey, ""); r.code(res) != "internal" {
+	if res := r.do("GET", "/api/sql?q=SELECT+info+FROM+events&span=1h&apikey="+readKey, ""); r.code(res) != "internal" {
 		t.Errorf("answered %d", res.StatusCode)
 	}
 	srv := httptest.NewServer(r)
@@ -58,7 +58,7 @@ func TestBrokenAnswers(t *testing.T) {
 			long.rows = append(long.rows, []belfry.Value{{Type: belfry.TextValue, Text: strings.Repeat("x", 100) + strconv.Itoa(i*i*i)}})
 		}
 		r.rows = long
-		req, err := http.NewRequest("GET", srv.URL+"/api/sql?rows=100000&q=SELECT+name+FROM+objectstatus&wt="+wt, nil)
+		req, err := http.NewRequest("GET", srv.URL+"/api/sql?rows=100000&q=SELECT+info+FROM+events&span=1h&wt="+wt, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestBrokenAnswers(t *testing.T) {
 func TestHead(t *testing.T) {
 	r := newRig(t)
 	r.rows = &table{names: []string{"name"}}
-	res := r.do("HEAD", "/api/sql?wt=csv&q=SELECT+name+FROM+objectstatus&apikey="+readKey, "")
+	res := r.do("HEAD", "/api/sql?wt=csv&q=SELECT+info+FROM+events&span=1h&apikey="+readKey, "")
 	if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 || len(body) > 0 || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/csv") {
 		t.Errorf("%d %q %q", res.StatusCode, res.Header.Get("Content-Type"), body)
 	}

@@ -111,7 +111,7 @@ func newHouse(t *testing.T) *house {
 	}
 	h.Server = New(Config{
 		Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Now: clock, Tree: h.tree, Engine: h.seq, Intake: h.intake, Accounts: h.accounts, Ready: func() error { return nil },
+		Now: clock, Tree: h.tree, Engine: h.seq, Intake: h.intake, Accounts: h.accounts, QueryReady: func() error { return nil }, Ready: func() error { return nil },
 		Limits: Limits{Body: 2000, BodyHeld: 1000, BulkRequests: 2, Queries: 1, QueryTime: time.Minute, Wait: time.Minute, Idle: time.Minute},
 	})
 	return h

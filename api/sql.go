@@ -25,24 +25,70 @@ const maxQuery = 1 << 20
 // queryWeight is how many times the length of its text a query takes, with what is read from it.
 const queryWeight = 8
 
-func (s *Server) sqlGet(w *answer, r *request) error {
-	q, err := compute(r, func() (*sqlQuery, error) { return s.plan(r, r.params) })
+// sql answers a query, whose text is in the address or, with POST, in the body.
+func (s *Server) sql(w *answer, r *request) (err error) {
+	q, err := s.readQuery(w, r)
 	if err != nil {
 		return err
 	}
-	return s.sql(w, r, q)
-}
-
-func (s *Server) sqlPost(w *answer, r *request) error {
-	typ, err := mediaType(r.Request, "application/x-www-form-urlencoded", "application/json")
+	if !s.admitTo(r, &s.queries, r.limits.Queries) {
+		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
+	}
+	defer r.place.Release()
+	r.place.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
+	clock, cancel := limit.NewStopwatch(r.ctx(), r.limits.QueryTime) // paused while the client reads rows
+	defer cancel()
+	defer func() { err = timeLimitError(clock, r, err) }()
+	if q.explain {
+		return s.explain(clock, w, r, q)
+	}
+	done, began, count := s.meter.Queries.Begin(q.plan.Collection.Name), s.Now(), 0
+	defer func() {
+		done(count, w.gone, clock, err)
+		s.noteQuery(r, q.params, began, count, err)
+	}()
+	if err := s.QueryReady(); err != nil {
+		return err
+	}
+	plan, rows := q.plan, query.Rows(nil)
+	if q.marked() {
+		plan = plan.Marked()
+	}
+	if plan.Collection.Historical {
+		rows, err = s.Rows.Select(clock, plan)
+	} else {
+		rows, err = s.Present.Select(clock, plan)
+	}
 	if err != nil {
 		return err
+	}
+	defer rows.Close()
+	count, err = s.sendRows(clock, w, r, q, plan, rows)
+	return err
+}
+
+// timeLimitError returns the error of a query, whatever the engine says about it if it took too long.
+func timeLimitError(clock *limit.Stopwatch, r *request, err error) error {
+	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) && belfry.CodeOf(err) != belfry.StorageUnavailable {
+		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
+	}
+	return err
+}
+
+// readQuery reads the query of a request and makes a plan of it.
+func (s *Server) readQuery(w *answer, r *request) (*sqlQuery, error) {
+	if r.Method != http.MethodPost {
+		return compute(r, func() (*sqlQuery, error) { return s.plan(r, r.params) })
+	}
+	typ, err := mediaType(r.Request, "application/x-www-form-urlencoded", "application/json")
+	if err != nil {
+		return nil, err
 	}
 	text, err := readWhole(w, r, maxQuery, queryWeight)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	q, err := compute(r, func() (*sqlQuery, error) {
+	return compute(r, func() (*sqlQuery, error) {
 		params, err := bodyParams(typ, text)
 		if err != nil {
 			return nil, err
@@ -53,10 +99,6 @@ func (s *Server) sqlPost(w *answer, r *request) error {
 		}
 		return s.plan(r, params)
 	})
-	if err != nil {
-		return err
-	}
-	return s.sql(w, r, q)
 }
 
 // bodyParams reads parameters from a body.
@@ -107,6 +149,9 @@ type sqlQuery struct {
 	plan    *query.Plan
 }
 
+// marked reports whether the rows carry the mark from which the next page starts.
+func (q *sqlQuery) marked() bool { return q.pages && q.plan.Resumable() }
+
 // trimmed removes blanks around values, and parameters without a value, which count as not given. Only after has a meaning without
 // a value. The texts of queries stay as they are, since errors give positions in them.
 func trimmed(list params) (out params) {
@@ -150,26 +195,6 @@ func (s *Server) plan(r *request, params params) (*sqlQuery, error) {
 	return q, nil
 }
 
-// sql answers a query.
-func (s *Server) sql(w *answer, r *request, q *sqlQuery) (err error) {
-	if !s.admitTo(r, &s.queries, r.limits.Queries) {
-		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
-	}
-	defer r.place.Release()
-	r.place.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
-	clock, cancel := limit.NewStopwatch(r.ctx(), r.limits.QueryTime)
-	defer cancel()
-	if q.explain {
-		err = s.explain(clock, w, r, q)
-	} else {
-		err = s.answer(clock, w, r, q)
-	}
-	if err != nil && errors.Is(clock.Err(), context.DeadlineExceeded) && belfry.CodeOf(err) != belfry.StorageUnavailable { // whatever the error of the engine is
-		return belfry.Errorf(belfry.Overloaded, "the query took longer than %s; ask for a shorter span or fewer items", r.limits.QueryTime)
-	}
-	return err
-}
-
 // rowsFormat reads the parameters wt and safe.
 func rowsFormat(params params) (encode.Format, error) {
 	wt := cmp.Or(strings.ToLower(params.Get("wt")), "json")
@@ -187,33 +212,16 @@ func rowsFormat(params params) (encode.Format, error) {
 	return encode.SafeCSV, nil
 }
 
-// answer runs the plan and sends its rows. The time limit is paused while the client reads them.
-func (s *Server) answer(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery) (err error) {
-	plan := q.plan
-	done, began := s.meter.Queries.Begin(plan.Collection.Name), s.Now()
-	count := 0
-	defer func() {
-		done(count, w.gone, clock, err)
-		s.noteQuery(r, q.params, began, count, err)
-	}()
-	marked := q.pages && plan.Resumable()
-	if marked {
-		plan = plan.Marked()
-	}
-	rows, err := s.Source(plan.Collection).Select(clock, plan)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	if marked {
+// sendRows sends the rows of a plan.
+func (s *Server) sendRows(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery, plan *query.Plan, rows query.Rows) (count int, err error) {
+	if q.marked() {
 		rows = &encode.Page{Rows: rows, Plan: plan, Now: q.now}
 	}
 	if q.format.Extension != "" {
 		w.Header().Set(limitHeader, strconv.Itoa(plan.Limit))
 		w.Header().Set("Content-Disposition", `inline; filename="`+plan.Collection.Name+q.format.Extension+`"`)
 	}
-	count, err = s.stream(clock, w, r, q, plan.Limit, rows)
-	return err
+	return s.stream(clock, w, r, q, plan.Limit, rows)
 }
 
 // Headers and trailers of CSV and NDJSON, which have no other place for these: the limit, the days that a partial answer is
@@ -357,11 +365,14 @@ func (s *Server) explain(clock *limit.Stopwatch, w *answer, r *request, q *sqlQu
 // lines are the parts of a plan, and how it would be answered.
 func (s *Server) lines(ctx context.Context, r *request, plan *query.Plan) ([]query.Line, error) {
 	lines := plan.Lines()
-	e, ok := s.Source(plan.Collection).(query.Explainer)
-	if !ok {
+	if s.QueryReady() != nil {
 		return lines, nil
 	}
-	more, err := e.Explain(ctx, plan)
+	explain := s.Present.Explain
+	if plan.Collection.Historical {
+		explain = s.Rows.Explain
+	}
+	more, err := explain(ctx, plan)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"belfry/folder"
 )
 
+func minute(n int) time.Time { return time.Date(2026, 11, 16, 8, n, 0, 0, time.UTC) }
+
 // copyOf makes a core over a copy of the data folder.
 func (c *clockedCore) copyOf(t *testing.T) *clockedCore {
 	t.Helper()

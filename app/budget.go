@@ -12,7 +12,7 @@ import (
 // budget divides the memory that the process may have. With plenty of it every part has its usual size; with less, all
 // become smaller, and requests are refused earlier, so that the system never has to end the process.
 //
-//	limit ──┬─ engine        storage.duckdb.memory_limit; up to engineMost for rows of unusual length
+//	limit ──┬─ engine        config.EngineMemory; up to engineMost for rows of unusual length
 //	        ├─ scripts       of receivers, in processes of their own
 //	        ├─ outside       code, stacks, and what the engine does not count
 //	        ├─ spare         for the kernel: sockets, and pages of files that are being written
@@ -98,7 +98,7 @@ func (b *budget) size(c *config.Config) *config.Config {
 			*to = n
 		}
 	}
-	sizes("storage.duckdb.memory_limit", &next.Storage.DuckDB.MemoryLimit, b.engine)
+	sizes(config.EngineMemory, next.EngineMemory(), b.engine)
 	sizes("limits.memory_held", &next.Limits.MemoryHeld, b.held)
 	sizes("limits.body_held", &next.Limits.BodyHeld, b.heldBody)
 	sizes("limits.memory_items", &next.Limits.MemoryItems, b.items)
@@ -130,7 +130,7 @@ func (b *budget) limitHeap(c *config.Config) {
 // parts are what the log and the metrics show, in bytes.
 func (b *budget) parts(c *config.Config) map[string]int64 {
 	return map[string]int64{
-		"engine": int64(c.Storage.DuckDB.MemoryLimit), "scripts": b.scripts, "outside": b.outside, "spare": b.spare, "heap": b.heap,
+		"engine": int64(*c.EngineMemory()), "scripts": b.scripts, "outside": b.outside, "spare": b.spare, "heap": b.heap,
 		"backlog": int64(b.backlogRows) * 256 * 5 / 4, // with what is set aside
 		"held":    int64(c.Limits.MemoryHeld), "answers": b.answers, "texts": int64(c.Limits.Texts), "items": int64(c.Limits.MemoryItems),
 	}

@@ -68,7 +68,7 @@ func TestPressure(t *testing.T) {
 	used, engine := int64(0), memoryCalls{}
 	p := newPressure(1000)
 	p.used = func() int64 { return used }
-	p.engine.Store(new(store.MemoryUser(&engine)))
+	p.engine.Store(new(store.Embedded(&engine)))
 	now := time.Now()
 	f := func(bytes int64, refused bool) {
 		t.Helper()
@@ -91,7 +91,10 @@ func TestPressure(t *testing.T) {
 }
 
 // memoryCalls counts the calls of an engine that uses memory.
-type memoryCalls struct{ freed, ended int }
+type memoryCalls struct {
+	store.Embedded
+	freed, ended int
+}
 
 func (c *memoryCalls) FreeMemory() { c.freed++ }
 func (c *memoryCalls) EndQueries() { c.ended++ }

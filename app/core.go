@@ -26,7 +26,7 @@ type core struct {
 
 // lockCore locks the data folder.
 func lockCore(o Options) (*core, error) {
-	f, err := folder.Lock(folder.Options{Config: o.Config, Catalog: o.Catalog, Log: o.Log, AcceptLoss: o.AcceptLoss})
+	f, err := folder.Lock(folder.Options{Config: o.Config, Catalog: o.Catalog, Log: o.Log, RowFiles: storageEngines[usedEngine].files, AcceptLoss: o.AcceptLoss})
 	if err != nil {
 		return nil, err
 	}

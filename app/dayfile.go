@@ -26,10 +26,10 @@ func (s *service) watchFiles(ctx context.Context, open map[string]bool) error {
 	defer tick.Stop()
 	failing := false
 	for {
-		err := s.rows.files.Watch()
+		err := s.rows.embedded.Watch()
 		s.rowsWatched(err)
 		if err == nil {
-			err = s.rows.files.Mend(ctx)
+			err = s.rows.embedded.Mend(ctx)
 		}
 		if err != nil && !failing && ctx.Err() == nil {
 			s.Log.Warn("the files of rows could not be looked after", "err", err)
@@ -49,12 +49,12 @@ func (s *service) watchFiles(ctx context.Context, open map[string]bool) error {
 // those that were open and are over.
 func (s *service) tellIncomplete(open map[string]bool) map[string]bool {
 	now := map[string]bool{}
-	for _, d := range s.rows.files.Incomplete() {
+	for _, d := range s.rows.embedded.Incomplete() {
 		id := faultDayFile + d.Collection + " " + d.Day
 		now[id] = true
 		s.faults.begin(id, false, d.Message)
 	}
-	for _, f := range s.rows.files.Faults() {
+	for _, f := range s.rows.embedded.Faults() {
 		now[f.ID] = true
 		s.faults.begin(f.ID, false, f.Message)
 	}

@@ -72,7 +72,7 @@ func newDisk(c *config.Config, f *faults, log *slog.Logger) *disk {
 	d := &disk{
 		folders: []watchedFolder{
 			{folderData, c.Data, true},
-			{folderRows, c.Inside(c.Storage.DuckDB.Dir), true},
+			{folderRows, c.RowsDir(), true},
 			{folderMeta, filepath.Dir(c.Inside(c.Meta.SQLite.Path)), true},
 			{folderJournal, c.Inside("journal"), false},
 			{folderSpool, c.Inside("tmp"), false},

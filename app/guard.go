@@ -145,7 +145,7 @@ func explainRows(cfg *config.Config, err error) string {
 	if errors.Is(err, store.ErrFolder) {
 		return err.Error()
 	}
-	return folder.Explain(cfg.Inside(cfg.Storage.DuckDB.Dir), err)
+	return folder.Explain(cfg.RowsDir(), err)
 }
 
 // watchMeta writes the metadata again when their files were removed, replaced or cut. Until then nothing is taken: a start

@@ -180,7 +180,7 @@ func (s *service) space(d *api.HealthDisk) {
 	defer v.mu.Unlock()
 	if now := time.Now(); now.Sub(v.spaceAt) >= spaceFor {
 		v.spaceAt = now
-		v.space = collectionSpace(cfg.Inside(cfg.Storage.DuckDB.Dir))
+		v.space = collectionSpace(cfg.RowsDir())
 		v.metadata = 0
 		for _, suffix := range []string{"", "-wal", "-shm"} {
 			if info, err := os.Stat(cfg.Inside(cfg.Meta.SQLite.Path) + suffix); err == nil {

@@ -11,12 +11,10 @@ import (
 	"belfry/accounts"
 	"belfry/api"
 	"belfry/api/live"
-	"belfry/catalog"
 	"belfry/engine"
 	"belfry/folder"
 	"belfry/intake"
 	"belfry/meta/sqlite"
-	"belfry/query"
 )
 
 // offline is a folder that no service holds, opened for one command. Records of the command stay in the journal until the next
@@ -67,7 +65,7 @@ func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 	return api.New(api.Config{
 		Log: f.Log.With("part", "api"), Now: time.Now, Tree: f.Tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}), Accounts: f.accounts,
 		Images: sqlite.NewMover(f.DB, sqlite.MoverOptions{}), Hub: live.NewHub(f.Tree), Ready: stopped, ConfirmFault: f.confirmFault,
-		Source:      func(*catalog.Collection) query.Source { return refusing{stopped()} },
+		QueryReady:  stopped,
 		Health:      func(belfry.CustomerID) (api.Health, error) { return api.Health{}, stopped() },
 		Settings:    func(belfry.CustomerID, belfry.Level) []api.Setting { return nil },
 		PutSettings: func(engine.Sender, belfry.Level, map[string]*string) error { return stopped() },

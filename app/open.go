@@ -18,11 +18,12 @@ type storageEngine struct {
 	open   func(context.Context, store.Config) (store.Store, error)
 	verify func(context.Context, store.Config) (store.Verified, error) // the store is not open
 	moved  func(store.Config) (moved belfry.Position, known bool)      // how far its folder says that records have been stored; it need not be open
+	files  []string                                                    // patterns of the files that a folder with rows has
 }
 
 // storageEngines are the storage engines by name. No other code knows which there are.
 var storageEngines = map[string]storageEngine{
-	"duck": {duck.Open, duck.Verify, duck.Moved},
+	"duck": {duck.Open, duck.Verify, duck.Moved, duck.Files},
 }
 
 // usedEngine is the engine of every service, while there is only one.
@@ -42,39 +43,37 @@ func OpenStore(ctx context.Context, engine string, cfg store.Config) (store.Stor
 type rowStore struct {
 	store.Store
 	summaries store.Summarizer // nil: the engine makes none
-	files     store.FileStore  // nil: its files are not on this machine
-	memory    store.MemoryUser // nil: it does not run in this process
+	embedded  store.Embedded   // nil: it does not run in this process
 }
 
 func newRowStore(s store.Store) *rowStore {
 	r := &rowStore{Store: s}
 	r.summaries, _ = s.(store.Summarizer)
-	r.files, _ = s.(store.FileStore)
-	r.memory, _ = s.(store.MemoryUser)
+	r.embedded, _ = s.(store.Embedded)
 	return r
 }
 
-// durable and sync call the FileStore. Other stores are durable when Append returns.
+// durable and sync call the embedded store. Other stores are durable when Append returns.
 func (r *rowStore) durable(moved belfry.Position) error {
-	if r.files == nil {
+	if r.embedded == nil {
 		return nil
 	}
-	return r.files.Durable(moved)
+	return r.embedded.Durable(moved)
 }
 
 func (r *rowStore) sync() error {
-	if r.files == nil {
+	if r.embedded == nil {
 		return nil
 	}
-	return r.files.SyncNotes()
+	return r.embedded.SyncNotes()
 }
 
 // openRows opens the store that the configuration names.
 func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	cfg := s.cfg.Load()
 	rows, err := OpenStore(ctx, usedEngine, store.Config{
-		Dir: cfg.Inside(cfg.Storage.DuckDB.Dir), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
-		MemoryLimit: int64(cfg.Storage.DuckDB.MemoryLimit), MemoryMost: s.budget.engineMost,
+		Dir: cfg.RowsDir(), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+		MemoryLimit: int64(*cfg.EngineMemory()), MemoryMost: s.budget.engineMost,
 		Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Files: s.descriptors.files,
 		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind,
 		Items: s.Tree.History().Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.Tree.History().RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
@@ -100,19 +99,19 @@ func (s *service) removedAfter(pos belfry.Position) bool {
 
 // rowsMoved returns the position up to which all records are in the store, as its folder has recorded it. The store need not be open.
 func rowsMoved(cfg *config.Config) (pos belfry.Position, known bool) {
-	return storageEngines[usedEngine].moved(store.Config{Dir: cfg.Inside(cfg.Storage.DuckDB.Dir)})
+	return storageEngines[usedEngine].moved(store.Config{Dir: cfg.RowsDir()})
 }
 
 // verifyRows verifies a store that is not open.
 func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, error) {
-	dir := o.Config.Inside(o.Config.Storage.DuckDB.Dir)
+	dir := o.Config.RowsDir()
 	id, err := journal.ReadInstance(dir)
 	if err != nil {
 		id = "" // the verifier reports it
 	}
 	return storageEngines[usedEngine].verify(ctx, store.Config{
 		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
-		MemoryLimit: int64(o.Config.Storage.DuckDB.MemoryLimit), MemoryMost: b.engineMost,
+		MemoryLimit: int64(*o.Config.EngineMemory()), MemoryMost: b.engineMost,
 		RemovedAfter: func(pos belfry.Position) bool {
 			found, err := sqlite.ReadRemovedAfter(ctx, o.Config.Inside(o.Config.Meta.SQLite.Path), pos)
 			return found && err == nil // metadata that cannot be read are reported elsewhere

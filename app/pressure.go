@@ -12,7 +12,6 @@ import (
 
 	"belfry"
 	"belfry/config"
-	"belfry/query"
 	"belfry/store"
 )
 
@@ -24,9 +23,9 @@ type pressure struct {
 	over    atomic.Pointer[int64] // what was used when it was too much; nil while it is not
 	freed   time.Time
 	trimmed time.Time
-	since   time.Time                        // when it became too much; zero while it is not
-	lasts   func(string)                     // told that it has been too much for long, and why; with an empty text once it is not
-	engine  atomic.Pointer[store.MemoryUser] // of rows; nil before it is open, and when it runs elsewhere
+	since   time.Time                      // when it became too much; zero while it is not
+	lasts   func(string)                   // told that it has been too much for long, and why; with an empty text once it is not
+	engine  atomic.Pointer[store.Embedded] // of rows; nil before it is open, and when it runs elsewhere
 }
 
 const (
@@ -141,8 +140,3 @@ func anonymousMemory() int64 {
 	shared, _ := strconv.ParseInt(f[2], 10, 64)
 	return (resident - shared) * int64(os.Getpagesize())
 }
-
-// refusing is a source that refuses every query.
-type refusing struct{ err error }
-
-func (s refusing) Select(context.Context, *query.Plan) (query.Rows, error) { return nil, s.err }

@@ -16,7 +16,6 @@ import (
 	"belfry/accounts"
 	"belfry/api"
 	"belfry/api/live"
-	"belfry/catalog"
 	"belfry/collect"
 	"belfry/config"
 	"belfry/engine"
@@ -25,7 +24,6 @@ import (
 	"belfry/listen"
 	"belfry/meta"
 	"belfry/meta/sqlite"
-	"belfry/query"
 	"belfry/status"
 	"belfry/store"
 	"belfry/web"
@@ -59,14 +57,13 @@ type service struct {
 	collecting  *part
 	upkeep      parts // what no request needs
 	failed      chan error
-	phase       atomic.Pointer[belfry.Error]  // why it is not ready; nil when it is
-	reloads     chan struct{}                 // retention may have changed
-	files       chan struct{}                 // a file of rows was found damaged or missing, or is whole again
-	metaLost    atomic.Pointer[belfry.Error]  // why nothing is taken while the files of the metadata are not there; nil when they are
-	lost        atomic.Pointer[[]folder.Loss] // times of which rows may be missing
-	goal        belfry.Position               // position of the last record of the replay
-	refused     atomic.Int64                  // files that were wrong when they were to be imported
-	summarised  atomic.Int64                  // when all summaries were found up to date, in Unix seconds
+	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
+	reloads     chan struct{}                // retention may have changed
+	files       chan struct{}                // a file of rows was found damaged or missing, or is whole again
+	metaLost    atomic.Pointer[belfry.Error] // why nothing is taken while the files of the metadata are not there; nil when they are
+	goal        belfry.Position              // position of the last record of the replay
+	refused     atomic.Int64                 // files that were wrong when they were to be imported
+	summarised  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
 	labels      folder.Labels
 	turns       status.Turns // of queries of the current collections
 	settings
@@ -165,10 +162,8 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if s.rows, err = s.openRows(ctx); err != nil {
 		return err
 	}
-	if s.rows.memory != nil {
-		s.pressure.engine.Store(&s.rows.memory)
-	}
-	if s.rows.files != nil {
+	if s.rows.embedded != nil {
+		s.pressure.engine.Store(&s.rows.embedded)
 		open := s.tellIncomplete(nil) // before retention, which replaces what is damaged
 		s.watches.start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
 	}
@@ -188,7 +183,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err := s.removeMissed(ctx); err != nil {
 		return err
 	}
-	err = s.Tree.History().Dimensions(func(b *belfry.Batch) error { return s.rows.Append(ctx, b) })
+	err = s.Tree.History().Dimensions(func(b *belfry.Batch) error { return store.AppendAll(ctx, s.rows, b) })
 	if err != nil || s.Tree.Recovery().Removed() == 0 {
 		return err
 	}
@@ -217,7 +212,7 @@ func (s *service) removeMissed(ctx context.Context) error {
 }
 
 func (s *service) startMovers(ctx context.Context) error {
-	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Labels: s.Tree.History(), Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: func(err error) string { return explainRows(s.cfg.Load(), err) }})
+	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Names: s.Tree.History(), Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: func(err error) string { return explainRows(s.cfg.Load(), err) }})
 	s.meta = sqlite.NewMover(s.DB, sqlite.MoverOptions{States: s.Tree.States, MaxBytes: s.budget.metadata, Removed: s.Tree.History().Archived, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.movers.rows = start("row mover", s.store.Run, s.failed)
 	s.movers.meta = start("metadata mover", behind(s.meta.Run), s.failed)
@@ -235,7 +230,7 @@ func (s *service) carryOn(ctx context.Context) error {
 	count := 0
 	flush := func() error {
 		if len(names) > 0 {
-			if err := s.rows.Append(ctx, names...); err != nil {
+			if err := store.AppendAll(ctx, s.rows, names...); err != nil {
 				return err
 			}
 		}
@@ -405,7 +400,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	c := api.Config{
 		Log: s.Log.With("part", "api"), Now: time.Now, Trusted: s.guard.expiry,
 		Tree: s.Tree, Engine: s.seq, Intake: s.intake, Accounts: s.accounts, Collect: s.collect, Images: s.meta, Hub: s.hub,
-		Source: s.source, Ready: s.ready, Health: s.health, ConfirmFault: s.confirmFault, Settings: s.listSettings, PutSettings: s.putSettings,
+		Rows: s.store, Present: status.Source{Tree: s.Tree, Past: s.past(), Turns: &s.turns}, QueryReady: s.pressure.check, Ready: s.ready, Health: s.health, ConfirmFault: s.confirmFault, Settings: s.listSettings, PutSettings: s.putSettings,
 		UI: web.Handler(), Hosts: s.listeners.Names, Version: Version(),
 		Register: metrics.registry, Limits: apiLimits(s.cfg.Load()), Spool: s.cfg.Load().Inside("tmp"),
 	}
@@ -439,19 +434,6 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		s.upkeep.start("summaries", behind(s.summarise), s.failed)
 	}
 	return nil
-}
-
-func (s *service) source(c *catalog.Collection) query.Source {
-	if err := s.pressure.check(); err != nil {
-		return refusing{err}
-	}
-	rows := lossy{s.store, *s.lost.Load()}
-	if c.Historical {
-		return rows
-	}
-	past := s.past()
-	past.Rows = rows
-	return status.Source{Tree: s.Tree, Past: past, Turns: &s.turns}
 }
 
 func apiLimits(c *config.Config) api.Limits {

@@ -39,6 +39,6 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 		return v, err
 	}
 	moved, noted := rowsMoved(o.Config)
-	f, err := folder.Verify(ctx, o.Config, folder.RowPositions{Reached: rows.Reached, Moved: moved, Noted: noted})
+	f, err := folder.Verify(ctx, o.Config, folder.Rows{Files: storageEngines[usedEngine].files, Reached: rows.Reached, Moved: moved, Noted: noted})
 	return Verification{Files: rows.Files + f.Files, Problems: append(f.Problems, rows.Problems...), Known: f.Known, Unread: rows.Unread}, err
 }

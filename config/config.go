@@ -67,6 +67,15 @@ type Storage struct {
 	Reserve Size   `yaml:"reserve" help:"space kept in a file, given up when the disk is full so that what was acknowledged can still be moved"`
 }
 
+// EngineMemory is the name of the setting that Config.EngineMemory returns.
+const EngineMemory = "storage.duckdb.memory_limit"
+
+// EngineMemory returns how much memory the engine of the row store may use.
+func (c *Config) EngineMemory() *Size { return &c.Storage.DuckDB.MemoryLimit }
+
+// RowsDir returns the folder of the row store.
+func (c *Config) RowsDir() string { return c.Inside(c.Storage.DuckDB.Dir) }
+
 // DuckDB is the embedded engine.
 type DuckDB struct {
 	Dir         string `yaml:"dir" help:"folder of the rows, inside data unless absolute"`
@@ -268,7 +277,7 @@ func (c *Config) Check() error {
 		inRange("limits.wait", l.Wait, 0, Duration(time.Hour)),
 		inRange("limits.idle", l.Idle, Duration(time.Second), Duration(day)),
 		inRange("limits.stop", l.Stop, Duration(time.Second), Duration(time.Hour)),
-		inRange("storage.duckdb.memory_limit", c.Storage.DuckDB.MemoryLimit, 64<<20, 1<<44),
+		inRange(EngineMemory, *c.EngineMemory(), 64<<20, 1<<44),
 		inRange("storage.reserve", c.Storage.Reserve, 0, 1<<40),
 		inRange("sessions.max_age", c.Sessions.MaxAge, Duration(time.Minute), Duration(400*day)),
 		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),

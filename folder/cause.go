@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"belfry/config"
 	"belfry/journal"
 )
 
@@ -65,7 +66,7 @@ func causes() []cause {
 		{
 			nil,
 			[]string{"out of memory", "failed to allocate", "could not allocate"},
-			"the engine that writes to DIR is out of memory", "raise storage.duckdb.memory_limit, or ask for less at a time",
+			"the engine that writes to DIR is out of memory", "raise " + config.EngineMemory + ", or ask for less at a time",
 		},
 	}
 }

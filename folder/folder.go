@@ -30,6 +30,7 @@ type Options struct {
 	Config     *config.Config
 	Catalog    *catalog.Catalog
 	Log        *slog.Logger
+	RowFiles   []string // patterns of the files that the folder of the row store has if there are rows in it
 	AcceptLoss []string // parts without which the folder opens all the same: LossJournal, LossRows or LossMetadata
 }
 

@@ -50,10 +50,10 @@ type places struct {
 }
 
 // findPlaces looks at everything but the content of the database.
-func findPlaces(cfg *config.Config) (p places, err error) {
+func findPlaces(cfg *config.Config, rowFiles []string) (p places, err error) {
 	p.dir = place{path: cfg.Data}
 	p.journal = place{name: LossJournal, path: filepath.Join(cfg.Data, "journal")}
-	p.rows = place{name: LossRows, path: cfg.Inside(cfg.Storage.DuckDB.Dir)}
+	p.rows = place{name: LossRows, path: cfg.RowsDir()}
 	p.meta = place{name: LossMetadata, path: cfg.Inside(cfg.Meta.SQLite.Path)}
 	for _, part := range []*place{&p.dir, &p.journal, &p.rows} {
 		if part.id, err = journal.ReadInstance(part.path); err != nil {
@@ -65,7 +65,7 @@ func findPlaces(cfg *config.Config) (p places, err error) {
 		return p, err
 	}
 	p.journal.used = oldest != 0
-	if p.rows.used, err = hasRows(p.rows.path); err != nil {
+	if p.rows.used, err = hasFiles(p.rows.path, rowFiles); err != nil {
 		return p, err
 	}
 	info, err := os.Stat(p.meta.path)
@@ -76,14 +76,14 @@ func findPlaces(cfg *config.Config) (p places, err error) {
 	return p, err
 }
 
-// hasRows reports whether a folder has files of a row store in it.
-func hasRows(dir string) (bool, error) {
-	found, err := filepath.Glob(filepath.Join(dir, "*", "*.duckdb"))
-	if err != nil || len(found) > 0 {
-		return len(found) > 0, err
+// hasFiles reports whether a folder has files of one of the patterns in it.
+func hasFiles(dir string, patterns []string) (bool, error) {
+	for _, pattern := range patterns {
+		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err != nil || len(found) > 0 {
+			return len(found) > 0, err
+		}
 	}
-	found, err = filepath.Glob(filepath.Join(dir, "*", "watermark"))
-	return len(found) > 0, err
+	return false, nil
 }
 
 // lostMetadata refuses when there are rows or records but no metadata.
@@ -111,7 +111,7 @@ func (p *places) others() string {
 // the database.
 func (f *Folder) Identify(ctx context.Context) error {
 	cfg := f.o.Config
-	p, err := findPlaces(cfg)
+	p, err := findPlaces(cfg, f.o.RowFiles)
 	if err != nil {
 		return err
 	}

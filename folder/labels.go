@@ -20,7 +20,7 @@ type Labels struct {
 // OpenLabels notes the folders. A start has just made sure that each has its file.
 func OpenLabels(cfg *config.Config, id string) (l Labels, err error) {
 	l.instance = id
-	for _, dir := range []string{cfg.Data, filepath.Join(cfg.Data, "journal"), cfg.Inside(cfg.Storage.DuckDB.Dir)} {
+	for _, dir := range []string{cfg.Data, filepath.Join(cfg.Data, "journal"), cfg.RowsDir()} {
 		f, err := os.Open(dir)
 		if err != nil {
 			return l, errors.Join(err, l.Close())

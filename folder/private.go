@@ -26,7 +26,7 @@ func makePrivate(cfg *config.Config, log *slog.Logger) {
 	unix.Umask(0o077)
 	paths := []string{
 		filepath.Join(cfg.Data, "lock"), filepath.Join(cfg.Data, "format"), filepath.Join(cfg.Data, "reserve"),
-		cfg.Inside("journal"), cfg.Inside("tmp"), cfg.Inside("tls"), cfg.Inside(cfg.Storage.DuckDB.Dir),
+		cfg.Inside("journal"), cfg.Inside("tmp"), cfg.Inside("tls"), cfg.RowsDir(),
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		paths = append(paths, cfg.Inside(cfg.Meta.SQLite.Path)+suffix)
@@ -118,7 +118,7 @@ func CheckKinds(cfg *config.Config) (err error) {
 	}
 	look(cfg.Data, false)
 	look(cfg.Inside("journal"), true)
-	look(cfg.Inside(cfg.Storage.DuckDB.Dir), true)
+	look(cfg.RowsDir(), true)
 	look(cfg.Inside(cfg.Meta.SQLite.Path), false)
 	for _, f := range plainFiles(cfg) {
 		if info, e := os.Lstat(f.path); err == nil && e == nil && !info.Mode().IsRegular() {
@@ -143,7 +143,7 @@ func plainFiles(cfg *config.Config) []plainFile {
 		{filepath.Join(cfg.Data, ArrivalsFile), arrivalsRemedy},
 	}
 	if cfg.Storage.Reserve > 0 {
-		list = append(list, plainFile{filepath.Join(cfg.Data, "reserve"), reserve}, plainFile{filepath.Join(cfg.Inside(cfg.Storage.DuckDB.Dir), "belfry.reserve"), reserve})
+		list = append(list, plainFile{filepath.Join(cfg.Data, "reserve"), reserve}, plainFile{filepath.Join(cfg.RowsDir(), "belfry.reserve"), reserve})
 	}
 	return list
 }

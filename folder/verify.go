@@ -27,8 +27,9 @@ type Findings struct {
 	Known    []store.Problem // losses that were confirmed, so nothing needs to be done
 }
 
-// RowPositions are the positions of a row store.
-type RowPositions struct {
+// Rows are the positions of a row store.
+type Rows struct {
+	Files   []string        // see Options.RowFiles
 	Reached belfry.Position // of the last record it has
 	Moved   belfry.Position // up to which it has noted that it has all records
 	Noted   bool            // Moved is known
@@ -36,7 +37,7 @@ type RowPositions struct {
 
 // Verify reads all parts of a folder but the rows, and finds what is damaged, missing or does not belong together. It changes nothing; the
 // caller holds the lock.
-func Verify(ctx context.Context, cfg *config.Config, rows RowPositions) (Findings, error) {
+func Verify(ctx context.Context, cfg *config.Config, rows Rows) (Findings, error) {
 	v := verifier{cfg: cfg, rows: rows}
 	err := v.run(ctx)
 	return Findings{Files: v.files, Problems: v.problems, Known: v.known}, err
@@ -51,7 +52,7 @@ type verifier struct {
 
 	places places
 	facts  sqlite.Facts
-	rows   RowPositions
+	rows   Rows
 	losses []Loss // what starts have noted
 	times  recordTimes
 
@@ -67,7 +68,7 @@ func (v *verifier) run(ctx context.Context) (err error) {
 	if _, err := journal.ReadFormat(v.cfg.Data); err != nil {
 		v.found(filepath.Join(v.cfg.Data, "format"), err.Error(), "The service does not start before that is put right.")
 	}
-	if v.places, err = findPlaces(v.cfg); err != nil { // a file named instance with something else in it
+	if v.places, err = findPlaces(v.cfg, v.rows.Files); err != nil { // a file named instance with something else in it
 		v.found(filepath.Join(v.cfg.Data, "instance"), err.Error(), "Correct that file; then run this command again, which has not looked at the metadata and the journal.")
 		return nil
 	}

@@ -20,7 +20,7 @@ type firstNames struct {
 	gone int     // how many items had been removed then
 }
 
-// FirstByName implements query.Labels. Where names are not unique it knows none.
+// FirstByName implements query.ItemNames. Where names are not unique it knows none.
 func (h *History) FirstByName(c belfry.CustomerID, n int) []belfry.ID {
 	h.tree.mu.RLock()
 	e := h.tree.customers[c]

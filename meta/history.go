@@ -51,7 +51,7 @@ func (h *History) hasRemoved(c belfry.CustomerID) bool {
 // mostFound is how many removed items of a name are listed; of more than that an engine finds the rows by itself.
 const mostFound = 100_000
 
-// Items implements query.Names.
+// Items implements query.ItemNames.
 func (h *History) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
 	past := h.hasRemoved(s.Customer)
 	if past && m.Object == nil && m.Resource == nil {

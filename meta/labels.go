@@ -9,7 +9,7 @@ import (
 	"belfry/query"
 )
 
-// Label implements query.Labels.
+// Label implements query.ItemNames.
 func (h *History) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) (l query.Label, err error) {
 	missing := h.inMemory(c, []belfry.ID{id}, func(_ int, n *Node) { l = n.label() })
 	if len(missing) == 0 || !h.hasRemoved(c) {
@@ -22,7 +22,7 @@ func (h *History) Label(ctx context.Context, c belfry.CustomerID, id belfry.ID) 
 	return l, err
 }
 
-// Names implements query.Labels.
+// Names implements query.ItemNames.
 func (h *History) Names(ctx context.Context, c belfry.CustomerID, field string, items []belfry.ID, names []string) error {
 	clear(names)
 	missing := h.inMemory(c, items, func(i int, n *Node) { names[i] = n.name(field) })
@@ -56,7 +56,7 @@ func (n *Node) name(field string) string {
 	return l.Of(field)
 }
 
-// NamesUnique implements query.Labels. Names of existing objects are counted as they come and go; only if some of the items
+// NamesUnique implements query.ItemNames. Names of existing objects are counted as they come and go; only if some of the items
 // were removed have names to be compared.
 func (h *History) NamesUnique(ctx context.Context, c belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
 	if !h.objectNamesUnique(c, fields) {
@@ -99,7 +99,7 @@ func (h *History) compareNames(ctx context.Context, c belfry.CustomerID, fields 
 	return true, nil
 }
 
-// AllNamesUnique implements query.Labels.
+// AllNamesUnique implements query.ItemNames.
 func (h *History) AllNamesUnique(c belfry.CustomerID, of *catalog.Collection, fields []string) bool {
 	h.tree.mu.RLock()
 	e := h.tree.customers[c]

@@ -12,7 +12,7 @@ import (
 
 // Resolve looks up the items that the outermost AND of the plan names by resource, view, object or class, so that an
 // engine can select rows by item id, and the places the plan is limited to. Where is not changed.
-func (p *Plan) Resolve(ctx context.Context, n Names) (err error) {
+func (p *Plan) Resolve(ctx context.Context, n ItemNames) (err error) {
 	if p.Within != nil {
 		p.Within.Places, p.Within.Tops = n.Places(p.Scope())
 	}

@@ -23,35 +23,32 @@ import (
 // maxItemGroups limits the groups of an answer made this way. For more groups the engine sorts faster.
 const maxItemGroups = 1000
 
-// Columnar are rows in memory that can be read by column.
-type Columnar interface {
-	Rows
-	// Words returns the values of an output as Cells.Word does, and which of them are absent; ok is false for a text.
-	Words(output int) (words []uint64, null []bool, ok bool)
-	// At returns a row by its index. The slice is valid until the next call.
-	At(row int) ([]belfry.Value, error)
-}
-
-// groupsOfItems answers a plan with groups by item id; nil if that is not possible.
-func (l WithNames) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
-	if !p.groupsByItem() {
+// askByItem returns the groups by item id from which a plan can be answered, and has the engine asked for them; nil if
+// that is not possible.
+func (n *Naming) askByItem() (*itemGroups, error) {
+	p := n.asked
+	if !p.keysAreItemNames() {
 		return nil, nil
 	}
-	if unique, err := l.Labels.NamesUnique(ctx, p.Customer, p.Grouping.itemFields(), nil); err != nil || !unique {
+	if unique, err := n.names.NamesUnique(n.ctx, p.Customer, p.Grouping.itemFields(), nil); err != nil || !unique {
 		return nil, err
 	}
-	q := p.byItem()
-	q.TopGroups = l.topGroups(p)
-	rows, err := l.Source.Select(ctx, q)
-	if e, ok := errors.AsType[*belfry.Error](err); ok && e.Code == belfry.BadQuery && ctx.Err() == nil {
+	n.Plan = p.byItem()
+	n.Plan.TopGroups = n.topGroups()
+	return newItemGroups(n.ctx, p, n.names), nil
+}
+
+// answerByItem answers a plan from the groups by item id; nil if the engine has to answer it as it is.
+func (n *Naming) answerByItem(rows Rows, err error) (Rows, error) {
+	if e, ok := errors.AsType[*belfry.Error](err); ok && e.Code == belfry.BadQuery && n.ctx.Err() == nil {
 		return nil, nil // perhaps too many groups; the plan itself returns only a few
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	g := newItemGroups(ctx, p, l.Labels)
-	held, ok := rows.(Columnar)
+	g := n.groups
+	held, ok := rows.(*HeldRows)
 	if ok {
 		g.addItems(held)
 	} else if err = g.read(rows); err != nil {
@@ -68,8 +65,8 @@ func (l WithNames) groupsOfItems(ctx context.Context, p *Plan) (Rows, error) {
 	return g.top.rows(), nil
 }
 
-// groupsByItem reports whether the keys of the groups are names of items, and the answer has few groups.
-func (p *Plan) groupsByItem() bool {
+// keysAreItemNames reports whether the keys of the groups are names of items, and the answer has few groups.
+func (p *Plan) keysAreItemNames() bool {
 	g := p.Grouping
 	if g == nil || len(g.Keys) == 0 || p.Offset+p.Limit > maxItemGroups {
 		return false
@@ -112,7 +109,7 @@ func (p *Plan) byItem() *Plan {
 type itemGroups struct {
 	ctx         context.Context // of the query
 	plan        *Plan
-	labels      Labels
+	names       ItemNames
 	fields      []string
 	top         *top
 	row         groupRow
@@ -120,9 +117,9 @@ type itemGroups struct {
 	withoutItem int // groups of rows without an item
 }
 
-func newItemGroups(ctx context.Context, p *Plan, labels Labels) *itemGroups {
+func newItemGroups(ctx context.Context, p *Plan, names ItemNames) *itemGroups {
 	return &itemGroups{
-		ctx: ctx, plan: p, labels: labels, fields: p.Grouping.itemFields(), row: make(groupRow, p.Grouping.width()),
+		ctx: ctx, plan: p, names: names, fields: p.Grouping.itemFields(), row: make(groupRow, p.Grouping.width()),
 		top: &top{plan: p, limit: p.Offset + p.Limit + 1, numbered: make([][]Output, len(p.Outputs))},
 	}
 }
@@ -145,17 +142,17 @@ func (g *itemGroups) read(rows Rows) error {
 }
 
 // addItems adds the items of all groups.
-func (g *itemGroups) addItems(rows Columnar) {
-	numbers, null, _ := rows.Words(0)
+func (g *itemGroups) addItems(rows *HeldRows) {
+	numbers, null, _ := rows.words(0)
 	for i := range numbers {
 		g.addItem(numbers[i], null[i])
 	}
 }
 
 // scan adds groups by column. Most are not among the first, which the first order column alone decides.
-func (g *itemGroups) scan(rows Columnar) error {
+func (g *itemGroups) scan(rows *HeldRows) error {
 	const step = 1024 // bounds how long the names are locked
-	numbers, _, _ := rows.Words(0)
+	numbers, _, _ := rows.words(0)
 	for from := 0; from < len(numbers); from += step {
 		to := min(from+step, len(numbers))
 		first, err := g.first(rows, from, to)
@@ -166,7 +163,7 @@ func (g *itemGroups) scan(rows Columnar) error {
 			if first != nil && g.top.excludes(first(i-from)) {
 				continue
 			}
-			row, err := rows.At(i)
+			row, err := rows.at(i)
 			if err != nil {
 				return err
 			}
@@ -180,13 +177,13 @@ func (g *itemGroups) scan(rows Columnar) error {
 
 // first returns a function for the first order key of the groups from..to, a name or a result; nil if it is not quick to
 // find.
-func (g *itemGroups) first(rows Columnar, from, to int) (func(i int) belfry.Value, error) {
+func (g *itemGroups) first(rows *HeldRows, from, to int) (func(i int) belfry.Value, error) {
 	n, keys := g.plan.Order[0].Column.N, len(g.fields)
 	if n < keys {
-		names, err := g.names(rows, g.fields[n], from, to)
+		names, err := g.namesOf(rows, g.fields[n], from, to)
 		return func(i int) belfry.Value { return nameValue(names[i]) }, err
 	}
-	words, null, ok := rows.Words(n - keys + 1)
+	words, null, ok := rows.words(n - keys + 1)
 	if !ok {
 		return nil, nil
 	}
@@ -199,16 +196,16 @@ func (g *itemGroups) first(rows Columnar, from, to int) (func(i int) belfry.Valu
 	}, nil
 }
 
-// names returns the names of the items of the groups from..to.
-func (g *itemGroups) names(rows Columnar, field string, from, to int) ([]string, error) {
-	numbers, null, _ := rows.Words(0)
+// namesOf returns the names of the items of the groups from..to.
+func (g *itemGroups) namesOf(rows *HeldRows, field string, from, to int) ([]string, error) {
+	numbers, null, _ := rows.words(0)
 	items, names := make([]belfry.ID, to-from), make([]string, to-from)
 	for i := range items {
 		if !null[from+i] { // the number of a null is undefined
 			items[i] = belfry.ID(numbers[from+i])
 		}
 	}
-	err := g.labels.Names(g.ctx, g.plan.Customer, field, items, names)
+	err := g.names.Names(g.ctx, g.plan.Customer, field, items, names)
 	for i, id := range items {
 		if field == "view" && g.plan.Within.isTop(id) {
 			names[i] = belfry.Main
@@ -230,7 +227,7 @@ func (g *itemGroups) addItem(number uint64, null bool) {
 func (g *itemGroups) offer(row []belfry.Value) (err error) {
 	var l Label
 	if row[0].Type != belfry.AbsentValue {
-		if l, err = g.plan.label(g.ctx, g.labels, belfry.ID(row[0].Int)); err != nil {
+		if l, err = g.plan.label(g.ctx, g.names, belfry.ID(row[0].Int)); err != nil {
 			return err
 		}
 	}
@@ -250,7 +247,7 @@ func (g *itemGroups) namesUnique() (bool, error) {
 	if g.withoutItem > 1 || len(g.items) == 0 {
 		return g.withoutItem <= 1, nil
 	}
-	return g.labels.NamesUnique(g.ctx, g.plan.Customer, g.fields, g.items)
+	return g.names.NamesUnique(g.ctx, g.plan.Customer, g.fields, g.items)
 }
 
 // TopGroups is the set of groups that the answer needs. An engine may omit the others: of a hundred thousand groups the
@@ -268,15 +265,16 @@ type TopGroups struct {
 // no rows.
 const candidatesPerGroup = 4
 
-// topGroups returns which groups of items a plan needs; nil: all of them. The effect of HAVING is not known beforehand.
-func (l WithNames) topGroups(p *Plan) *TopGroups {
+// topGroups returns which groups of items the plan needs; nil: all of them. The effect of HAVING is not known beforehand.
+func (n *Naming) topGroups() *TopGroups {
+	p := n.asked
 	fields, first := p.Grouping.itemFields(), p.Order[0]
-	if p.Having != nil || !l.Labels.AllNamesUnique(p.Customer, p.Collection, fields) {
+	if p.Having != nil || !n.names.AllNamesUnique(p.Customer, p.Collection, fields) {
 		return nil
 	}
 	f := &TopGroups{Limit: p.Offset + p.Limit + 1}
-	if n := first.Column.N - len(fields); n >= 0 {
-		f.By = Order{p.byItemColumn(n), first.Desc}
+	if call := first.Column.N - len(fields); call >= 0 {
+		f.By = Order{p.byItemColumn(call), first.Desc}
 		if t := f.By.Column.Type; t != catalog.Number && t != catalog.Integer {
 			return nil
 		}
@@ -285,7 +283,7 @@ func (l WithNames) topGroups(p *Plan) *TopGroups {
 	if fields[first.Column.N] != "object" || first.Desc {
 		return nil
 	}
-	f.Items = l.Labels.FirstByName(p.Customer, candidatesPerGroup*f.Limit)
+	f.Items = n.names.FirstByName(p.Customer, candidatesPerGroup*f.Limit)
 	if len(f.Items) < f.Limit {
 		return nil
 	}

@@ -145,23 +145,25 @@ type Rows interface {
 	Close() error
 }
 
-// Source answers plans: the row store for historical collections, the live tree for current ones.
-type Source interface {
-	Select(ctx context.Context, p *Plan) (Rows, error)
-}
-
-// Explainer is a Source that can describe how it would answer a plan: which files, summaries and indexes it would read.
-type Explainer interface {
-	Explain(ctx context.Context, p *Plan) ([]Line, error)
-}
-
-// Names finds items by the names in a query.
-type Names interface {
-	// Items lists the items inside the scope, removed ones included, that match all the names given in m. known is false if
-	// finding them would take long: then the engine has to find the rows by name.
+// ItemNames finds items by the names in a query, and the names of items. Removed items are included.
+type ItemNames interface {
+	// Items lists the items inside the scope that match all the names given in m. known is false if finding them would take
+	// long: then the engine has to find the rows by name.
 	Items(ctx context.Context, s belfry.Scope, m ItemMatch) (ids []belfry.ID, known bool, err error)
 	// Places lists the places inside a limited scope, and its tops, both in order; see Within.
 	Places(s belfry.Scope) (places, tops []belfry.ID)
+	// Label returns the names of an item of the customer; they are empty if there is none.
+	Label(ctx context.Context, customer belfry.CustomerID, id belfry.ID) (Label, error)
+	// Names sets names to a field of each of the items, in the same way.
+	Names(ctx context.Context, customer belfry.CustomerID, field string, items []belfry.ID, names []string) error
+	// NamesUnique reports whether each item has a name in at least one of the fields, and no two have the same in all of them;
+	// without items, whether it could find out. It may return false if finding out would take long.
+	NamesUnique(ctx context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error)
+	// AllNamesUnique is NamesUnique for every item the collection can refer to.
+	AllNamesUnique(customer belfry.CustomerID, c *catalog.Collection, fields []string) bool
+	// FirstByName returns the n objects whose names come first; fewer if it does not know as many. It is called only if all
+	// names are unique.
+	FirstByName(customer belfry.CustomerID, n int) []belfry.ID
 }
 
 // ItemMatch names items; nil matches any.

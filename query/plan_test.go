@@ -71,10 +71,13 @@ func TestRows(t *testing.T) {
 }
 
 // names finds items by (resource, object), in the order of a list.
-type names [][2]string
+type names struct {
+	query.ItemNames
+	list [][2]string
+}
 
 func (n names) Items(_ context.Context, _ belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
-	for i, item := range n {
+	for i, item := range n.list {
 		if (m.Resource == nil || *m.Resource == item[0]) && (m.Object == nil || *m.Object == item[1]) && m.Class == nil && m.View == nil {
 			ids = append(ids, belfry.ID(i+1))
 		}
@@ -87,7 +90,7 @@ func (n names) Places(belfry.Scope) (places, tops []belfry.ID) { return nil, nil
 
 func TestResolve(t *testing.T) {
 	cat := load(t)
-	known := names{{"web01", "cpu"}, {"web01", "disk"}, {"web02", "cpu"}, {"web01", "cpu"}}
+	known := names{list: [][2]string{{"web01", "cpu"}, {"web01", "disk"}, {"web02", "cpu"}, {"web01", "cpu"}}}
 	f := func(where string, want []belfry.ID, sql string) {
 		t.Helper()
 		p := plan(t, cat, "SELECT id FROM objectdata WHERE "+where+" LIMIT 1")
@@ -108,9 +111,9 @@ func TestResolve(t *testing.T) {
 	f("NOT object='cpu'", nil, `NOT COALESCE("item" IN (SELECT`)
 	f("object >= 'cpu'", nil, `"object" >= $1`)
 
-	many := make(names, 30_000)
-	for i := range many {
-		many[i] = [2]string{"web01", "cpu"}
+	many := names{list: make([][2]string, 30_000)}
+	for i := range many.list {
+		many.list[i] = [2]string{"web01", "cpu"}
 	}
 	p := plan(t, cat, "SELECT id FROM objectdata WHERE object='cpu' LIMIT 1")
 	p.Resolve(t.Context(), many)
@@ -182,24 +185,23 @@ func TestByTime(t *testing.T) {
 // cells is a row of a result: int64, uint64, float64, string or nil.
 type cells []any
 
-func (c cells) Len() int        { return len(c) }
-func (c cells) Null(i int) bool { return c[i] == nil }
-
-func (c cells) Text(i int) (string, bool) {
-	s, ok := c[i].(string)
-	return s, ok
-}
-
-func (c cells) Word(i int) (w uint64, isFloat, ok bool) {
-	switch v := c[i].(type) {
-	case int64:
-		return uint64(v), false, true
-	case uint64:
-		return v, false, true
-	case float64:
-		return math.Float64bits(v), true, true
+func (c cells) held() (h query.Cells) {
+	h.Rows = 1
+	for _, v := range c {
+		col := query.CellColumn{Words: []uint64{0}, Texts: []string{""}, Null: []bool{v == nil}}
+		switch v := v.(type) {
+		case int64:
+			col.Words[0] = uint64(v)
+		case uint64:
+			col.Words[0] = v
+		case float64:
+			col.Words[0], col.Float = math.Float64bits(v), true
+		case string:
+			col.Texts[0], col.IsText = v, true
+		}
+		h.Columns = append(h.Columns, col)
 	}
-	return 0, false, false
+	return h
 }
 
 func TestStatementRow(t *testing.T) {
@@ -208,9 +210,9 @@ func TestStatementRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := make([]belfry.Value, len(s.Columns))
 	raw := cells{uint64(10), int64(1_000_000), "cpu", 1.5, nil, nil, "ok", nil, nil, "raw", int64(3)}
-	if err := s.Row(raw, row); err != nil {
+	row, err := (&query.HeldRows{Statement: s, Cells: raw.held()}).Next()
+	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -221,7 +223,7 @@ func TestStatementRow(t *testing.T) {
 		t.Errorf("got %s\nwant %s", strings.Join(got, "|"), want)
 	}
 	for _, wrong := range []cells{raw[:5], {"text", int64(1), "cpu", 1.5, nil, nil, nil, nil, nil, "raw", nil}, {uint64(1), int64(1), 5, 1.5, nil, nil, nil, nil, nil, "raw", nil}} {
-		if err := s.Row(wrong, row); err == nil {
+		if _, err := (&query.HeldRows{Statement: s, Cells: wrong.held()}).Next(); err == nil {
 			t.Errorf("%v is taken for a row", wrong)
 		}
 	}

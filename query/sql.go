@@ -19,7 +19,7 @@ const maxItemIDs = 20_000
 //	FROM (SELECT columns FROM table1 WHERE customer, span, conditions
 //	      UNION ALL
 //	      SELECT columns FROM table2 WHERE …)        ◄─ a column that a table lacks is NULL
-//	LEFT JOIN items                                  ◄─ if outputs or order have names of items; see WithNames
+//	LEFT JOIN items                                  ◄─ if outputs or order have names of items; see Naming
 //	ORDER BY … LIMIT …
 //
 // An absent value must be stored as NULL, and never as an empty text. A statement without any table is valid, and has the

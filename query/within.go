@@ -112,8 +112,8 @@ func (r maskedRow) Value(field string) belfry.Value {
 }
 
 // label returns the names of an item as far as the plan may show them.
-func (p *Plan) label(ctx context.Context, labels Labels, item belfry.ID) (Label, error) {
-	l, err := labels.Label(ctx, p.Customer, item)
+func (p *Plan) label(ctx context.Context, names ItemNames, item belfry.ID) (Label, error) {
+	l, err := names.Label(ctx, p.Customer, item)
 	if p.Within.isTop(item) {
 		l.View = belfry.Main
 	}

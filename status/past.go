@@ -10,6 +10,7 @@ import (
 	"belfry/catalog"
 	"belfry/meta"
 	"belfry/query"
+	"belfry/store"
 )
 
 // Ahead is how far the time of a row, and so of an event, may be ahead of its arrival.
@@ -29,7 +30,7 @@ const Ahead = belfry.Ahead
 type Past struct {
 	Tree    *meta.Tree
 	Catalog *catalog.Catalog
-	Rows    query.Source                        // of events, changes and snapshots
+	Rows    *store.Mover                        // of events, changes and snapshots
 	Oldest  func(collection string) belfry.Time // rows before it have been dropped; 0 if none have
 
 	partial *query.Partial // of the plan being answered

@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store"
 )
 
 // during is a context that calls f whenever a query checks whether it has ended, which is in the middle of its evaluation.
@@ -23,7 +24,7 @@ type during struct {
 func (d during) Err() error { return d.f() }
 
 // noRows is an empty store.
-type noRows struct{}
+type noRows struct{ store.Store }
 
 func (noRows) Select(context.Context, *query.Plan) (query.Rows, error) { return noRows{}, nil }
 func (noRows) Columns() []query.Output                                 { return nil }
@@ -49,7 +50,7 @@ func likes(count int) string {
 // TestRecordsDuringQuery: records are applied in the middle of a query, whatever its conditions cost.
 func TestRecordsDuringQuery(t *testing.T) {
 	e, objects := disks(t, 2100)
-	past := &Past{Tree: e.tree, Catalog: e.cat, Rows: noRows{}, Oldest: func(string) belfry.Time { return 0 }}
+	past := &Past{Tree: e.tree, Catalog: e.cat, Rows: store.NewMover(noRows{}, store.MoverOptions{}), Oldest: func(string) belfry.Time { return 0 }}
 	for text, asOf := range map[string]belfry.Time{
 		"SELECT COUNT(*) AS n FROM objectstatus WHERE " + likes(20):              0,
 		"SELECT name FROM objectstatus WHERE name LIKE 'd%' LIMIT 5":             0,

@@ -121,7 +121,7 @@ func TestRoomIsLeftForOthers(t *testing.T) {
 		if len(part) == 0 {
 			break
 		}
-		m.settle(part, nil, later)
+		m.countMoved(part, nil, later)
 	}
 	if m.load != 0 || m.smallLoad != 0 || len(m.loads) != 0 {
 		t.Errorf("nothing waits, and %d, %d, %v is counted", m.load, m.smallLoad, m.loads)

@@ -25,7 +25,7 @@ type deferred struct {
 	batches []*belfry.Batch
 	rows    int
 	since   time.Time
-	urgent  bool // some of them are partly stored, see Divided
+	urgent  bool // some of them are partly stored, see Store.Append
 }
 
 // first returns the position of the first record that is not completely moved.

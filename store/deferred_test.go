@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"belfry"
-	"belfry/catalog"
 	"belfry/query"
 )
 
 // shelves is a store with a file for each collection that skips batches it has, as real ones do.
 type shelves struct {
+	Store
 	mu      sync.Mutex
 	pos     map[string][]belfry.Position // of the batches, by collection
 	commits map[string]int
@@ -27,7 +27,7 @@ func newShelves() *shelves {
 	return &shelves{pos: map[string][]belfry.Position{}, commits: map[string]int{}}
 }
 
-func (s *shelves) Append(_ context.Context, batches ...*belfry.Batch) error {
+func (s *shelves) Append(_ context.Context, _ func() bool, batches ...*belfry.Batch) ([]*belfry.Batch, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, collection := range []string{"objectdata", "events", "statuschange"} {
@@ -40,7 +40,7 @@ func (s *shelves) Append(_ context.Context, batches ...*belfry.Batch) error {
 				continue
 			}
 			if !some && s.fail != nil && s.fail() {
-				return errors.New("no luck")
+				return nil, errors.New("no luck")
 			}
 			some, at = true, b.Pos
 			s.pos[collection] = append(s.pos[collection], at)
@@ -49,13 +49,10 @@ func (s *shelves) Append(_ context.Context, batches ...*belfry.Batch) error {
 			s.commits[collection]++
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func (s *shelves) Select(context.Context, *query.Plan) (query.Rows, error) { return nil, nil }
-
-func (s *shelves) Drop(context.Context, *catalog.Collection, belfry.Time) error { return nil }
-func (s *shelves) Close() error                                                 { return nil }
 
 // mixed returns a record with that many rows of each collection.
 func mixed(pos belfry.Position, data, events, changes int) *belfry.Record {

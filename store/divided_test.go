@@ -17,7 +17,7 @@ type divided struct {
 	need int
 }
 
-func (d *divided) AppendSome(ctx context.Context, _ func() bool, batches ...*belfry.Batch) (left []*belfry.Batch, err error) {
+func (d *divided) Append(ctx context.Context, enough func() bool, batches ...*belfry.Batch) (left []*belfry.Batch, err error) {
 	time.Sleep(100 * time.Millisecond)
 	var whole []*belfry.Batch
 	for _, b := range batches {
@@ -28,7 +28,8 @@ func (d *divided) AppendSome(ctx context.Context, _ func() bool, batches ...*bel
 			whole = append(whole, b)
 		}
 	}
-	return left, d.Append(ctx, whole...)
+	_, err = d.ram.Append(ctx, enough, whole...)
+	return left, err
 }
 
 // TestDivided: rows of one customer that need many commits do not delay queries of another one. They count as backlog until

@@ -16,7 +16,7 @@ type MoverOptions struct {
 	Rows       int             // move as soon as this many rows wait; 50,000
 	Delay      time.Duration   // move when the oldest has waited this long; 200 ms
 	After      belfry.Position // the store already has every record up to here
-	Labels     query.Labels    // names of items, which are added to answers here; nil: the store joins them
+	Names      query.ItemNames // of items, which are added to answers here; nil: the store joins them
 	MaxBacklog int             // rows that may wait before Room lets no more in; 500,000, each of them normalRow at most. See reservedShare
 	Log        *slog.Logger
 
@@ -60,14 +60,14 @@ const (
 // Mover moves records into a Store, in order, each once. Small commits are expensive, so it waits a little and moves
 // many at a time; a query makes it move at once.
 type Mover struct {
-	store Appender
+	store Store
 	opt   MoverOptions
 	wake  chan struct{} // wakes Run after a change; capacity 1
 
 	mu          sync.Mutex
 	queue       []queued
 	deferred    deferred                        // small batches of records that have otherwise been moved
-	partial     []queued                        // partly moved records, see Divided
+	partial     []queued                        // partly moved records, see Store.Append
 	lastMove    belfry.Position                 // position of the last record that has been moved, apart from deferred batches
 	rows        int                             // in the queue and being moved
 	load        int                             // the same, weighted
@@ -85,6 +85,7 @@ type Mover struct {
 	failures    int                             // in a row
 	failure     error                           // the last of them
 	since       time.Time                       // the first of them
+	losses      []Loss                          // times of which rows may be missing
 	faults      int                             // failed attempts since the start
 	tries       int                             // attempts begun
 	tried       int                             // attempts ended
@@ -108,7 +109,7 @@ type queued struct {
 const maxRoundBytes = 16 << 20
 
 // NewMover returns a Mover into s. It moves while Run runs.
-func NewMover(s Appender, o MoverOptions) *Mover {
+func NewMover(s Store, o MoverOptions) *Mover {
 	o.fill()
 	return &Mover{store: s, opt: o, wake: make(chan struct{}, 1), moved: o.After, lastMove: o.After, last: map[rowSet]belfry.Position{}, loads: map[belfry.CustomerID]int{}, queryWaits: map[belfry.CustomerID]time.Time{}, changed: make(chan struct{})}
 }
@@ -303,12 +304,8 @@ func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) (left []*be
 	m.tries++
 	m.mu.Unlock()
 	defer func() { m.attemptEnded(err) }()
-	ctx = context.WithoutCancel(ctx)
-	if d, ok := m.store.(Divided); ok {
-		start := time.Now()
-		return d.AppendSome(ctx, func() bool { return time.Since(start) > maxRound }, batches...)
-	}
-	return nil, m.store.Append(ctx, batches...)
+	start := time.Now()
+	return m.store.Append(context.WithoutCancel(ctx), func() bool { return time.Since(start) > maxRound }, batches...)
 }
 
 // attemptEnded counts the end of an attempt.
@@ -360,15 +357,15 @@ func (m *Mover) putBack(part []queued) {
 }
 
 func (m *Mover) done(part []queued, left []*belfry.Batch, later deferred) {
-	if m.settle(part, left, later) {
+	if m.countMoved(part, left, later) {
 		m.opt.Log.Info("rows are stored again")
 		m.opt.Failed(nil, 0)
 	}
 }
 
-// settle counts part as moved, except records with rows that are not yet stored. It reports whether earlier attempts
+// countMoved counts part as moved, except records with rows that are not yet stored. It reports whether earlier attempts
 // failed.
-func (m *Mover) settle(part []queued, left []*belfry.Batch, later deferred) (failed bool) {
+func (m *Mover) countMoved(part []queued, left []*belfry.Batch, later deferred) (failed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(part) > 0 {
@@ -440,23 +437,31 @@ func (m *Mover) Closing() {
 }
 
 // Select answers a plan from the store, once the rows of its collection and the names of items that were added before
-// the call are in it. It never answers without them: while the store fails, the error is StorageUnavailable.
-func (m *Mover) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
+// the call are in it. It never answers without them: while the store fails, the error is StorageUnavailable. A plan whose
+// span touches a loss is refused, or told which days are incomplete.
+func (m *Mover) Select(ctx context.Context, p *query.Plan) (rows query.Rows, err error) {
+	if err := m.checkLosses(p); err != nil {
+		return nil, err
+	}
 	if err := m.catchUp(ctx, p.Customer, p.Collection.Name); err != nil {
 		return nil, err
 	}
-	var source query.Source = m.store
-	if m.opt.Labels != nil {
-		source = query.WithNames{Source: m.store, Labels: m.opt.Labels}
+	before := m.failedAttempts()
+	naming, err := query.NewNaming(ctx, p, m.opt.Names)
+	for done := false; err == nil && !done; {
+		rows, done, err = naming.Add(m.store.Select(ctx, naming.Plan))
 	}
-	m.mu.Lock()
-	before := m.faults
-	m.mu.Unlock()
-	rows, err := source.Select(ctx, p)
 	if err != nil && ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
 		err = m.failureError(ctx, before, err)
 	}
 	return rows, err
+}
+
+// failedAttempts returns how many attempts to store rows have failed since the start.
+func (m *Mover) failedAttempts() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.faults
 }
 
 // failureError returns the error of a query that the store could not answer; before is the number of failed writes
@@ -484,12 +489,12 @@ func (m *Mover) failureError(ctx context.Context, before int, err error) error {
 	return m.unavailable("the query cannot be answered")
 }
 
-// Explain describes how the store would answer a plan, if it supports that.
+// Explain describes how the store would answer a plan.
 func (m *Mover) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error) {
-	if e, ok := m.store.(query.Explainer); ok {
-		return e.Explain(ctx, p)
+	if err := m.checkLosses(p); err != nil {
+		return nil, err
 	}
-	return nil, nil
+	return m.store.Explain(ctx, p)
 }
 
 // rowSet identifies the rows of a customer in a collection.

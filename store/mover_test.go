@@ -17,6 +17,7 @@ import (
 
 // ram is a store with positions in memory that can be made to fail or to block.
 type ram struct {
+	Store
 	mu    sync.Mutex
 	pos   []belfry.Position   // in the order in which they came
 	calls [][]belfry.Position // of Append
@@ -28,7 +29,7 @@ type ram struct {
 	deaf  error
 }
 
-func (r *ram) Append(_ context.Context, batches ...*belfry.Batch) error {
+func (r *ram) Append(_ context.Context, _ func() bool, batches ...*belfry.Batch) ([]*belfry.Batch, error) {
 	if r.gate != nil {
 		<-r.gate
 	}
@@ -46,9 +47,9 @@ func (r *ram) Append(_ context.Context, batches ...*belfry.Batch) error {
 	}
 	r.calls = append(r.calls, call)
 	if r.names && !slices.ContainsFunc(batches, func(b *belfry.Batch) bool { return b.Collection != belfry.Dimension }) {
-		return nil
+		return nil, nil
 	}
-	return r.fail
+	return nil, r.fail
 }
 
 func (r *ram) Select(context.Context, *query.Plan) (query.Rows, error) {
@@ -57,9 +58,6 @@ func (r *ram) Select(context.Context, *query.Plan) (query.Rows, error) {
 	r.asked = append(r.asked, len(r.pos))
 	return nil, r.deaf
 }
-
-func (r *ram) Drop(context.Context, *catalog.Collection, belfry.Time) error { return nil }
-func (r *ram) Close() error                                                 { return nil }
 
 func (r *ram) set(err error) {
 	r.mu.Lock()

@@ -11,14 +11,6 @@ import (
 
 // The interfaces below are optional. Package app checks once, when it opens a store, which of them it implements.
 
-// Divided is a Store that commits by units, such as files of a day. One call may touch so many of them that others
-// should be served before all are done.
-type Divided interface {
-	// AppendSome is Append, but it may stop when enough returns true. It returns the batches with rows that are not yet stored;
-	// they are passed again in the next call, before later ones.
-	AppendSome(ctx context.Context, enough func() bool, b ...*belfry.Batch) (left []*belfry.Batch, err error)
-}
-
 // Summarizer is a Store that precomputes hours and days of a collection.
 type Summarizer interface {
 	// Summarise does one step of work on the hours and days that ended before a time. It reports whether more may be left. The
@@ -32,8 +24,9 @@ type Summarizer interface {
 	DropSummaries(ctx context.Context, c *catalog.Collection, period string, t belfry.Time) error
 }
 
-// FileStore is a Store whose files are on this machine, where they can be damaged, deleted or replaced.
-type FileStore interface {
+// Embedded is a Store that runs in this process and uses its memory. Its files are on this machine, where they can be
+// damaged, deleted or replaced.
+type Embedded interface {
 	// Durable returns an error unless all rows that Append has stored would be there after a restart, and records the position
 	// up to which all records have been moved. The journal releases no record before.
 	Durable(moved belfry.Position) error
@@ -50,10 +43,7 @@ type FileStore interface {
 	// Incomplete lists the days of which rows cannot be read, and Faults whatever else is wrong.
 	Incomplete() []Incomplete
 	Faults() []Fault
-}
 
-// MemoryUser is a Store that runs in this process and uses its memory.
-type MemoryUser interface {
 	// EndQueries ends the queries that are running, with an error that says why, because their memory is needed.
 	EndQueries()
 

@@ -19,26 +19,28 @@ import (
 	"belfry/query"
 )
 
-// Appender stores rows and answers queries about them. It is all that the Mover needs of a Store.
-type Appender interface {
+// Store stores rows and answers queries about them. Optional operations are in the interfaces of optional.go.
+type Store interface {
 	// Select answers plans about historical collections.
-	query.Source
+	Select(ctx context.Context, p *query.Plan) (query.Rows, error)
+
+	// Explain describes how Select would answer a plan: which files, summaries and indexes it would read.
+	Explain(ctx context.Context, p *query.Plan) ([]query.Line, error)
 
 	// Append stores batches, which come in order of Pos; all batches of a Pos come in one call. A store commits each of its
-	// units with the highest Pos in it and skips batches at or below that if they come again. So after an error or a crash
-	// the caller calls again with the same batches, alone or among others: missing ones are added, nothing is stored twice.
-	// Rows of a period that Drop has removed are skipped and counted.
+	// units, such as files of a day, with the highest Pos in it and skips batches at or below that if they come again. So
+	// after an error or a crash the caller calls again with the same batches, alone or among others: missing ones are added,
+	// nothing is stored twice. Rows of a period that Drop has removed are skipped and counted.
+	//
+	// A call may touch so many units that others should be served before all are done. So it may stop when enough, if it is
+	// not nil, returns true. It returns the batches with rows that are not yet stored; they are passed again in the next
+	// call, before later ones.
 	//
 	// Batches of belfry.Dimension have the names of items: item and kind (integers), resource, view, object, class, ip, host
 	// (texts). They are applied before all others, whatever their Pos; the last names of an item count.
 	//
 	// A store must not keep a batch, or a part of it, after Append returns. Append is not called concurrently.
-	Append(ctx context.Context, b ...*belfry.Batch) error
-}
-
-// Store stores rows. Optional operations are in the interfaces of optional.go.
-type Store interface {
-	Appender
+	Append(ctx context.Context, enough func() bool, b ...*belfry.Batch) (left []*belfry.Batch, err error)
 
 	// Drop deletes the rows of c older than t, by whole periods, and records t: rows older than that are skipped from then on.
 	Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error
@@ -65,9 +67,23 @@ type Store interface {
 	// Stats returns counters and gauges for /metrics.
 	Stats() Stats
 
-	RemovedNames
+	// RemovedItems calls each for every removed item that still has rows, with its own name. They are no longer in the
+	// tree, but queries show their names. Append of belfry.Dimension adds them.
+	RemovedItems(ctx context.Context, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error
+
+	// ForgetItems deletes the names of removed items without rows.
+	ForgetItems(ctx context.Context, ids []belfry.ID) error
+
+	// NamesUpTo records that the names of all items removed up to a position are stored.
+	NamesUpTo(ctx context.Context, pos belfry.Position) error
 
 	Close() error
+}
+
+// AppendAll appends batches until all of their rows are stored.
+func AppendAll(ctx context.Context, s Store, b ...*belfry.Batch) error {
+	_, err := s.Append(ctx, nil, b...)
+	return err
 }
 
 // Stats are figures of a Store. Counters count from the time it was opened.
@@ -75,17 +91,4 @@ type Stats struct {
 	Skipped uint64 // rows not stored because their period had been dropped
 	Expired uint64 // rows deleted by Drop
 	Running int    // statements of queries that the engine is executing
-}
-
-// RemovedNames are the names of removed items that still have rows. They are no longer in the tree, but queries show
-// them. Append of belfry.Dimension adds them.
-type RemovedNames interface {
-	// RemovedItems calls each for every removed item, with its own name.
-	RemovedItems(ctx context.Context, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error
-
-	// ForgetItems deletes the names of items without rows.
-	ForgetItems(ctx context.Context, ids []belfry.ID) error
-
-	// NamesUpTo records that the names of all items removed up to a position are stored.
-	NamesUpTo(ctx context.Context, pos belfry.Position) error
 }

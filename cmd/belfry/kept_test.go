@@ -34,7 +34,7 @@ func (d *dayFiles) keepOldDay(ago int) {
 	if added, err := s.Keep(cat.Collection(belfry.ObjectData), at, belfry.At(d.now)); !added || err != nil {
 		d.t.Fatal(added, err)
 	}
-	must(s.Append(d.t.Context(), &belfry.Batch{
+	must(store.AppendAll(d.t.Context(), s, &belfry.Batch{
 		Collection: belfry.ObjectData, Customer: 1, Pos: 1, FirstID: 1, Times: []belfry.Time{at, at + 1},
 		Columns: []belfry.Column{{Name: belfry.ItemColumn, Ints: []int64{1, 1}}, {Name: "i1", Numbers: []float64{7, 8}}},
 	}))

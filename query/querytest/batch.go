@@ -10,7 +10,7 @@ import (
 	"belfry/query"
 )
 
-// Items are the items of the rows. It implements query.Names and query.Labels.
+// Items are the items of the rows. It implements query.ItemNames.
 type Items []Item
 
 // Item has the names of an item and its customer. Its ID is its index in Items, from 1.
@@ -19,7 +19,7 @@ type Item struct {
 	Customer                                belfry.CustomerID
 }
 
-// Items implements query.Names.
+// Items implements query.ItemNames.
 func (l Items) Items(_ context.Context, s belfry.Scope, m query.ItemMatch) (ids []belfry.ID, known bool, err error) {
 	is := func(want *string, have string) bool { return want == nil || *want == have && have != "" } // an empty name is absent
 	for i, item := range l {
@@ -42,7 +42,7 @@ func (l Items) inside(s belfry.Scope, item Item) bool {
 	return item.Customer == s.Customer && (!s.Limited() || item.Resource != "" && slices.Contains(s.Views, item.Resource))
 }
 
-// Places implements query.Names. The place of an item is the first item of its resource.
+// Places implements query.ItemNames. The place of an item is the first item of its resource.
 func (l Items) Places(s belfry.Scope) (places, tops []belfry.ID) {
 	for i, item := range l {
 		if !l.inside(s, item) {
@@ -74,7 +74,7 @@ func (l Items) set(r Row, id int64) {
 	}
 }
 
-// Label implements query.Labels.
+// Label implements query.ItemNames.
 func (l Items) Label(_ context.Context, customer belfry.CustomerID, id belfry.ID) (query.Label, error) {
 	return l.label(customer, id), nil
 }
@@ -87,7 +87,7 @@ func (l Items) label(customer belfry.CustomerID, id belfry.ID) query.Label {
 	return query.Label{Resource: i.Resource, View: i.View, Object: i.Object, Class: i.Class, IP: i.IP, Host: i.Host}
 }
 
-// Names implements query.Labels.
+// Names implements query.ItemNames.
 func (l Items) Names(_ context.Context, customer belfry.CustomerID, field string, items []belfry.ID, names []string) error {
 	for i, id := range items {
 		label := l.label(customer, id)
@@ -96,7 +96,7 @@ func (l Items) Names(_ context.Context, customer belfry.CustomerID, field string
 	return nil
 }
 
-// NamesUnique implements query.Labels, for any fields.
+// NamesUnique implements query.ItemNames, for any fields.
 func (l Items) NamesUnique(_ context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error) {
 	return l.namesUnique(customer, fields, items), nil
 }
@@ -117,12 +117,12 @@ func (l Items) namesUnique(customer belfry.CustomerID, fields []string, items []
 	return true
 }
 
-// AllNamesUnique implements query.Labels: it checks all items, because it does not know which have rows.
+// AllNamesUnique implements query.ItemNames: it checks all items, because it does not know which have rows.
 func (l Items) AllNamesUnique(customer belfry.CustomerID, _ *catalog.Collection, fields []string) bool {
 	return l.namesUnique(customer, fields, l.of(customer))
 }
 
-// FirstByName implements query.Labels.
+// FirstByName implements query.ItemNames.
 func (l Items) FirstByName(customer belfry.CustomerID, n int) []belfry.ID {
 	ids := slices.DeleteFunc(l.of(customer), func(id belfry.ID) bool { return l[id-1].Object == "" })
 	slices.SortFunc(ids, func(a, b belfry.ID) int { return strings.Compare(l[a-1].Object, l[b-1].Object) })

@@ -20,17 +20,12 @@ import (
 // times as much as writing them, so late data over many days must not checkpoint each day each time.
 const maxUncheckpointed = 256
 
-// fewFiles is how many files get their rows before AppendSome calls enough.
+// fewFiles is how many files get their rows before Append calls enough.
 const fewFiles = 8
 
-// Append implements store.Store. If one file fails, the others still get their rows.
-func (s *Store) Append(ctx context.Context, batches ...*belfry.Batch) error {
-	_, err := s.AppendSome(ctx, func() bool { return false }, batches...)
-	return err
-}
-
-// AppendSome implements store.Divided. The newest files come first, because queries wait for their rows.
-func (s *Store) AppendSome(ctx context.Context, enough func() bool, batches ...*belfry.Batch) (left []*belfry.Batch, err error) {
+// Append implements store.Store. If one file fails, the others still get their rows. The newest files come first, because
+// queries wait for their rows.
+func (s *Store) Append(ctx context.Context, enough func() bool, batches ...*belfry.Batch) (left []*belfry.Batch, err error) {
 	if err := s.lockWrite(ctx); err != nil {
 		return nil, err
 	}
@@ -81,7 +76,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 	slices.SortStableFunc(loads, func(a, b *load) int { return cmp.Compare(b.period.From, a.period.From) })
 	var errs []error
 	for i, l := range loads {
-		if i >= fewFiles && len(errs) == 0 && enough() {
+		if i >= fewFiles && len(errs) == 0 && enough != nil && enough() {
 			left = batchesOf(batches, loads[i:])
 			break
 		}

@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 )
@@ -104,7 +105,7 @@ func fillDays(b *testing.B, s *Store) {
 			}
 		}
 		rows.Columns = append([]belfry.Column{item}, values...)
-		if err := s.Append(b.Context(), rows); err != nil {
+		if err := store.AppendAll(b.Context(), s, rows); err != nil {
 			b.Fatal(err)
 		}
 	}

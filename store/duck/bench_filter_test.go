@@ -33,7 +33,7 @@ func BenchmarkAppendLogFilters(b *testing.B) {
 			for k := range 5 {
 				batch := *batches[(5*i+k)%len(batches)]
 				batch.Pos, batch.FirstID = belfry.Position(5*i+k+1), belfry.RowID((5*i+k)*benchRows+1)
-				if err := s.Append(b.Context(), &batch); err != nil {
+				if err := store.AppendAll(b.Context(), s, &batch); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/query"
+	"belfry/store"
 	"belfry/store/duck/names"
 )
 
@@ -90,7 +91,7 @@ func benchDay(b *testing.B) (*Store, belfry.Time) {
 		resource.Texts = append(resource.Texts, fmt.Sprintf("host%d.example.net", i/50))
 	}
 	items.Columns = []belfry.Column{id, kind, object, resource}
-	if err := s.Append(b.Context(), items); err != nil {
+	if err := store.AppendAll(b.Context(), s, items); err != nil {
 		b.Fatal(err)
 	}
 	list := benchBatches(batches, benchRows)
@@ -100,7 +101,7 @@ func benchDay(b *testing.B) (*Store, belfry.Time) {
 		for r := range batch.Times {
 			batch.Times[r] = start + belfry.Time(i*benchRows+r)*86_400_000_000/(batches*benchRows)
 		}
-		if err := s.Append(b.Context(), batch); err != nil {
+		if err := store.AppendAll(b.Context(), s, batch); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/store"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 )
@@ -49,7 +50,7 @@ func BenchmarkAppendLog(b *testing.B) {
 	for i := range b.N {
 		batch := *batches[i%len(batches)]
 		batch.Pos, batch.FirstID = belfry.Position(i+1), belfry.RowID(i*benchRows+1)
-		for j, add := range []func(*belfry.Batch) error{bare.add, func(batch *belfry.Batch) error { return s.Append(b.Context(), batch) }} {
+		for j, add := range []func(*belfry.Batch) error{bare.add, func(batch *belfry.Batch) error { return store.AppendAll(b.Context(), s, batch) }} {
 			start := time.Now()
 			if err := add(&batch); err != nil {
 				b.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/store"
 	"belfry/store/duck/summary"
 )
 
@@ -15,7 +16,7 @@ func BenchmarkSummarise(b *testing.B) {
 	s := open(b, b.TempDir())
 	defer s.Close()
 	rows := benchBatches(batches, benchRows)
-	if err := s.Append(b.Context(), rows...); err != nil {
+	if err := store.AppendAll(b.Context(), s, rows...); err != nil {
 		b.Fatal(err)
 	}
 	pos := belfry.Position(batches)
@@ -27,7 +28,7 @@ func BenchmarkSummarise(b *testing.B) {
 			batch.Times = append(batch.Times, t+belfry.Day)
 		}
 		begun := time.Now()
-		if err := s.Append(b.Context(), &batch); err != nil {
+		if err := store.AppendAll(b.Context(), s, &batch); err != nil {
 			b.Fatal(err)
 		}
 		return time.Since(begun)

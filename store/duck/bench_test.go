@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/store"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 )
@@ -74,7 +75,7 @@ func BenchmarkAppend(b *testing.B) {
 	for i := range b.N {
 		batch := *batches[i%len(batches)]
 		batch.Pos, batch.FirstID = belfry.Position(i+1), belfry.RowID(i*benchRows+1)
-		for j, add := range []func(*belfry.Batch) error{bare.add, func(batch *belfry.Batch) error { return s.Append(b.Context(), batch) }} {
+		for j, add := range []func(*belfry.Batch) error{bare.add, func(batch *belfry.Batch) error { return store.AppendAll(b.Context(), s, batch) }} {
 			start, cpu := time.Now(), processor()
 			if err := add(&batch); err != nil {
 				b.Fatal(err)

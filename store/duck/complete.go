@@ -18,9 +18,9 @@ func latestOnly(p *query.Plan) bool {
 		(p.Limit < firstPage || p.Latest > 0) // parts of a larger answer are sent before that is known
 }
 
-// complete returns an error if the span of the plan has days whose rows cannot be read, or records these days in the
+// checkComplete returns an error if the span of the plan has days whose rows cannot be read, or records these days in the
 // plan, as the plan wants it.
-func (s *Store) complete(p *query.Plan) error {
+func (s *Store) checkComplete(p *query.Plan) error {
 	if latestOnly(p) {
 		return nil // it depends on how far back the plan has to read
 	}
@@ -36,8 +36,8 @@ func (s *Store) complete(p *query.Plan) error {
 	return p.Missing(names)
 }
 
-// completeFrom is complete for the days from a time on.
-func (s *Store) completeFrom(p *query.Plan, from belfry.Time) error {
+// checkCompleteFrom is checkComplete for the days from a time on.
+func (s *Store) checkCompleteFrom(p *query.Plan, from belfry.Time) error {
 	return p.Missing(s.namesOf(p.Collection, s.files.lostIn(p.Collection, from, p.To)))
 }
 

@@ -73,7 +73,7 @@ func openForCrash(dir string) (*Store, error) {
 func appendForever(dir string) {
 	s, err := openForCrash(dir)
 	for pos := belfry.Position(1); err == nil; pos += 3 {
-		err = s.Append(context.Background(), crashBatch(pos), crashBatch(pos+1), crashBatch(pos+2))
+		err = store.AppendAll(context.Background(), s, crashBatch(pos), crashBatch(pos+1), crashBatch(pos+2))
 		fmt.Println(pos + 2)
 	}
 	fmt.Fprintln(os.Stderr, err)
@@ -122,7 +122,7 @@ func TestKill(t *testing.T) {
 	defer s.Close()
 	want := 0
 	for pos := belfry.Position(1); pos <= acked+10; pos++ {
-		if err := s.Append(t.Context(), crashBatch(pos)); err != nil {
+		if err := store.AppendAll(t.Context(), s, crashBatch(pos)); err != nil {
 			t.Fatal(err)
 		}
 		want += crashRows(pos) * crashDays
@@ -267,7 +267,7 @@ func testFull(t *testing.T, dir string, logLimit int64, fill, free func()) {
 	defer func() { s.Close() }()
 	want, pos := 0, belfry.Position(0)
 	add := func() error {
-		err := s.Append(t.Context(), crashBatch(pos+1))
+		err := store.AppendAll(t.Context(), s, crashBatch(pos+1))
 		if err == nil {
 			pos++
 			want += crashRows(pos) * crashDays

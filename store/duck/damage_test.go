@@ -77,7 +77,7 @@ func makeDays(t testing.TB) (dir string) {
 	dir = t.TempDir()
 	s := openWith(t, dir)
 	for _, b := range []*belfry.Batch{manyRows(1, damageDay, oldRows-logRows), rowsOf(2, 1, 2)} {
-		if err := s.Append(t.Context(), b); err != nil {
+		if err := store.AppendAll(t.Context(), s, b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +85,7 @@ func makeDays(t testing.TB) (dir string) {
 		t.Fatal(err)
 	}
 	s = openWith(t, dir)
-	if err := s.Append(t.Context(), manyRows(3, damageDay, logRows)); err != nil {
+	if err := store.AppendAll(t.Context(), s, manyRows(3, damageDay, logRows)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -227,9 +227,9 @@ func TestDamage(t *testing.T) {
 				if first == "query" {
 					wantMissing(t, s, countAll, damageDay, kept+2)
 				}
-				must(t, s.Append(t.Context(), late))
+				must(t, store.AppendAll(t.Context(), s, late))
 				askFirst(t, s, countAll, false)
-				must(t, s.Append(t.Context())) // as the event of the fault does
+				must(t, store.AppendAll(t.Context(), s)) // as the event of the fault does
 				wantMissing(t, s, countAll, damageDay, kept+4)
 				if n, _, err := askFirst(t, s, "SELECT COUNT(*) FROM objectdata WHERE timestamp >= '"+dayName(1)+"T00:00:00Z'", false); err != nil || n != 3 {
 					t.Errorf("rows of the other days: %d, %v; want 3", n, err)
@@ -237,7 +237,7 @@ func TestDamage(t *testing.T) {
 				must(t, s.Close())
 				s = openWith(t, dir, late)
 				wantMissing(t, s, countAll, damageDay, kept+4)
-				must(t, s.Append(t.Context(), rowsOf(10, damageDay, 1, 2)))
+				must(t, store.AppendAll(t.Context(), s, rowsOf(10, damageDay, 1, 2)))
 				wantMissing(t, s, countAll, damageDay, kept+7)
 				if list := s.Incomplete(); len(list) != 1 || list[0].Collection != "objectdata" || list[0].Day != dayName(damageDay) {
 					t.Errorf("incomplete days: %v", list)
@@ -317,17 +317,17 @@ func TestRestoredFromJournal(t *testing.T) {
 			switch first {
 			case "query":
 				wantMissing(t, s, countAll, damageDay, 2)
-				must(t, s.Append(t.Context(), rowsOf(8, 2))) // a row of another day
+				must(t, store.AppendAll(t.Context(), s, rowsOf(8, 2))) // a row of another day
 			case "start":
 				wantMissing(t, s, countAll, damageDay, 2)
 				must(t, s.Close())
 				s = openWith(t, dir, journal...)
-				must(t, s.Append(t.Context(), rowsOf(8, 2)))
+				must(t, store.AppendAll(t.Context(), s, rowsOf(8, 2)))
 			case "row":
-				must(t, s.Append(t.Context(), rowsOf(8, 2)))
+				must(t, store.AppendAll(t.Context(), s, rowsOf(8, 2)))
 			}
-			must(t, s.Append(t.Context(), late))
-			must(t, s.Append(t.Context(), late)) // again, as after a failure
+			must(t, store.AppendAll(t.Context(), s, late))
+			must(t, store.AppendAll(t.Context(), s, late)) // again, as after a failure
 			wantMissing(t, s, countAll, damageDay, 2+1+logRows+2)
 		})
 	}
@@ -342,7 +342,7 @@ func TestLostLogIsRestored(t *testing.T) {
 	remove(t, dayPath(dir, damageDay)+".wal")
 	s := openWith(t, dir, manyRows(1, damageDay, oldRows-logRows), rowsOf(2, 1, 2), manyRows(3, damageDay, logRows))
 	askFirst(t, s, countAll, false)
-	must(t, s.Append(t.Context(), rowsOf(9, 1)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, 1)))
 	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+3 {
 		t.Errorf("%d rows, %v; want %d", n, err, oldRows+3)
 	}
@@ -369,7 +369,7 @@ func TestDeletedUnderUs(t *testing.T) {
 				case "watch":
 					must(t, s.Watch())
 				case "row":
-					must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
+					must(t, store.AppendAll(t.Context(), s, rowsOf(9, damageDay)))
 					rest = 3
 				case "query":
 					if attached { // its rows can still be read
@@ -449,7 +449,7 @@ func TestFewDescriptors(t *testing.T) {
 	few.Cur = 3
 	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few))
 	_, _, err := askFirst(t, s, countAll, false)
-	appendErr := s.Append(t.Context(), rowsOf(9, damageDay, 1, 2))
+	appendErr := store.AppendAll(t.Context(), s, rowsOf(9, damageDay, 1, 2))
 	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old))
 	if err == nil || appendErr == nil {
 		t.Errorf("without descriptors: %v, %v", err, appendErr)
@@ -457,7 +457,7 @@ func TestFewDescriptors(t *testing.T) {
 	if list := s.Incomplete(); len(list) != 0 {
 		t.Errorf("incomplete days: %v", list)
 	}
-	must(t, s.Append(t.Context(), rowsOf(9, damageDay, 1, 2)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, damageDay, 1, 2)))
 	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+5 {
 		t.Errorf("%d rows, %v; want %d", n, err, oldRows+5)
 	}
@@ -474,7 +474,7 @@ func TestLostDayKeepsSummaries(t *testing.T) {
 	must(t, s.Close())
 	overwrite(t, dayPath(dir, damageDay), 8, 4)
 	s = openWith(t, dir)
-	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, damageDay)))
 	summariseAll(t, s)
 	for _, period := range []string{"hour", "day"} {
 		text := "SELECT i1_count FROM objectdata WHERE period='" + period + "' AND timestamp >= '1990-01-01T00:00:00Z' ORDER BY i1_count DESC"
@@ -533,7 +533,7 @@ func TestDamageEverywhere(t *testing.T) {
 				overwrite(t, dayPath(dir, damageDay)+suffix, at, 1)
 				late := rowsOf(9, damageDay, 1)
 				s := openWith(t, dir, late)
-				must(t, s.Append(t.Context(), late))
+				must(t, store.AppendAll(t.Context(), s, late))
 				n, _, err := askFirst(t, s, countAll, false)
 				if err == nil && n == oldRows+4 {
 					return
@@ -541,7 +541,7 @@ func TestDamageEverywhere(t *testing.T) {
 				if belfry.CodeOf(err) != belfry.StorageUnavailable || len(s.Incomplete()) != 1 {
 					t.Fatalf("%d rows, %v, incomplete %v", n, err, s.Incomplete())
 				}
-				must(t, s.Append(t.Context())) // which stores what the journal has
+				must(t, store.AppendAll(t.Context(), s)) // which stores what the journal has
 				if n, missing, err := askFirst(t, s, countAll, true); err != nil || n < 4 || len(missing) != 1 {
 					t.Errorf("partial: %d rows without %v, %v", n, missing, err)
 				}

@@ -54,7 +54,10 @@ import (
 	"belfry/store/duck/summary"
 )
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Embedded   = (*Store)(nil)
+	_ store.Summarizer = (*Store)(nil)
+)
 
 // config is the configuration of a store, and what only tests change.
 type config struct {
@@ -110,7 +113,7 @@ type Store struct {
 	queries slots.Evictable
 
 	// Guarded by write.
-	delivered  map[loadKey]belfry.Position // what files have stored of AppendSome calls that left rows over
+	delivered  map[loadKey]belfry.Position // what files have stored of Append calls that left rows over
 	lossesSeen int                         // number of lost files when delivered was last used
 
 	// engineMu is read-locked while the engine is used and locked while it is replaced.

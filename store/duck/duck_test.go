@@ -51,7 +51,7 @@ func name(id int64, object string) *belfry.Batch {
 
 func mustAppend(t *testing.T, s *Store, b ...*belfry.Batch) {
 	t.Helper()
-	if err := s.Append(t.Context(), b...); err != nil {
+	if err := store.AppendAll(t.Context(), s, b...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -181,7 +181,7 @@ func TestStale(t *testing.T) {
 		t.Error("a stale file was handed out")
 	}
 	done := make(chan error)
-	go func() { done <- s.Append(t.Context(), rowsOf(2, 0)) }()
+	go func() { done <- store.AppendAll(t.Context(), s, rowsOf(2, 0)) }()
 	s.files.release(used)
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -256,12 +256,12 @@ func TestErrors(t *testing.T) {
 	mustAppend(t, s, rowsOf(1, 0))
 	wrong := rowsOf(2, 0)
 	wrong.Columns[1] = belfry.Column{Name: "i1", Texts: []string{"x"}}
-	if err := s.Append(t.Context(), wrong); err == nil {
+	if err := store.AppendAll(t.Context(), s, wrong); err == nil {
 		t.Error("a column changed its type")
 	}
 	unknown := rowsOf(2, 0)
 	unknown.Collection = "nonsense"
-	if err := s.Append(t.Context(), unknown); err == nil {
+	if err := store.AppendAll(t.Context(), s, unknown); err == nil {
 		t.Error("a collection that does not exist took rows")
 	}
 }
@@ -326,9 +326,9 @@ func read(t *testing.T, s *Store, p *query.Plan) string {
 	}
 }
 
-// TestAppendSome: a call ends after some files, the newest first, and the following ones store the rest. Each row is
+// TestAppendInParts: a call ends after some files, the newest first, and the following ones store the rest. Each row is
 // stored once, even if others come in between, and rows of dropped days are counted once.
-func TestAppendSome(t *testing.T) {
+func TestAppendInParts(t *testing.T) {
 	cat, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +351,7 @@ func TestAppendSome(t *testing.T) {
 	calls, want := 0, 28
 	for pos := belfry.Position(2); len(left) > 0; pos++ {
 		calls++
-		if left, err = s.AppendSome(t.Context(), enough, append(left, rowsOf(pos, 27, 3))...); err != nil {
+		if left, err = s.Append(t.Context(), enough, append(left, rowsOf(pos, 27, 3))...); err != nil {
 			t.Fatal(err)
 		}
 		want += 2

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store"
 )
 
 const eraseRows = 3000
@@ -175,7 +176,7 @@ func TestEraseMeanwhile(t *testing.T) {
 	sent := 3
 	all.Go(func() {
 		for pos := belfry.Position(10); ctx.Err() == nil && pos < 60; pos++ {
-			if err := s.Append(context.WithoutCancel(ctx), wordsOf(1, pos, int(pos%3))); err != nil {
+			if err := store.AppendAll(context.WithoutCancel(ctx), s, wordsOf(1, pos, int(pos%3))); err != nil {
 				t.Error(err)
 			}
 			sent++

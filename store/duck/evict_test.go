@@ -31,7 +31,7 @@ func TestAppendEvicts(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a query that is not evicted does not run for days
 	defer cancel()
-	inner, me, err := s.queries.Enter(ctx)
+	inner, q, err := s.queries.Enter(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestAppendEvicts(t *testing.T) {
 			_, err = c.Query(inner, hoard)
 			s.engine.Return(c, false)
 		}
-		s.queries.Leave(me)
+		s.queries.Leave(q)
 		ended <- err
 	}()
 	waitMemory(t, s, 50<<20)

@@ -12,13 +12,13 @@ import (
 // TestEviction: when memory is short, running queries are ended and others wait until they may start.
 func TestEviction(t *testing.T) {
 	var r slots.Evictable
-	ctx, me, err := r.Enter(t.Context())
+	ctx, q, err := r.Enter(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		<-ctx.Done()
-		r.Leave(me)
+		r.Leave(q)
 	}()
 	open, any := r.Clear(t.Context(), true)
 	if !any || context.Cause(ctx) != slots.ErrEvicted {
@@ -31,9 +31,9 @@ func TestEviction(t *testing.T) {
 	}
 	in := make(chan error)
 	go func() {
-		_, me, err := r.Enter(t.Context())
+		_, q, err := r.Enter(t.Context())
 		if err == nil {
-			r.Leave(me)
+			r.Leave(q)
 		}
 		in <- err
 	}()

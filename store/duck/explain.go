@@ -10,14 +10,12 @@ import (
 	"belfry/store/duck/folder"
 )
 
-var _ query.Explainer = (*Store)(nil)
-
 // Explain returns which files a plan would read, starting with those it would read first.
 func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) {
 	if p.Latest > 0 {
 		p = p.Newest()
 	}
-	if err := s.complete(p); err != nil {
+	if err := s.checkComplete(p); err != nil {
 		return nil, err
 	}
 	periods := s.files.periods(p.Collection, p.From, p.To)

@@ -14,9 +14,12 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store"
+	"belfry/store/duck/dialect"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
+	"belfry/store/duck/names"
 )
 
 // lineOf returns the log line of a row: a few common words, and in some rows a rare one.
@@ -368,7 +371,7 @@ const crashLog = 5000
 func appendLinesForever(dir string) {
 	s, err := openForCrash(dir)
 	for pos := 1; err == nil; pos++ {
-		err = s.Append(context.Background(), linesOf(belfry.Position(pos), belfry.CustomerID(1+pos%3), 0, pos*crashLog, crashLog))
+		err = store.AppendAll(context.Background(), s, linesOf(belfry.Position(pos), belfry.CustomerID(1+pos%3), 0, pos*crashLog, crashLog))
 		fmt.Println(pos)
 	}
 	fmt.Fprintln(os.Stderr, err)
@@ -474,10 +477,25 @@ func TestLatest(t *testing.T) {
 	defer release2()
 	fillAll(t, s, f, c)
 	p := parse(t, s, "SELECT id FROM objectlog WHERE log = '"+lineOf(3)+"' LIMIT 1")
-	r, err := s.selectLatest(t.Context(), c, p, s.files.periods(f.collection, 0, folder.EndOfTime))
-	if err != nil || r == nil {
-		t.Fatalf("the last blocks have no answer: %v", err)
+	a := &reading{store: s, ctx: t.Context(), conn: c}
+	enough := a.latestSteps(p, s.files.periods(f.collection, 0, folder.EndOfTime), func(st step) bool {
+		tables, err := a.acquire(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stmt, err := query.SQL(st.plan, dialect.New(names.Table), tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := c.Query(t.Context(), stmt.Text, stmt.Args...)
+		a.release(err)
+		a.record(stmt, res, err)
+		return true
+	})
+	if a.err != nil || !enough {
+		t.Fatalf("the last blocks have no answer: %v", a.err)
 	}
+	r := a.rows
 	last := 5*rows - 1
 	for lineOf(last) != lineOf(3) {
 		last--

@@ -17,10 +17,10 @@ func instanceStore(t *testing.T, id string) (dir string) {
 	dir = t.TempDir()
 	write(t, filepath.Join(dir, instanceFile), []byte(id+"\n"))
 	s := openInstance(t, dir, id)
-	must(t, s.Append(t.Context(), manyRows(1, 0, 10)))
+	must(t, store.AppendAll(t.Context(), s, manyRows(1, 0, 10)))
 	must(t, s.files.checkpoint(t.Context(), s.writer, s.files.byName["objectdata"][0]))
-	must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
-	must(t, s.Append(t.Context(), rowsOf(3, 1)))
+	must(t, store.AppendAll(t.Context(), s, manyRows(2, 0, 10)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(3, 1)))
 	must(t, s.Close())
 	return dir
 }
@@ -56,7 +56,7 @@ func TestForeignFile(t *testing.T) {
 		}
 		s := openInstance(t, dir, ours)
 		wantMissing(t, s, countAll, 0, 1)
-		must(t, s.Append(t.Context(), rowsOf(9, 0)))
+		must(t, store.AppendAll(t.Context(), s, rowsOf(9, 0)))
 		wantMissing(t, s, countAll, 0, 2)
 	}
 }

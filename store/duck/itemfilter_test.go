@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 )
@@ -44,8 +45,8 @@ func TestItemFilters(t *testing.T) {
 	f := func(item belfry.ID, want int, rows string) {
 		t.Helper()
 		p := itemPlan(t, s, item)
-		w := s.walk(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
-		w.extend(100)
+		w := s.newPeriodFilter(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
+		w.find(100)
 		if got := len(w.found); got != want {
 			t.Errorf("%d days may have item %d, want %d", got, item, want)
 		}
@@ -114,7 +115,7 @@ func BenchmarkLastOfItem(b *testing.B) {
 		days[i] = i
 	}
 	for i, batch := range []*belfry.Batch{itemRows(1, 7, days...), itemRows(2, 8, 3)} {
-		if err := s.Append(b.Context(), batch); err != nil {
+		if err := store.AppendAll(b.Context(), s, batch); err != nil {
 			b.Fatal(i, err)
 		}
 	}

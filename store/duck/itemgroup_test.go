@@ -11,6 +11,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store"
 )
 
 // Groups of items that are named in memory equal those that the engine makes by names: for many items, with equal
@@ -55,11 +56,11 @@ func testGroupsOfItems(t *testing.T, twins bool) {
 	rows.Times = append(rows.Times, crashDay0, crashDay0+1)
 	item.Ints, i1.Numbers = append(item.Ints, belfry.AbsentInt, 17), append(i1.Numbers, 5, belfry.AbsentNumber())
 	items.Columns, rows.Columns = cols, []belfry.Column{item, i1}
-	if err := s.Append(t.Context(), items, rows); err != nil {
+	if err := store.AppendAll(t.Context(), s, items, rows); err != nil {
 		t.Fatal(err)
 	}
-	answer := func(source query.Source, p *query.Plan) (text string) {
-		r, err := source.Select(t.Context(), p)
+	answer := func(s store.Store, names query.ItemNames, p *query.Plan) (text string) {
+		r, err := store.NewMover(s, store.MoverOptions{Names: names}).Select(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,10 +87,10 @@ func testGroupsOfItems(t *testing.T, twins bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := answer(s, p)
+		want := answer(s, nil, p)
 		delivered = 0
-		for _, source := range []query.Source{s, oneByOne{s, &delivered}} {
-			if got := answer(query.WithNames{Source: source, Labels: names}, p); got != want || want == "" {
+		for _, source := range []store.Store{s, oneByOne{s, &delivered}} {
+			if got := answer(source, names, p); got != want || want == "" {
 				t.Errorf("%s of %T\nby number:\n%sby name:\n%s", text, source, got, want)
 			}
 		}
@@ -134,12 +135,12 @@ func testGroupsOfItems(t *testing.T, twins bool) {
 
 // oneByOne is a source whose rows cannot be read by column.
 type oneByOne struct {
-	query.Source
+	store.Store
 	delivered *int
 }
 
 func (o oneByOne) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
-	rows, err := o.Source.Select(ctx, p)
+	rows, err := o.Store.Select(ctx, p)
 	return counted{rows, o.delivered}, err
 }
 

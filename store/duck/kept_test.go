@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/store"
 	"belfry/store/duck/folder"
 )
 
@@ -20,7 +21,7 @@ func makeKept(t *testing.T) (dir string, c *catalog.Collection, first []byte) {
 	dir = t.TempDir()
 	s := openWith(t, dir)
 	c = s.cfg.Catalog.Collection("objectdata")
-	must(t, s.Append(t.Context(), rowsOf(1, 0, 1, 100)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(1, 0, 1, 100)))
 	must(t, s.Drop(t.Context(), c, crashDay0+50*belfry.Day))
 	keep := func(day belfry.Time) {
 		t.Helper()
@@ -32,7 +33,7 @@ func makeKept(t *testing.T) (dir string, c *catalog.Collection, first []byte) {
 	first, err := os.ReadFile(filepath.Join(dir, "objectdata", "kept"))
 	must(t, err)
 	keep(1)
-	must(t, s.Append(t.Context(), rowsOf(3, 1, 1)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(3, 1, 1)))
 	must(t, s.Close())
 	if list := verify(t, dir); len(list) != 0 {
 		t.Fatal(list)
@@ -104,7 +105,7 @@ func TestDamagedKept(t *testing.T) {
 				}
 				_, err := s.Keep(c, crashDay0+3*belfry.Day, belfry.At(time.Now()))
 				must(t, err)
-				must(t, s.Append(t.Context(), rowsOf(belfry.Position(9+start), 3+start)))
+				must(t, store.AppendAll(t.Context(), s, rowsOf(belfry.Position(9+start), 3+start)))
 				if start == 0 {
 					must(t, s.Close())
 					continue

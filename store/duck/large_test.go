@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store"
 )
 
 // TestLargeRows: rows of the largest size are stored, many at once and one commit after the other, and are there after
@@ -26,7 +27,7 @@ func TestLargeRows(t *testing.T) {
 			items[r], lines[r] = 1, line[:len(line)-r]
 		}
 		b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "log", Texts: lines}}
-		if err := s.Append(t.Context(), b); err != nil {
+		if err := store.AppendAll(t.Context(), s, b); err != nil {
 			t.Fatalf("commit %d: %v", i+1, err)
 		}
 	}

@@ -17,30 +17,9 @@ import (
 // than reading all.
 var latestBlocks = [...]int{16, 128}
 
-// selectLatest reads only the rows at the end of the newest file; it returns nil if they are not enough for an answer.
-// A row that is newer than all earlier blocks cannot be in them, however late rows may arrive.
-func (s *Store) selectLatest(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
-	if len(periods) == 0 || p.Where == nil || len(index.TextColumns(p.Collection)) == 0 || firstTry(p, 3) == 3 || !p.Order[0].Desc {
-		return nil, nil
-	}
-	newest := periods[len(periods)-1:]
-	ends, err := s.endsOf(ctx, c, p, newest)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range latestBlocks {
-		from := latestFrom(ends, n)
-		if from <= p.From || from > p.To {
-			return nil, nil
-		}
-		some := *p
-		some.From = from
-		r, err := s.queryFiles(ctx, c, &some, newest)
-		if err != nil || r.result.Rows > p.Limit || r.result.Cut {
-			return r, err
-		}
-	}
-	return nil, nil
+// endsInBlocks reports whether the latest rows of a plan may be found at the end of its newest file.
+func endsInBlocks(p *query.Plan, periods []belfry.Span) bool {
+	return len(periods) > 0 && p.Where != nil && len(index.TextColumns(p.Collection)) > 0 && firstTry(p, 3) < 3 && p.Order[0].Desc
 }
 
 // endsOf returns the times of the last rows of the blocks that may have rows of the answer.
@@ -79,17 +58,14 @@ func latestFrom(ends []belfry.Time, n int) (from belfry.Time) {
 	return from
 }
 
-// locateRecent turns a plan of the most recent rows into one that selects them by time and id, which it finds with a
+// findRecent turns a plan of the most recent rows into one that selects them by time and id, which it finds with a
 // separate statement. The new plan is answered like one with a span: in pages, if its order allows them.
-func (s *Store) locateRecent(ctx context.Context, p *query.Plan) (*query.Plan, error) {
-	newest, err := s.withSlot(ctx, p.Newest(), int(s.cfg.Answer))
+func (s *Store) findRecent(ctx context.Context, p *query.Plan) (*query.Plan, error) {
+	newest, err := s.read(ctx, p.Newest(), 0)
 	if err != nil {
 		return nil, err
 	}
 	defer newest.Close()
-	if newest.result.Cut {
-		return nil, errLarge
-	}
 	if newest.result.Rows == 0 {
 		return emptyPlan(p), nil
 	}
@@ -100,26 +76,6 @@ func (s *Store) locateRecent(ctx context.Context, p *query.Plan) (*query.Plan, e
 		last = max(last, oldest.ID)
 	}
 	return p.Among(oldest, last), nil
-}
-
-// narrowToRecent narrows a plan of the most recent rows that groups them or reads summaries to the span of these rows.
-// The span is found as for any plan of the latest rows: in the newest files, and in more only while there are too few
-// rows. Rows that are stored meanwhile do no harm, as the statement counts the rows it reads.
-func (s *Store) narrowToRecent(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*query.Plan, error) {
-	newest, err := s.selectFiles(ctx, c, p.Newest())
-	if err != nil {
-		return nil, err
-	}
-	if newest.result.Cut {
-		return nil, errLarge
-	}
-	if newest.result.Rows == 0 {
-		return emptyPlan(p), nil
-	}
-	q := *p
-	newest.result.Seek(newest.result.Rows - 1)
-	q.From = belfry.Time(newest.result.Int(0))
-	return &q, nil
 }
 
 // emptyPlan returns the plan with an empty span.

@@ -32,12 +32,12 @@ func TestLogDeletedUnderUs(t *testing.T) {
 			s := openWith(t, dir)
 			var told []string
 			s.cfg.Repaired = func(info string) { told = append(told, info) }
-			must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
+			must(t, store.AppendAll(t.Context(), s, manyRows(2, 0, 10)))
 			must(t, s.Durable(0))
 			test.do(t, dayPath(dir, 0)+".wal")
 			want := int64(10)
 			if more {
-				must(t, s.Append(t.Context(), manyRows(3, 0, 10)))
+				must(t, store.AppendAll(t.Context(), s, manyRows(3, 0, 10)))
 				want += 10
 			}
 			if err := s.Durable(0); err == nil {
@@ -49,7 +49,7 @@ func TestLogDeletedUnderUs(t *testing.T) {
 			if len(told) != 1 || !strings.Contains(told[0], dayName(0)+".duckdb.wal") {
 				t.Errorf("%s: told %q", test.name, told)
 			}
-			must(t, s.Append(t.Context(), manyRows(4, 0, 10)))
+			must(t, store.AppendAll(t.Context(), s, manyRows(4, 0, 10)))
 			want += 10
 			crashed := copyDir(t, dir)
 			s = openWith(t, crashed)
@@ -64,7 +64,7 @@ func TestLogDeletedUnderUs(t *testing.T) {
 func TestLogDeletedBeforeClose(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir)
-	must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
+	must(t, store.AppendAll(t.Context(), s, manyRows(2, 0, 10)))
 	remove(t, dayPath(dir, 0)+".wal")
 	must(t, s.Close())
 	s = openWith(t, dir)
@@ -79,7 +79,7 @@ func TestCheckpointIsNoLoss(t *testing.T) {
 	s := openWith(t, dir)
 	s.cfg.Repaired = func(info string) { t.Error(info) }
 	for pos := belfry.Position(2); pos < 8; pos++ {
-		must(t, s.Append(t.Context(), manyRows(pos, 0, 1000)))
+		must(t, store.AppendAll(t.Context(), s, manyRows(pos, 0, 1000)))
 		if pos%2 == 0 {
 			f := s.files.byName["objectdata"][0]
 			must(t, s.writer.Exec(t.Context(), "CHECKPOINT "+f.alias)) // without the store, like a checkpoint of the engine itself
@@ -99,7 +99,7 @@ func TestLostFirstLogIsRestored(t *testing.T) {
 	dir := t.TempDir()
 	journal := []*belfry.Batch{manyRows(5, 0, 10), manyRows(6, 0, 10)}
 	s := openWith(t, dir)
-	must(t, s.Append(t.Context(), journal...))
+	must(t, store.AppendAll(t.Context(), s, journal...))
 	must(t, s.Close())
 	for since, complete := range []bool{true, false} {
 		dir := copyDir(t, dir)
@@ -107,7 +107,7 @@ func TestLostFirstLogIsRestored(t *testing.T) {
 		s := openWith(t, dir, journal...)
 		s.cfg.JournalSince = func() belfry.Position { return belfry.Position(since) } // 1: something has been released
 		askFirst(t, s, countAll, false)
-		must(t, s.Append(t.Context()))
+		must(t, store.AppendAll(t.Context(), s))
 		n, _, err := askFirst(t, s, countAll, !complete)
 		if err != nil || n != 20 || (len(s.Incomplete()) == 0) != complete {
 			t.Errorf("the journal has everything since %d: %d rows, %v, incomplete %v", since, n, err, s.Incomplete())
@@ -144,7 +144,7 @@ func TestCommitsUnderWatch(t *testing.T) {
 	}
 	checkpoints := uint64(0)
 	for pos := range commits {
-		must(t, s.Append(t.Context(), manyRows(2+pos, 0, 20_000)))
+		must(t, store.AppendAll(t.Context(), s, manyRows(2+pos, 0, 20_000)))
 		must(t, s.Mend(t.Context()))
 		n, err := damage.Checkpoints(dayPath(s.cfg.Dir, 0))
 		must(t, err)
@@ -175,7 +175,7 @@ func TestCheckpointDuringCommit(t *testing.T) {
 		{"a deletion", nil, remove, true},
 	} {
 		s := openWith(t, t.TempDir())
-		must(t, s.Append(t.Context(), manyRows(2, 0, 10)))
+		must(t, store.AppendAll(t.Context(), s, manyRows(2, 0, 10)))
 		f := s.files.byName["objectdata"][0]
 		if test.before != nil {
 			test.before(t, s, f)
@@ -195,7 +195,7 @@ func TestCheckpointDuringCommit(t *testing.T) {
 			t.Errorf("%s: the commit calls the log lost: %t", test.name, lost)
 		}
 		must(t, s.Mend(t.Context()))
-		must(t, s.Append(t.Context(), manyRows(4, 0, 10)))
+		must(t, store.AppendAll(t.Context(), s, manyRows(4, 0, 10)))
 		remove(t, s, f)
 		if err := s.Durable(0); err == nil {
 			t.Errorf("%s: a deletion afterwards is not noticed", test.name)
@@ -218,7 +218,7 @@ func openSmallLog(t *testing.T, dir string) *Store {
 func TestTornLog(t *testing.T) {
 	dir := t.TempDir()
 	s := openWith(t, dir)
-	must(t, s.Append(t.Context(), manyRows(2, 0, 2000)))
+	must(t, store.AppendAll(t.Context(), s, manyRows(2, 0, 2000)))
 	dir = copyDir(t, dir)
 	log := dayPath(dir, 0) + ".wal"
 	text, err := os.ReadFile(log)
@@ -233,7 +233,7 @@ func TestTornLog(t *testing.T) {
 	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 2000 {
 		t.Fatalf("%d rows, %v", n, err)
 	}
-	must(t, s.Append(t.Context(), manyRows(3, 0, 10)))
+	must(t, store.AppendAll(t.Context(), s, manyRows(3, 0, 10)))
 	if info, err := os.Stat(log); err != nil || info.Size() >= int64(len(torn)) {
 		t.Fatalf("the log is not shorter: %v, %v", info, err)
 	}

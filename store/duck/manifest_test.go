@@ -27,13 +27,13 @@ func TestManifestCannotBeWritten(t *testing.T) {
 	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+2 {
 		t.Errorf("%d rows, %v; want %d", n, err, oldRows+2)
 	}
-	must(t, s.Append(t.Context(), rowsOf(9, 1)))
-	if err := s.Append(t.Context(), rowsOf(10, 5)); err == nil {
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, 1)))
+	if err := store.AppendAll(t.Context(), s, rowsOf(10, 5)); err == nil {
 		t.Error("a file was made that is not listed")
 	}
 	remove(t, path+folder.TempSuffix)
 	must(t, s.Watch())
-	must(t, s.Append(t.Context(), rowsOf(10, 5)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(10, 5)))
 	must(t, s.Close())
 	remove(t, dayPath(dir, 5))
 	wantMissing(t, openWith(t, dir), countAll, 5, oldRows+3)
@@ -50,7 +50,7 @@ func TestManifestCannotBeRead(t *testing.T) {
 	if err := s.Watch(); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("watch: %v", err)
 	}
-	must(t, s.Append(t.Context(), rowsOf(9, 1)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, 1)))
 	show(t, path)
 	must(t, s.Watch())
 	wantMissing(t, s, countAll, damageDay, 3)
@@ -113,13 +113,13 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 	s := openWith(t, dir)
 	told := 0
 	s.files.onRepair = func(string) { told++ }
-	must(t, s.Append(t.Context(), rowsOf(9, 1)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, 1)))
 	must(t, s.Watch())
 	want, err := os.ReadFile(path)
 	must(t, err)
 	for i, do := range []func(){func() { remove(t, path) }, func() { truncate(t, path, 10) }, func() { remove(t, path); write(t, path, want) }} {
 		do()
-		must(t, s.Append(t.Context(), rowsOf(belfry.Position(10+i), 1)))
+		must(t, store.AppendAll(t.Context(), s, rowsOf(belfry.Position(10+i), 1)))
 		must(t, s.Durable(0)) // notices it
 		must(t, s.Watch())
 		if m := folder.ReadManifest(dir); m.Damage() != "" || len(m.Pos) != 3 || told != i+1 {
@@ -192,7 +192,7 @@ func TestFolderMovedAway(t *testing.T) {
 	id := filepath.Join(dir, instanceFile)
 	write(t, id, []byte(testInstance+"\n"))
 	s := openInstance(t, dir, testInstance)
-	must(t, s.Append(t.Context(), rowsOf(1, 0)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(1, 0)))
 	must(t, s.Watch())
 	c := s.cfg.Catalog.Collection("objectdata")
 	pos, rows := belfry.Position(2), int64(1)
@@ -206,8 +206,8 @@ func TestFolderMovedAway(t *testing.T) {
 	} {
 		test.away()
 		for what, err := range map[string]error{
-			"a row of a known day": s.Append(t.Context(), rowsOf(pos, 0)),
-			"a row of a new day":   s.Append(t.Context(), rowsOf(pos, int(pos))),
+			"a row of a known day": store.AppendAll(t.Context(), s, rowsOf(pos, 0)),
+			"a row of a new day":   store.AppendAll(t.Context(), s, rowsOf(pos, int(pos))),
 			"a watch":              s.Watch(),
 			"a drop":               s.Drop(t.Context(), c, crashDay0-belfry.Day),
 		} {
@@ -220,7 +220,7 @@ func TestFolderMovedAway(t *testing.T) {
 		}
 		test.back()
 		must(t, s.Watch())
-		must(t, s.Append(t.Context(), rowsOf(pos, 0, int(pos))))
+		must(t, store.AppendAll(t.Context(), s, rowsOf(pos, 0, int(pos))))
 		pos, rows = pos+1, rows+2
 		if n, _, err := askFirst(t, s, countAll, false); err != nil || n != rows || len(s.Incomplete()) != 0 {
 			t.Errorf("%s: %d rows, %v, %v; want %d", test.name, n, err, s.Incomplete(), rows)

@@ -35,19 +35,19 @@ func (s *Store) growMemory(ctx context.Context) bool {
 	return true
 }
 
-// retryAlone runs a plan again that could not open a file for lack of memory: the log of the file has to be read first.
+// runAlone runs a plan again that could not open a file for lack of memory: the log of the file has to be read first.
 // Other queries may have used the memory, so it waits until they are done; only if that does not help does it grow the
 // engine's memory. The memory that a query needs for its own work is no reason to grow.
-func (s *Store) retryAlone(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
+func (s *Store) runAlone(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
 	if s.lockWrite(ctx) != nil {
 		return nil, err
 	}
 	defer s.unlockWrite()
 	open, _ := s.queries.Clear(ctx, false)
 	defer open()
-	rows, err := s.withConn(ctx, p, limit)
+	rows, err := s.run(ctx, p, limit)
 	for errors.Is(err, errFile) && duckdb.OutOfMemory(err) && s.growMemory(ctx) {
-		rows, err = s.withConn(ctx, p, limit)
+		rows, err = s.run(ctx, p, limit)
 	}
 	return rows, err
 }
@@ -60,16 +60,15 @@ func (s *Store) appendAlone(ctx context.Context, batches []*belfry.Batch, err er
 	if others {
 		s.cfg.Log.Warn("queries were ended, as their memory was needed for rows", "err", err)
 	}
-	all := func() bool { return false }
-	_, err = s.append(ctx, batches, all)
+	_, err = s.append(ctx, batches, nil)
 	for duckdb.OutOfMemory(err) && s.growMemory(ctx) {
-		_, err = s.append(ctx, batches, all)
+		_, err = s.append(ctx, batches, nil)
 	}
 	return err
 }
 
-// EndQueries implements store.MemoryUser.
+// EndQueries implements store.Embedded.
 func (s *Store) EndQueries() { s.queries.Evict() }
 
-// FreeMemory implements store.MemoryUser.
+// FreeMemory implements store.Embedded.
 func (*Store) FreeMemory() { duckdb.FreeMemory() }

@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// RemovedItems implements store.RemovedNames.
+// RemovedItems implements store.Store.
 func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error {
 	release, err := s.beginWrite(ctx)
 	if err != nil {
@@ -16,7 +16,7 @@ func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belf
 	return s.items.Removed(ctx, s.writer, each)
 }
 
-// ForgetItems implements store.RemovedNames.
+// ForgetItems implements store.Store.
 func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 	release, err := s.beginWrite(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
 	return s.items.Forget(ctx, s.writer, ids)
 }
 
-// NamesUpTo implements store.RemovedNames.
+// NamesUpTo implements store.Store.
 func (s *Store) NamesUpTo(ctx context.Context, pos belfry.Position) error {
 	release, err := s.beginWrite(ctx)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store"
 )
 
 // TestOrderOfBothSorts: an indicator that is a number in some row groups and a text in others is compared as both. The
@@ -31,7 +32,7 @@ func TestOrderOfBothSorts(t *testing.T) {
 			n[r], s2[r] = value(r)
 		}
 		b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "i2", Numbers: n}, {Name: "s2", Texts: s2}}
-		if err := s.Append(t.Context(), b); err != nil {
+		if err := store.AppendAll(t.Context(), s, b); err != nil {
 			t.Fatal(err)
 		}
 		nums, texts = append(nums, n...), append(texts, s2...)

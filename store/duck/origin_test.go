@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store"
 	"belfry/store/duck/folder"
 )
 
@@ -81,8 +82,8 @@ func summedDay(t *testing.T) (s *Store, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	s = openWith(t, dir)
-	must(t, s.Append(t.Context(), hourRows(1, 0, 5, 10), hourRows(1, 1, 7, 20)))
-	must(t, s.Append(t.Context(), hourRows(2, 2, 3, 30)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(1, 0, 5, 10), hourRows(1, 1, 7, 20)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(2, 2, 3, 30)))
 	summariseAll(t, s)
 	must(t, s.Close())
 	s = openWith(t, dir)
@@ -103,11 +104,11 @@ func TestSummariesOfLostRows(t *testing.T) {
 	s = openWith(t, dir)
 	endLoss(t, s, dir)
 	s = wantAlways(t, s, &dir, "lost", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{3, 30})
-	must(t, s.Append(t.Context(), hourRows(10, 0, 5, 1000)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(10, 0, 5, 1000)))
 	s = wantAlways(t, s, &dir, "5 rows", [2]float64{5, 1000}, [2]float64{7, 20}, [2]float64{3, 30})
-	must(t, s.Append(t.Context(), hourRows(11, 1, 7, 3000)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(11, 1, 7, 3000)))
 	s = wantAlways(t, s, &dir, "7 rows", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 30})
-	must(t, s.Append(t.Context(), hourRows(12, 2, 1, 5000)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(12, 2, 1, 5000)))
 	wantAlways(t, s, &dir, "1 row", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{1, 5000})
 }
 
@@ -118,7 +119,7 @@ func TestSummariesOfAllLostRows(t *testing.T) {
 	must(t, unlink(dayPath(dir, damageDay)))
 	s = openWith(t, dir)
 	endLoss(t, s, dir)
-	must(t, s.Append(t.Context(), hourRows(10, 0, 5, 1000), hourRows(10, 1, 7, 3000), hourRows(10, 2, 3, 5000)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(10, 0, 5, 1000), hourRows(10, 1, 7, 3000), hourRows(10, 2, 3, 5000)))
 	wantAlways(t, s, &dir, "as many", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 5000})
 }
 
@@ -158,7 +159,7 @@ func TestSummariesOfLostEnd(t *testing.T) {
 		copyOver(t, path+suffix, filepath.Join(old, "day"+suffix))
 	}
 	s = openWith(t, dir)
-	must(t, s.Append(t.Context(), hourRows(3, 2, 4, 40)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(3, 2, 4, 40)))
 	must(t, s.Watch())
 	summariseAll(t, s)
 	must(t, s.Close())
@@ -171,7 +172,7 @@ func TestSummariesOfLostEnd(t *testing.T) {
 		t.Errorf("a day that has lost its end: %v", err)
 	}
 	endLoss(t, s, dir)
-	must(t, s.Append(t.Context(), hourRows(10, 2, 4, 4000)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(10, 2, 4, 4000)))
 	wantAlways(t, s, &dir, "other end", [2]float64{5, 10}, [2]float64{7, 20}, [2]float64{7, (3*30 + 4*4000) / 7.})
 }
 
@@ -192,7 +193,7 @@ func TestSummariesOfFilePutBack(t *testing.T) {
 	}
 	s = openWith(t, dir)
 	endLoss(t, s, dir)
-	must(t, s.Append(t.Context(), hourRows(10, 0, 5, 1000), hourRows(10, 1, 7, 3000)))
+	must(t, store.AppendAll(t.Context(), s, hourRows(10, 0, 5, 1000), hourRows(10, 1, 7, 3000)))
 	s = wantAlways(t, s, &dir, "other rows", [2]float64{5, 1000}, [2]float64{7, 3000}, [2]float64{3, 30})
 	must(t, s.Close())
 	path = dayPath(dir, damageDay)

@@ -58,7 +58,7 @@ func TestLongRowsFit(t *testing.T) {
 	s := openSmall(t, dir, 64<<20)
 	const commits, rows = 6, 10
 	for pos := belfry.Position(1); pos <= commits; pos++ {
-		if err := s.Append(t.Context(), longTexts(1, 2*pos, rows, 10, 1_000_000), valuesOf(2, 2*pos+1, 0)); err != nil {
+		if err := store.AppendAll(t.Context(), s, longTexts(1, 2*pos, rows, 10, 1_000_000), valuesOf(2, 2*pos+1, 0)); err != nil {
 			t.Fatalf("commit %d: %v", pos, err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"belfry"
 	"belfry/query"
-	"belfry/store/duck/duckdb"
 )
 
 // An answer stays in our memory while its client reads it. To avoid a thousand lines of a megabyte there, rows in order
@@ -43,38 +42,13 @@ type pages struct {
 	known arrival // of the time when the first page was read
 }
 
-// openPages reads the first page.
-func (s *Store) openPages(ctx context.Context, p *query.Plan) (*pages, error) {
-	if p.Open() && p.Limit >= firstPage {
-		var err error
-		if p, err = s.fixColumns(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.complete(p); err != nil {
-		return nil, err
-	}
-	g := &pages{store: s, ctx: ctx, plan: p, left: p.Limit + 1, known: s.arrivals.of(p.Customer)}
-	return g, g.fetch(p, min(firstPage, g.left))
-}
-
-// fetch reads a page of at most n rows. If the engine runs out of memory, it tries with fewer.
-func (g *pages) fetch(p *query.Plan, n int) (err error) {
-	for {
-		g.page, err = g.store.withSlot(g.ctx, p.Page(n), g.store.pageBytes())
-		if err == nil || n == 1 || !duckdb.OutOfMemory(err) || g.ctx.Err() != nil {
-			break
-		}
-		n = max(1, n/pageGrowth)
-	}
-	if err != nil {
-		return g.store.explain(g.ctx, p, err)
-	}
-	g.left -= g.page.result.Rows
-	if g.page.result.Rows < n && !g.page.result.Cut {
+// setPage replaces the page by the next one.
+func (g *pages) setPage(page *rows) {
+	g.page = page
+	g.left -= page.result.Rows
+	if page.result.Rows < page.asked && !page.result.Cut {
 		g.left = 0 // there are no more
 	}
-	return nil
 }
 
 // next returns how many rows to fetch, by the size of those of this page.
@@ -95,9 +69,11 @@ func (g *pages) Next() ([]belfry.Value, error) {
 		if err == io.EOF && g.left > 0 {
 			n := g.next()
 			g.page.Close()
-			if err := g.fetch(g.plan.After(g.last, g.bound()), n); err != nil {
-				return nil, err
+			page, err := g.store.read(g.ctx, g.plan.After(g.last, g.bound()), n)
+			if err != nil {
+				return nil, g.store.explain(g.ctx, g.plan, err)
 			}
+			g.setPage(page)
 			continue
 		}
 		if err != nil {
@@ -121,9 +97,6 @@ func (g *pages) bound() belfry.RowID {
 
 func (g *pages) Close() error {
 	g.left = 0
-	if g.page == nil {
-		return nil
-	}
 	return g.page.Close()
 }
 
@@ -131,7 +104,7 @@ func (g *pages) Close() error {
 func (s *Store) acquireComplete(ctx context.Context, p *query.Plan) ([]*file, error) {
 	for {
 		losses := s.files.losses()
-		err := s.complete(p)
+		err := s.checkComplete(p)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +125,7 @@ func (s *Store) fixColumns(ctx context.Context, p *query.Plan) (*query.Plan, err
 	}
 	used, err := s.acquireComplete(ctx, p)
 	if err != nil {
-		return nil, s.explain(ctx, p, err)
+		return nil, err
 	}
 	defer s.files.finish(used, nil)
 	tables := s.files.tables(used)

@@ -55,8 +55,8 @@ func TestQuietFiles(t *testing.T) {
 	listed(4, false)
 }
 
-// TestWalk: no more days are checked than needed, starting at the end where the order begins.
-func TestWalk(t *testing.T) {
+// TestPeriodFilter: no more days are checked than needed, starting at the end where the order begins.
+func TestPeriodFilter(t *testing.T) {
 	s := open(t, t.TempDir())
 	defer s.Close()
 	s.indexer.close()
@@ -65,8 +65,8 @@ func TestWalk(t *testing.T) {
 		t.Helper()
 		p := itemPlan(t, s, 8)
 		p.Order[0].Desc = desc
-		w := s.walk(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
-		w.extend(n)
+		w := s.newPeriodFilter(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
+		w.find(n)
 		if 6-len(w.rest) != looked {
 			t.Errorf("%d days were looked at, want %d", 6-len(w.rest), looked)
 		}

@@ -16,8 +16,8 @@ const (
 	fewRanges = 8
 )
 
-// narrow restricts the tables to the rows that can be in the answer according to the token filters.
-func (s *Store) narrow(ctx context.Context, c *duckdb.Conn, p *query.Plan, used []*file, tables []query.Table) error {
+// limitToBlocks restricts the tables to the rows that can be in the answer according to the token filters.
+func (s *Store) limitToBlocks(ctx context.Context, c *duckdb.Conn, p *query.Plan, used []*file, tables []query.Table) error {
 	n := index.TokensOf(p)
 	if n == nil || len(p.Collection.Key) > 0 { // the latest row of a key may be in a block without the word
 		return nil
@@ -36,7 +36,7 @@ func (s *Store) narrow(ctx context.Context, c *duckdb.Conn, p *query.Plan, used 
 }
 
 // rowRanges returns at most limit ranges of rows of a file that can be in the answer; nil when nothing is known.
-func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f *file, n index.TokenQuery, limit int) ([]index.RowRange, error) {
+func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f *file, n *index.TokenQuery, limit int) ([]index.RowRange, error) {
 	blocks, err := s.blocksOf(ctx, c, f)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Store) rowRanges(ctx context.Context, c *duckdb.Conn, p *query.Plan, f 
 }
 
 // matching returns the blocks that may have rows of the answer; ok is false if that is unknown.
-func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n index.TokenQuery) (match []int, ok bool) {
+func (s *Store) matching(f *file, blocks []index.Block, p *query.Plan, n *index.TokenQuery) (match []int, ok bool) {
 	if len(blocks) == 0 {
 		s.indexer.request(f) // it may only be small
 		return nil, false

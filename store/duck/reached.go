@@ -37,6 +37,9 @@ func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
 	return pos, nil
 }
 
+// Files are patterns of the files that a folder with rows has.
+var Files = []string{"*/*" + folder.FileSuffix, "*/" + folder.WatermarkFile}
+
 // Moved returns the position up to which all records have been stored, according to the manifest. It is unknown in new
 // folders and if the manifest is damaged.
 func Moved(cfg store.Config) (pos belfry.Position, known bool) {

@@ -30,7 +30,7 @@ func TestNamesCannotBeStored(t *testing.T) {
 	if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+2 {
 		t.Errorf("%d rows, %v; want %d", n, err, oldRows+2)
 	}
-	must(t, s.Append(t.Context(), rowsOf(9, 1)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, 1)))
 	must(t, s.ForgetItems(t.Context(), nil))
 	must(t, s.Close())
 	must(t, os.RemoveAll(path))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"sync"
 
 	"belfry"
@@ -16,109 +15,211 @@ import (
 	"belfry/store/duck/slots"
 )
 
-// A plan passes through six functions, each of which adds one thing:
+// A plan passes through three functions:
 //
-//	Select       pages, if the order allows them; errors that the client can understand
-//	withSlot     a slot of the customer; it catches panics, and retries what failed for lack of memory or of the engine
-//	withConn     a connection; it runs the plan again without files that turn out to be damaged
-//	selectFiles  the files: summaries or rows, as few as the order allows
-//	queryFiles   attached files, without the blocks that cannot have rows of the answer
-//	runSQL       the statement
+//	Select   finds the most recent rows, if the plan wants those, and reads a page, if the order allows pages
+//	read     waits for a slot; repeats what failed for lack of memory or because the engine broke down
+//	run      the statements, on one connection; repeats them without a file that turned out to be damaged
 
 // Select implements store.Store. When it returns, a page is in our memory, or the complete answer if its order does not
 // allow pages: a slow client holds neither files nor engine. ctx must last until the rows are closed.
 func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
-	if p.Recent() && p.Grouping == nil && p.Period == "" {
-		q, err := s.locateRecent(ctx, p)
-		if err != nil {
-			return nil, s.explain(ctx, p, err)
-		}
-		p = q
-	}
-	if p.Paged() {
-		g, err := s.openPages(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		return g, nil
-	}
-	rows, err := s.withSlot(ctx, p, int(s.cfg.Answer))
-	if err == nil && rows.result.Cut {
-		rows.Close()
-		err = errLarge
-	}
+	plan, err := s.prepare(ctx, p)
 	if err != nil {
 		return nil, s.explain(ctx, p, err)
 	}
-	return rows, nil
-}
-
-// outcome is the result of a query that ran in a goroutine of its own.
-type outcome struct {
-	rows  *rows
-	err   error
-	fault string // a panic, which must end only the request and not the process
-}
-
-// withSlot waits for a slot, runs the plan, and keeps as many of its rows as fit into limit bytes.
-func (s *Store) withSlot(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
-	if err := s.slots.Enter(ctx, p.Customer); err != nil {
-		return nil, err
+	n := 0 // no pages
+	if plan.Paged() {
+		n = min(firstPage, plan.Limit+1)
 	}
-	inner, me, err := s.queries.Enter(ctx)
-	if err != nil {
-		s.slots.Leave(p.Customer)
-		return nil, err
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		defer s.slots.Leave(p.Customer)
-		defer s.queries.Leave(me)
-		var out outcome
-		defer func() {
-			if v := recover(); v != nil {
-				out.fault = fmt.Sprintf("%v\n%s", v, debug.Stack())
-			}
-			done <- out
-		}()
-		out.rows, out.err = s.withConn(inner, p, limit)
-	}()
-	var out outcome
-	select {
-	case out = <-done:
-	case <-ctx.Done(): // the engine checks for interrupts every few thousand rows; until then the slot stays in use
-		return nil, ctx.Err()
-	}
+	known := s.arrivals.of(p.Customer)
+	r, err := s.read(ctx, plan, n)
 	switch {
-	case out.fault != "":
-		panic(out.fault)
-	case out.err != nil && context.Cause(inner) == slots.ErrEvicted:
-		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
-	case errors.Is(out.err, errFile) && duckdb.OutOfMemory(out.err):
-		return s.retryAlone(ctx, p, limit, out.err)
-	case errors.Is(out.err, errDown) || duckdb.IsKind(out.err, duckdb.FatalError, duckdb.InternalError):
-		out.rows, out.err = s.retryAfterRestart(ctx, p, limit, out.err)
+	case err != nil:
+		return nil, s.explain(ctx, p, err)
+	case n == 0:
+		return r.HeldRows, nil
 	}
-	if out.err != nil {
-		return nil, out.err
-	}
-	return out.rows, s.reserveAnswer(out.rows)
+	g := &pages{store: s, ctx: ctx, plan: plan, left: plan.Limit + 1, known: known}
+	g.setPage(r)
+	return g, nil
 }
 
-// retryAfterRestart runs a plan once more after the engine has failed. It fails for all queries after a serious error
-// elsewhere, such as in a write to a file of summaries. The writer restarts it; if it has not yet, this does.
-func (s *Store) retryAfterRestart(ctx context.Context, p *query.Plan, limit int, err error) (*rows, error) {
-	if s.lockWrite(ctx) != nil {
-		return nil, err
-	}
-	if s.engineBroken(ctx) {
-		if failed := s.restartEngine(ctx); failed != nil {
-			s.unlockWrite()
-			return nil, errors.Join(err, failed)
+// prepare returns the plan to run instead of a client's: of the most recent rows it knows the place, and its pages all
+// have the same columns. It records in the plan which days are missing in an answer of pages.
+func (s *Store) prepare(ctx context.Context, p *query.Plan) (_ *query.Plan, err error) {
+	if p.Recent() && p.Grouping == nil && p.Period == "" {
+		if p, err = s.findRecent(ctx, p); err != nil {
+			return nil, err
 		}
 	}
-	s.unlockWrite()
-	return s.withConn(ctx, p, limit)
+	if !p.Paged() {
+		return p, nil
+	}
+	if p.Open() && p.Limit >= firstPage {
+		if p, err = s.fixColumns(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return p, s.checkComplete(p)
+}
+
+// read runs a plan in a slot of its customer and returns a page of n rows, or with n 0 the whole answer. If the engine
+// runs out of memory over a page, it reads a smaller one.
+func (s *Store) read(ctx context.Context, p *query.Plan, n int) (*rows, error) {
+	page, limit := p, int(s.cfg.Answer)
+	if n > 0 {
+		page, limit = p.Page(n), s.pageBytes()
+	}
+	inner, leave, err := s.enter(ctx, p.Customer)
+	if err != nil {
+		return nil, err
+	}
+	r, err := await(ctx, func() (*rows, error) {
+		defer leave()
+		return s.run(inner, page, limit)
+	})
+	switch {
+	case err != nil && context.Cause(inner) == slots.ErrEvicted:
+		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
+	case errors.Is(err, errFile) && duckdb.OutOfMemory(err):
+		r, err = s.runAlone(ctx, page, limit, err)
+	case errors.Is(err, errDown) || duckdb.IsKind(err, duckdb.FatalError, duckdb.InternalError):
+		if failed := s.restartIfBroken(ctx); failed != nil {
+			return nil, errors.Join(err, failed)
+		}
+		r, err = s.run(ctx, page, limit)
+	}
+	if n > 1 && duckdb.OutOfMemory(err) && ctx.Err() == nil {
+		return s.read(ctx, p, max(1, n/pageGrowth))
+	}
+	if err == nil {
+		err = s.reserveAnswer(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 && r.result.Cut {
+		r.Close()
+		return nil, errLarge
+	}
+	r.asked = n
+	return r, nil
+}
+
+// run answers a plan on a connection of its own, with as many rows as fit into limit bytes. If a file was lost meanwhile
+// it starts again, as the answer may lack a day that it does not name.
+func (s *Store) run(ctx context.Context, p *query.Plan, limit int) (_ *rows, err error) {
+	c, giveBack, err := s.borrow(limit)
+	if err != nil {
+		return nil, err
+	}
+	a := &reading{store: s, ctx: ctx, conn: c}
+	sound := false
+	defer func() { // after a panic, too
+		a.release(err)
+		giveBack(sound)
+	}()
+	for {
+		losses := s.files.losses()
+		for st := range a.steps(p) {
+			var stmt *query.Statement
+			var res *duckdb.Result
+			tables, err := a.acquire(st)
+			if err == nil {
+				stmt, err = query.SQL(st.plan, dialect.New(names.Table), tables)
+			}
+			if err == nil {
+				res, err = c.Query(ctx, stmt.Text, stmt.Args...)
+			}
+			a.release(err)
+			a.record(stmt, res, err)
+		}
+		if ctx.Err() != nil || s.files.losses() == losses {
+			sound = a.err == nil
+			return a.rows, a.err
+		}
+	}
+}
+
+// enter waits for a slot of the customer, which leave gives back. The context it returns is cancelled when the memory of
+// the query is needed.
+func (s *Store) enter(ctx context.Context, c belfry.CustomerID) (inner context.Context, leave func(), err error) {
+	if err := s.slots.Enter(ctx, c); err != nil {
+		return nil, nil, err
+	}
+	inner, q, err := s.queries.Enter(ctx)
+	if err != nil {
+		s.slots.Leave(c)
+		return nil, nil, err
+	}
+	return inner, func() {
+		s.queries.Leave(q)
+		s.slots.Leave(c)
+	}, nil
+}
+
+// await runs f in a goroutine and returns its result, or when ctx ends before: the engine checks for interrupts every few
+// thousand rows only. A panic of f ends the caller, and so only its request.
+func await(ctx context.Context, f func() (*rows, error)) (r *rows, err error) {
+	fault := ""
+	done := make(chan struct{})
+	var got *rows
+	var failed error
+	go func() {
+		defer close(done)
+		defer func() {
+			if v := recover(); v != nil {
+				fault = fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
+		}()
+		got, failed = f()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if fault != "" {
+		panic(fault)
+	}
+	return got, failed
+}
+
+// borrow returns a connection. The engine is not replaced until giveBack is called, which says whether the connection is
+// sound.
+func (s *Store) borrow(limit int) (c *duckdb.Conn, giveBack func(sound bool), err error) {
+	s.engineMu.RLock()
+	if err = s.usable(); err == nil {
+		c, err = s.engine.Borrow()
+	}
+	if err != nil {
+		s.engineMu.RUnlock()
+		return nil, nil, err
+	}
+	c.Limit = limit
+	stop := func() {}
+	if s.cfg.Quick != s.cfg.Behind {
+		stop = c.LowerPriorityAfter(duckdb.QuickTime, s.cfg.Behind)
+	}
+	return c, func(sound bool) {
+		stop()
+		s.engine.Return(c, sound)
+		s.engineMu.RUnlock()
+	}, nil
+}
+
+// restartIfBroken restarts the engine if nobody has. After a serious error, such as in a write to a file of summaries,
+// it fails for all queries; the writer restarts it, too.
+func (s *Store) restartIfBroken(ctx context.Context) error {
+	if err := s.lockWrite(ctx); err != nil {
+		return err
+	}
+	defer s.unlockWrite()
+	if !s.engineBroken(ctx) {
+		return nil
+	}
+	return s.restartEngine(ctx)
 }
 
 // reserveAnswer counts the memory of an answer until it is closed, or refuses it if clients have left too much unread.
@@ -128,130 +229,8 @@ func (s *Store) reserveAnswer(r *rows) error {
 		s.unreadBytes.Add(-bytes)
 		return belfry.Errorf(belfry.Overloaded, "answers that clients have not read yet take %d MiB, as much as they may; try again shortly", s.cfg.Answers>>20)
 	}
-	r.release = sync.OnceFunc(func() { s.unreadBytes.Add(-bytes) })
+	r.Release = sync.OnceFunc(func() { s.unreadBytes.Add(-bytes) })
 	return nil
-}
-
-// withConn runs the plan on its own connection. If a file was lost meanwhile it runs the plan again, as the answer may
-// lack a day that it does not name.
-func (s *Store) withConn(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
-	s.engineMu.RLock()
-	defer s.engineMu.RUnlock()
-	if err := s.usable(); err != nil {
-		return nil, err
-	}
-	c, err := s.engine.Borrow()
-	if err != nil {
-		return nil, err
-	}
-	sound := false
-	defer func() { s.engine.Return(c, sound) }()
-	c.Limit = limit
-	if s.cfg.Quick != s.cfg.Behind {
-		defer c.LowerPriorityAfter(duckdb.QuickTime, s.cfg.Behind)()
-	}
-	for {
-		losses := s.files.losses()
-		r, err := s.selectFiles(ctx, c, p)
-		if ctx.Err() != nil || s.files.losses() == losses {
-			sound = err == nil
-			return r, err
-		}
-	}
-}
-
-// selectFiles runs the plan on the files of its span. If rows are wanted in order of time it starts with the files at
-// that end, and reads more only while there are too few rows: the others cannot have any that come before.
-func (s *Store) selectFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan) (_ *rows, err error) {
-	if p.Recent() {
-		if p, err = s.narrowToRecent(ctx, c, p); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.complete(p); err != nil {
-		return nil, err
-	}
-	if p.Period != "" {
-		return s.selectSummaries(ctx, c, p)
-	}
-	if by, ok := s.fromSummaries(p); ok {
-		return retryInvalidated(func() (*rows, error) { return s.groupSummaries(ctx, c, p, by) })
-	}
-	periods := s.files.periods(p.Collection, p.From, p.To)
-	if r, err := s.selectLatest(ctx, c, p, periods); r != nil || err != nil {
-		if err == nil && latestOnly(p) {
-			err = s.completeFrom(p, periods[len(periods)-1].From)
-		}
-		return r, err
-	}
-	w := s.walk(p, periods)
-	w.extend(firstTry(p, len(periods)))
-	for {
-		r, err := s.queryFiles(ctx, c, p, w.found)
-		if err != nil || r.result.Rows > p.Limit || r.result.Cut || !w.extend(8*len(w.found)) {
-			if err == nil && latestOnly(p) {
-				err = s.completeFrom(p, w.reached(r.result.Rows > p.Limit || r.result.Cut))
-			}
-			return r, err
-		}
-	}
-}
-
-// queryFiles runs the plan on the files of some periods.
-func (s *Store) queryFiles(ctx context.Context, c *duckdb.Conn, p *query.Plan, periods []belfry.Span) (*rows, error) {
-	return retryInvalidated(func() (_ *rows, err error) {
-		var used []*file
-		if len(periods) > 0 {
-			used, err = s.files.acquireAll(ctx, s.files.list(p.Collection, periods))
-			if err != nil {
-				return nil, err
-			}
-			defer func() { s.files.finish(used, err) }()
-		}
-		tables := s.files.tables(used)
-		if err := s.narrow(ctx, c, p, used, tables); err != nil {
-			return nil, err
-		}
-		return s.runSQL(ctx, c, p, tables)
-	})
-}
-
-// retryInvalidated runs a query once more if an earlier failure had invalidated a file: it is attached again by then.
-func retryInvalidated(run func() (*rows, error)) (*rows, error) {
-	r, err := run()
-	if err != nil && strings.Contains(err.Error(), "has been invalidated") {
-		r, err = run()
-	}
-	return r, err
-}
-
-// runSQL runs the plan on the given tables.
-func (s *Store) runSQL(ctx context.Context, c *duckdb.Conn, p *query.Plan, tables []query.Table) (*rows, error) {
-	stmt, err := query.SQL(p, dialect.New(names.Table), tables)
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.Query(ctx, stmt.Text, stmt.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return &rows{stmt: stmt, result: res, row: make([]belfry.Value, len(stmt.Columns))}, nil
-}
-
-// firstTry returns how many of n files to start with.
-func firstTry(p *query.Plan, n int) int {
-	if _, byTime := p.ByTime(); !byTime || p.Grouping != nil || p.Recent() {
-		return n
-	}
-	return min(n, 2) // two, because the newest is nearly empty just after midnight
-}
-
-// atEnd returns the n periods where the order of the plan begins.
-func atEnd(p *query.Plan, periods []belfry.Span, n int) []belfry.Span {
-	if len(p.Order) > 0 && !p.Order[0].Desc {
-		return periods[:n]
-	}
-	return periods[len(periods)-n:]
 }
 
 // explain turns an error into one for the client, if the client can do something about it. Messages of the engine are

@@ -1,12 +1,10 @@
 package duck
 
 import (
-	"context"
 	"slices"
 
 	"belfry"
 	"belfry/query"
-	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
@@ -18,26 +16,24 @@ func (s *Store) fromSummaries(p *query.Plan) (string, bool) {
 	return by, chosen || by != "" && p.From < s.Oldest(p.Collection.Name)
 }
 
-// groupSummaries answers a plan with groups from summaries, and from rows where summaries are out of date, begin before
-// the span or end after it.
-func (s *Store) groupSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan, by string) (_ *rows, err error) {
+// acquireGroups returns the tables for groups that are made from summaries, and from rows where summaries are out of
+// date, begin before the span or end after it.
+func (a *reading) acquireGroups(p *query.Plan, by string) (tables []query.Table, err error) {
+	if p.From > p.To {
+		return nil, nil
+	}
 	of := *p
 	of.Period = by
-	sp := summaryPlan{&of, s.trackers[p.Collection.Name]}
-	var used summaryFiles
-	defer func() { s.files.finish(used.all(), err) }()
+	sp := summaryPlan{&of, a.store.trackers[p.Collection.Name]}
 	span := belfry.Span{From: p.From, To: min(p.To, folder.EndOfTime) + 1}
-	var tables []query.Table
-	if p.From <= p.To {
-		var states []summary.State
-		if states, err = s.acquireSummaries(ctx, c, sp, span, &used); err != nil {
-			return nil, err
-		}
-		for _, t := range s.groupTables(sp, used, states, span) {
-			tables = append(tables, t.AsParts())
-		}
+	used, states, err := a.acquireSpan(sp, span)
+	if err != nil {
+		return nil, err
 	}
-	return s.runSQL(ctx, c, p, tables)
+	for _, t := range a.store.groupTables(sp, used, states, span) {
+		tables = append(tables, t.AsParts())
+	}
+	return tables, nil
 }
 
 // groupTables returns tables that contain each row of the span once: in a summary, or as it is.
@@ -60,7 +56,7 @@ func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []summary.S
 		list = s.fileTables(used.day, stale, days)
 	}
 	var rows []summary.Table
-	raw, items := s.files.tables(used.raw), s.walk(p.Plan, periodsIn(used.raw))
+	raw, items := s.files.tables(used.raw), s.newPeriodFilter(p.Plan, periodsIn(used.raw))
 	for i, st := range states {
 		if st.Current && days.Contains(st.From) {
 			continue

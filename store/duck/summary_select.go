@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
@@ -15,18 +16,6 @@ import (
 type summaryPlan struct {
 	*query.Plan
 	d *summary.Tracker
-}
-
-// selectSummaries answers a plan about summaries. Like selectFiles, it starts with few days if the order allows it.
-func (s *Store) selectSummaries(ctx context.Context, c *duckdb.Conn, p *query.Plan) (*rows, error) {
-	sp := summaryPlan{p, s.trackers[p.Collection.Name]}
-	days := s.summaryDays(sp)
-	for n := firstTry(p, len(days)); ; n = min(8*n, len(days)) {
-		r, err := retryInvalidated(func() (*rows, error) { return s.querySummaries(ctx, c, sp, atEnd(p, days, n)) })
-		if err != nil || n == len(days) || r.result.Rows > p.Limit {
-			return r, err
-		}
-	}
 }
 
 // summaryDays returns the days that may have summaries of the plan, oldest first.
@@ -47,45 +36,44 @@ func (s *Store) summaryDays(p summaryPlan) []belfry.Span {
 	return slices.Compact(days)
 }
 
-// querySummaries runs the plan on the summaries of consecutive days.
-func (s *Store) querySummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, days []belfry.Span) (_ *rows, err error) {
-	var used summaryFiles
-	defer func() { s.files.finish(used.all(), err) }()
-	var tables []query.Table
-	if len(days) > 0 {
-		span := belfry.Span{From: days[0].From, To: days[len(days)-1].To}
-		var states []summary.State
-		if states, err = s.acquireSummaries(ctx, c, p, span, &used); err != nil {
-			return nil, err
-		}
-		for _, t := range s.summaryTables(p.Period, used, states, span) {
-			tables = append(tables, t.AsTable(p.Period))
-		}
+// acquireSummaries returns the tables with the summaries of consecutive days.
+func (a *reading) acquireSummaries(p *query.Plan, days []belfry.Span) (tables []query.Table, err error) {
+	if len(days) == 0 {
+		return nil, nil
 	}
-	return s.runSQL(ctx, c, p.Plan, tables)
+	span := belfry.Span{From: days[0].From, To: days[len(days)-1].To}
+	used, states, err := a.acquireSpan(summaryPlan{p, a.store.trackers[p.Collection.Name]}, span)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range a.store.summaryTables(p.Period, used, states, span) {
+		tables = append(tables, t.AsTable(p.Period))
+	}
+	return tables, nil
 }
 
 // summaryFiles are the files from which summaries can be read or made.
 type summaryFiles struct{ raw, hour, day []*file }
 
-func (f summaryFiles) all() []*file { return slices.Concat(f.raw, f.hour, f.day) }
-
-// acquireSummaries returns the files of the span and the states of its days. The order matters: rows that are dropped
+// acquireSpan acquires the files of a span and returns the states of its days. The order matters: rows that are dropped
 // after we acquired them stay until we are done, and what is up to date by then is in the files acquired afterwards.
-func (s *Store) acquireSummaries(ctx context.Context, c *duckdb.Conn, p summaryPlan, span belfry.Span, got *summaryFiles) (states []summary.State, err error) {
-	if got.raw, err = s.files.acquire(ctx, p.d.Raw, span.From, span.To-1); err != nil {
-		return nil, err
+func (a *reading) acquireSpan(p summaryPlan, span belfry.Span) (got summaryFiles, states []summary.State, err error) {
+	acquire := func(c *catalog.Collection) (list []*file) {
+		if err == nil {
+			had := len(a.files)
+			err = a.acquireFiles(a.store.files.list(c, a.store.files.periods(c, span.From, span.To-1)))
+			list = a.files[had:]
+		}
+		return list
 	}
-	if states, err = s.states(ctx, c, p.d, got.raw); err != nil {
-		return nil, err
+	if got.raw = acquire(p.d.Raw); err == nil {
+		states, err = a.store.states(a.ctx, a.conn, p.d, got.raw)
 	}
-	if got.hour, err = s.files.acquire(ctx, p.d.Hour, span.From, span.To-1); err != nil {
-		return nil, err
-	}
+	got.hour = acquire(p.d.Hour)
 	if p.Period == query.PeriodDay {
-		got.day, err = s.files.acquire(ctx, p.d.Day, span.From, span.To-1)
+		got.day = acquire(p.d.Day)
 	}
-	return states, err
+	return got, states, err
 }
 
 // summaryTables returns tables that together have each summary of the span once.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"belfry"
+	"belfry/store"
 	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
@@ -56,7 +57,7 @@ func TestUnreadableFile(t *testing.T) {
 				if first == "query" {
 					wantMissing(t, s, countAll, damageDay, rest)
 				}
-				must(t, s.Append(t.Context(), rowsOf(9, damageDay, 1)))
+				must(t, store.AppendAll(t.Context(), s, rowsOf(9, damageDay, 1)))
 				rest += 2
 				wantMissing(t, s, countAll, damageDay, rest)
 				list := s.Incomplete()
@@ -67,7 +68,7 @@ func TestUnreadableFile(t *testing.T) {
 					must(t, s.Close())
 					s = openWith(t, dir)
 				}
-				must(t, s.Append(t.Context(), rowsOf(10, damageDay)))
+				must(t, store.AppendAll(t.Context(), s, rowsOf(10, damageDay)))
 				rest++
 				mendAfter(t, s, 3*time.Second)
 				wantMissing(t, s, countAll, damageDay, rest)
@@ -85,7 +86,7 @@ func TestUnreadableFile(t *testing.T) {
 				if list := s.Incomplete(); len(list) != 0 {
 					t.Fatalf("still incomplete: %v", list)
 				}
-				must(t, s.Append(t.Context(), rowsOf(11, damageDay)))
+				must(t, store.AppendAll(t.Context(), s, rowsOf(11, damageDay)))
 				for range 2 {
 					if n, _, err := askFirst(t, s, countAll, false); err != nil || n != oldRows+rest+1 {
 						t.Errorf("%d rows, %v; want %d", n, err, oldRows+rest+1)
@@ -111,7 +112,7 @@ func TestLateRowsOnce(t *testing.T) {
 	path := dayPath(dir, damageDay)
 	hide(t, path)
 	s := openWith(t, dir)
-	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, damageDay)))
 	must(t, s.Close())
 	late, err := os.ReadFile(path + folder.LateSuffix)
 	must(t, err)
@@ -136,7 +137,7 @@ func TestUnreadableFileIsDeleted(t *testing.T) {
 	path := dayPath(dir, damageDay)
 	hide(t, path)
 	s := openWith(t, dir)
-	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, damageDay)))
 	remove(t, path)
 	mendAfter(t, s, 3*time.Second)
 	wantMissing(t, s, countAll, damageDay, 3)
@@ -148,7 +149,7 @@ func TestUnreadableFileIsDeleted(t *testing.T) {
 			t.Errorf("incomplete: %v", list)
 		}
 	}
-	must(t, s.Append(t.Context(), rowsOf(10, damageDay)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(10, damageDay)))
 	wantMissing(t, s, countAll, damageDay, 4)
 }
 
@@ -158,7 +159,7 @@ func TestUnreadableFileIsDropped(t *testing.T) {
 	path := dayPath(dir, damageDay)
 	hide(t, path)
 	s := openWith(t, dir)
-	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, damageDay)))
 	must(t, s.Drop(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0+belfry.Day))
 	for range 2 {
 		if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 2 || len(s.Incomplete()) != 0 {

@@ -22,7 +22,7 @@ func TestVerifyLate(t *testing.T) {
 	base := makeDays(t)
 	hide(t, dayPath(base, damageDay))
 	s := openWith(t, base)
-	must(t, s.Append(t.Context(), rowsOf(9, damageDay)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(9, damageDay)))
 	must(t, s.Close())
 	show(t, dayPath(base, damageDay))
 	junk := make([]byte, 20<<10)
@@ -91,7 +91,7 @@ func TestVerifyLongRows(t *testing.T) {
 		items[r], lines[r] = 1, line[:len(line)-r]
 	}
 	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "log", Texts: lines}}
-	must(t, s.Append(t.Context(), b))
+	must(t, store.AppendAll(t.Context(), s, b))
 	must(t, s.Close())
 	cat, err := catalog.Load()
 	must(t, err)

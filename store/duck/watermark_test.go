@@ -24,7 +24,7 @@ func TestDamagedWatermark(t *testing.T) {
 	s := openWith(t, base)
 	c := s.cfg.Catalog.Collection("objectdata")
 	must(t, s.Drop(t.Context(), c, crashDay0+belfry.Day))
-	must(t, s.Append(t.Context(), rowsOf(5, 3)))
+	must(t, store.AppendAll(t.Context(), s, rowsOf(5, 3)))
 	must(t, s.Close())
 	path := filepath.Join(base, "objectdata", folder.WatermarkFile)
 	good, err := os.ReadFile(path)
@@ -60,7 +60,7 @@ func TestDamagedWatermark(t *testing.T) {
 			if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 3 {
 				t.Errorf("%d rows, %v; want 3", n, err)
 			}
-			must(t, s.Append(t.Context(), rowsOf(9, 1, 2)))
+			must(t, store.AppendAll(t.Context(), s, rowsOf(9, 1, 2)))
 			if n, _, err := askFirst(t, s, countAll, false); err != nil || n != 5 {
 				t.Errorf("after more rows: %d rows, %v; want 5", n, err)
 			}

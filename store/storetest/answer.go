@@ -8,6 +8,7 @@ import (
 	"belfry"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store"
 )
 
 type answer struct {
@@ -50,9 +51,9 @@ func evaluate(p *query.Plan, rows []querytest.Row) (*answer, error) {
 	return a, a.read(p, found)
 }
 
-// selected returns the answer of a store, or of one with names added.
-func selected(s query.Source, p *query.Plan) (*answer, error) {
-	rows, err := s.Select(context.Background(), p)
+// selected returns the answer of a store; names are added to it unless they are nil.
+func selected(s store.Store, names query.ItemNames, p *query.Plan) (*answer, error) {
+	rows, err := store.NewMover(s, store.MoverOptions{Names: names}).Select(context.Background(), p)
 	if err != nil {
 		return nil, err
 	}

@@ -54,12 +54,12 @@ type summarised struct {
 	summaries store.Summarizer
 }
 
-func (s summarised) Append(ctx context.Context, b ...*belfry.Batch) error {
-	err := s.Store.Append(ctx, b...)
+func (s summarised) Append(ctx context.Context, _ func() bool, b ...*belfry.Batch) ([]*belfry.Batch, error) {
+	err := store.AppendAll(ctx, s.Store, b...)
 	for more := true; more && err == nil; {
 		more, err = s.summaries.Summarise(ctx, belfry.At(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)))
 	}
-	return err
+	return nil, err
 }
 
 func TestQueriesOfSummaries(t *testing.T) {

@@ -58,7 +58,7 @@ func testMeans(f *fixture) {
 		"SELECT MEAN(i1), MEAN(i2), MEAN(i3), MEAN(i4), SUM(i3), STDDEV(i3), MEDIAN(i5) FROM objectdata WHERE " + all,
 	} {
 		p := f.plan(text)
-		got, err := selected(f.store, p)
+		got, err := selected(f.store, nil, p)
 		if err != nil {
 			f.Fatal(err)
 		}

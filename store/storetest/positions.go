@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"belfry"
+	"belfry/store"
 )
 
 // one returns a batch of one row at a position, with the position as its value.
@@ -161,7 +162,7 @@ func testReopen(f *fixture) {
 	if err := f.store.Close(); err != nil {
 		f.Fatal(err)
 	}
-	if err := f.store.Append(context.Background(), one(9, day0)); err == nil {
+	if err := store.AppendAll(context.Background(), f.store, one(9, day0)); err == nil {
 		f.Error("a closed store took a batch")
 	}
 	if _, err := f.store.Select(context.Background(), f.plan("SELECT i1 FROM objectdata LIMIT 1")); err == nil {
@@ -215,7 +216,7 @@ func testCancelled(f *fixture) {
 	if _, err := f.store.Select(ctx, f.plan("SELECT i1 FROM objectdata LIMIT 1")); !errors.Is(err, context.Canceled) {
 		f.Errorf("a cancelled query: got %v", err)
 	}
-	if err := f.store.Append(ctx, span(11, 12)...); err == nil {
+	if err := store.AppendAll(ctx, f.store, span(11, 12)...); err == nil {
 		f.Log("the store took a batch under a cancelled context, which it may")
 	}
 	f.append(span(11, 12)...)

@@ -67,7 +67,7 @@ func newComparison(t *testing.T, open Open, testdata fs.FS) *comparison {
 	for i, b := range batches {
 		b.Pos = belfry.Position(i + 1)
 	}
-	if err := j.store.Append(context.Background(), batches...); err != nil {
+	if err := store.AppendAll(context.Background(), j.store, batches...); err != nil {
 		t.Fatal(err)
 	}
 	j.names = names
@@ -115,16 +115,16 @@ func (j *comparison) otherCustomer(t *testing.T, c *querytest.Case) {
 }
 
 // anyCustomer finds items of querytest.Customer for every customer, which a real tree never does.
-type anyCustomer struct{ query.Names }
+type anyCustomer struct{ query.ItemNames }
 
 func (a anyCustomer) Items(ctx context.Context, s belfry.Scope, m query.ItemMatch) ([]belfry.ID, bool, error) {
 	s.Customer = querytest.Customer
-	return a.Names.Items(ctx, s, m)
+	return a.ItemNames.Items(ctx, s, m)
 }
 
 func (a anyCustomer) Places(s belfry.Scope) (places, tops []belfry.ID) {
 	s.Customer = querytest.Customer
-	return a.Names.Places(s)
+	return a.ItemNames.Places(s)
 }
 
 func (j *comparison) random(t *testing.T, seed uint64) {
@@ -167,14 +167,14 @@ func (j *comparison) eval(t *testing.T, p *query.Plan, rows []querytest.Row) *an
 
 func (j *comparison) compare(t *testing.T, name string, p *query.Plan, want *answer) {
 	t.Helper()
-	for _, source := range []query.Source{j.store, query.WithNames{Source: j.store, Labels: j.names}} {
-		got, err := selected(source, p)
+	for _, names := range []query.ItemNames{nil, j.names} {
+		got, err := selected(j.store, names, p)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			return
 		}
 		if !sameAnswer(p, got, want) {
-			t.Errorf("%s, %T:\ngot\n%swant\n%s", name, source, got.text, want.text)
+			t.Errorf("%s, names by the store %v:\ngot\n%swant\n%s", name, names == nil, got.text, want.text)
 		}
 	}
 }

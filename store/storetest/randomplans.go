@@ -139,7 +139,7 @@ func (g planRunner) runSet(from, to int) (all planCounts, err error) {
 		for _, b := range batches {
 			b.Pos = belfry.Position(i + 1)
 		}
-		if err := s.Append(context.Background(), batches...); err != nil {
+		if err := store.AppendAll(context.Background(), s, batches...); err != nil {
 			return all, err
 		}
 	}
@@ -222,12 +222,12 @@ func (f *dataSet) compare(q question) outcome {
 	if err != nil {
 		return outcome{plan: p, differs: "Eval: " + err.Error()}
 	}
-	var source query.Source = f.store
+	var names query.ItemNames
 	if q.resolve { // as the service does
 		p.Resolve(context.Background(), f.names)
-		source = query.WithNames{Source: f.store, Labels: f.names}
+		names = f.names
 	}
-	got, err := selected(source, p)
+	got, err := selected(f.store, names, p)
 	if err != nil {
 		return outcome{plan: p, differs: "the store: " + err.Error()}
 	}

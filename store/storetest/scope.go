@@ -10,6 +10,7 @@ import (
 	"belfry/catalog"
 	"belfry/query"
 	"belfry/query/querytest"
+	"belfry/store"
 )
 
 // scoped runs queries as users who see one resource each, which is in a view outside their scope. No part of a query
@@ -46,7 +47,7 @@ func scoped(t *testing.T, open Open) {
 	for i, b := range batches {
 		b.Pos = belfry.Position(i + 1)
 	}
-	if err := j.store.Append(context.Background(), batches...); err != nil {
+	if err := store.AppendAll(context.Background(), j.store, batches...); err != nil {
 		t.Fatal(err)
 	}
 	j.names = names

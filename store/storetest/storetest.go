@@ -105,7 +105,7 @@ func (f *fixture) reopen() {
 
 func (f *fixture) append(b ...*belfry.Batch) {
 	f.Helper()
-	if err := f.store.Append(context.Background(), b...); err != nil {
+	if err := store.AppendAll(context.Background(), f.store, b...); err != nil {
 		f.Fatal(err)
 	}
 }

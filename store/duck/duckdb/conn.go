@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
+
+	"belfry/query"
 )
 
 // Engine is one instance of DuckDB, with its main database in memory.
@@ -376,9 +378,6 @@ func (r *Result) Next() bool {
 	return r.row <= r.Rows
 }
 
-// IsText reports whether a column holds texts.
-func (r *Result) IsText(col int) bool { return r.Types[col] == bindings.TypeVarchar }
-
 // Seek makes row i the current one.
 func (r *Result) Seek(i int) { r.row = i + 1 }
 
@@ -396,21 +395,14 @@ func (r *Result) Int(col int) int64 { return int64(r.cols[col].words[r.row-1]) }
 // TextAt returns a text of the current row.
 func (r *Result) TextAt(col int) string { return r.cols[col].texts[r.row-1] }
 
-// Len, Null, Word and Text implement query.Cells for the current row.
-func (r *Result) Len() int { return len(r.cols) }
-
-func (r *Result) Word(i int) (w uint64, isFloat, ok bool) {
-	if r.Types[i] == bindings.TypeVarchar {
-		return 0, false, false
+// Cells returns the whole result, which shares its memory.
+func (r *Result) Cells() query.Cells {
+	cells := query.Cells{Rows: r.Rows, Columns: make([]query.CellColumn, len(r.cols))}
+	for i, c := range r.cols {
+		t := r.Types[i]
+		cells.Columns[i] = query.CellColumn{Words: c.words, Texts: c.texts, Null: c.null, IsText: t == bindings.TypeVarchar, Float: t == bindings.TypeDouble}
 	}
-	return r.cols[i].words[r.row-1], r.Types[i] == bindings.TypeDouble, true
-}
-
-func (r *Result) Text(i int) (string, bool) {
-	if r.Types[i] != bindings.TypeVarchar {
-		return "", false
-	}
-	return r.TextAt(i), true
+	return cells
 }
 
 // stringT is the engine's string: its length, then either up to twelve bytes or a prefix and a pointer.

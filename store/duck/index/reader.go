@@ -29,7 +29,7 @@ func (r *Reader) Close() { _ = r.data.Close() }
 func (r *Reader) Damaged() (block int, ok bool) { return r.bad, r.bad >= 0 }
 
 // Matching returns the blocks that may have rows between two times that meet n.
-func (r *Reader) Matching(n TokenQuery, from, to belfry.Time) []int {
+func (r *Reader) Matching(n *TokenQuery, from, to belfry.Time) []int {
 	var list []int
 	for i, b := range r.blocks {
 		if b.Last >= from && b.First <= to && n.met(func(t token) bool { return r.mayHave(i, t) }) {

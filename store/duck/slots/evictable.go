@@ -28,13 +28,13 @@ func (q *Evictable) Enter(ctx context.Context) (context.Context, *Query, error) 
 		blocked := q.blocked
 		if blocked == nil {
 			inner, cancel := context.WithCancelCause(ctx)
-			me := &Query{cancel}
+			started := &Query{cancel}
 			if q.running == nil {
 				q.running = map[*Query]struct{}{}
 			}
-			q.running[me] = struct{}{}
+			q.running[started] = struct{}{}
 			q.mu.Unlock()
-			return inner, me, nil
+			return inner, started, nil
 		}
 		q.mu.Unlock()
 		select {
@@ -46,11 +46,11 @@ func (q *Evictable) Enter(ctx context.Context) (context.Context, *Query, error) 
 }
 
 // Leave ends the use of the engine by a query.
-func (q *Evictable) Leave(me *Query) {
+func (q *Evictable) Leave(ended *Query) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.running, me)
-	me.cancel(nil)
+	delete(q.running, ended)
+	ended.cancel(nil)
 	if q.blocked != nil && len(q.running) == 0 {
 		close(q.idle)
 	}
@@ -60,8 +60,8 @@ func (q *Evictable) Leave(me *Query) {
 func (q *Evictable) Evict() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for me := range q.running {
-		me.cancel(ErrEvicted)
+	for running := range q.running {
+		running.cancel(ErrEvicted)
 	}
 }
 

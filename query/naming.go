@@ -28,56 +28,64 @@ func (l *Label) Of(field string) string {
 	return l.Host
 }
 
-// Labels looks up the names of items.
-type Labels interface {
-	// Label returns the names of an item of the customer, which may have been removed; they are empty if there is none.
-	Label(ctx context.Context, customer belfry.CustomerID, id belfry.ID) (Label, error)
-	// Names sets names to a field of each of the items, in the same way.
-	Names(ctx context.Context, customer belfry.CustomerID, field string, items []belfry.ID, names []string) error
-	// NamesUnique reports whether each item has a name in at least one of the fields, and no two have the same in all of them;
-	// without items, whether it could find out. It may return false if finding out would take long.
-	NamesUnique(ctx context.Context, customer belfry.CustomerID, fields []string, items []belfry.ID) (bool, error)
-	// AllNamesUnique is NamesUnique for every item the collection can refer to.
-	AllNamesUnique(customer belfry.CustomerID, c *catalog.Collection, fields []string) bool
-	// FirstByName returns the n objects whose names come first, removed ones included; fewer if it does not know as many. It
-	// is called only if all names are unique.
-	FirstByName(customer belfry.CustomerID, n int) []belfry.ID
+// Naming answers a plan from the rows of an engine and adds the names of their items. An engine would have to read its
+// table of all items for the ten rows of an answer, which takes longer than finding the rows. So it is asked for ids of
+// items instead of names, unless the order depends on the names, or the groups do and several items can be in one: then
+// the engine has to look the names up.
+type Naming struct {
+	Plan *Plan // for the engine
+
+	ctx    context.Context // of the query, for looking up names
+	names  ItemNames
+	asked  *Plan
+	groups *itemGroups       // set while Plan is about groups of items
+	named  map[string]Output // the outputs that are replaced; nil: none
 }
 
-// WithNames answers plans from a source of rows and adds the names of their items itself. An engine would have to read
-// its table of all items for the ten rows of an answer, which takes longer than finding the rows.
-type WithNames struct {
-	Source
-	Labels Labels
+// NewNaming returns how a plan is answered with names; nil names leave them to the engine.
+func NewNaming(ctx context.Context, p *Plan, names ItemNames) (n *Naming, err error) {
+	n = &Naming{Plan: p, ctx: ctx, names: names, asked: p}
+	if names == nil {
+		return n, nil
+	}
+	if n.groups, err = n.askByItem(); n.groups != nil || err != nil {
+		return n, err
+	}
+	n.Plan, n.named = p.withItemIDs()
+	return n, nil
 }
 
-// Select reads item ids instead of names from the source, unless the order depends on the names, or the groups do and
-// several items can be in one: then the engine has to look the names up.
-func (l WithNames) Select(ctx context.Context, p *Plan) (Rows, error) {
-	if rows, err := l.groupsOfItems(ctx, p); rows != nil || err != nil {
-		return rows, err
+// Add adds names to the rows that the engine has for Plan, or to its error. If done is false, the engine has to answer
+// another Plan first.
+func (n *Naming) Add(rows Rows, err error) (_ Rows, done bool, _ error) {
+	if n.groups != nil {
+		rows, err = n.answerByItem(rows, err)
+		if rows != nil || err != nil {
+			return rows, true, err
+		}
+		n.groups = nil
+		n.Plan, n.named = n.asked.withItemIDs()
+		return nil, false, nil
 	}
-	q, named := p.numbersOnly()
-	rows, err := l.Source.Select(ctx, q)
-	if err != nil || named == nil {
-		return rows, err
+	if err != nil || n.named == nil {
+		return rows, true, err
 	}
-	r := &namedRows{Rows: rows, ctx: ctx, labels: l.Labels, plan: p}
+	r := &namedRows{Rows: rows, ctx: n.ctx, names: n.names, plan: n.asked}
 	all := rows.Columns()
 	for _, out := range all[:len(all)-1] { // the last is the number of the item
 		field := ""
-		if as, ok := named[out.Name]; ok {
+		if as, ok := n.named[out.Name]; ok {
 			field, out = as.Column.Of, as
 		}
 		r.columns, r.fields = append(r.columns, out), append(r.fields, field)
 	}
-	return r, nil
+	return r, true, nil
 }
 
-// numbersOnly returns the plan with item ids instead of names, the id of the item after the outputs, and the outputs
+// withItemIDs returns the plan with item ids instead of names, the id of the item after the outputs, and the outputs
 // that are replaced; they are nil if there are none or it is not possible. Fields that a row may have itself are read
 // from the row.
-func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
+func (p *Plan) withItemIDs() (*Plan, map[string]Output) {
 	if p.Grouping != nil {
 		return p, nil
 	}
@@ -111,7 +119,7 @@ func (p *Plan) numbersOnly() (*Plan, map[string]Output) {
 type namedRows struct {
 	Rows
 	ctx     context.Context // of the query, for looking up names
-	labels  Labels
+	names   ItemNames
 	plan    *Plan
 	columns []Output
 	fields  []string // by column, the field of the label; empty if the column is not a name
@@ -154,7 +162,7 @@ func (r *namedRows) name(number belfry.Value, field string) (belfry.Value, error
 		label, ok := r.known[number.Int]
 		if !ok {
 			var err error
-			if label, err = r.plan.label(r.ctx, r.labels, belfry.ID(number.Int)); err != nil {
+			if label, err = r.plan.label(r.ctx, r.names, belfry.ID(number.Int)); err != nil {
 				return belfry.Value{}, err
 			}
 			if r.known == nil || len(r.known) == maxLabels {

@@ -1,27 +1,27 @@
-package app
+package store
 
 import (
 	"testing"
 	"time"
 
 	"belfry"
-	"belfry/folder"
+	"belfry/catalog"
 	"belfry/query"
 )
 
-func minute(n int) time.Time { return time.Date(2026, 11, 16, 8, n, 0, 0, time.UTC) }
-
 // Only what touches the time of a loss is refused.
-func TestLossyQueries(t *testing.T) {
-	l := lossy{lost: []folder.Loss{{From: minute(10), To: minute(20)}}}
+func TestLosses(t *testing.T) {
+	minute := func(n int) time.Time { return time.Date(2026, 11, 16, 8, n, 0, 0, time.UTC) }
+	m := NewMover(new(ram), MoverOptions{})
+	m.SetLosses([]Loss{{From: minute(10), To: minute(20)}})
 	f := func(from, to belfry.Time, period string, want bool) {
 		t.Helper()
-		p := &query.Plan{Collection: testCatalog(t).Collection("objectdata"), From: from, To: to, Period: period}
-		if err := l.check(p); (err != nil) != want || err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {
+		p := &query.Plan{Collection: &catalog.Collection{Name: belfry.ObjectData}, From: from, To: to, Period: period}
+		if err := m.checkLosses(p); (err != nil) != want || err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {
 			t.Errorf("%d to %d %s: %v", from, to, period, err)
 		}
 		p.Partial = new(query.Partial)
-		if err := l.check(p); err != nil || (len(p.Partial.Days()) == 1) != want {
+		if err := m.checkLosses(p); err != nil || (len(p.Partial.Days()) == 1) != want {
 			t.Errorf("%d to %d %s: %v, missing %v", from, to, period, err, p.Partial.Days())
 		}
 	}
