@@ -30,7 +30,7 @@ type Tx struct {
 	defined       []classChange // of classes, by rows
 	maxEvents     int           // events after which rows wait for another turn; 0: none do
 	inTurns       bool          // open rows wait, too, when there are many
-	openDone      int           // open rows that have been decided
+	undecidedDone      int           // open rows that have been decided
 
 	Limited bool         // to the content of roots
 	roots   []*meta.Node // see limit
