@@ -247,8 +247,9 @@ type rowsBody struct {
 
 // openRows reads the parameters of a bulk request into o and opens its body, unless ready has the reason why the service
 // cannot take rows now. The body must be closed.
-func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error) (b *rowsBody, err error) {
+func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error) (*rowsBody, error) {
 	limit := r.limits.Body
+	var err error
 	if o.Atomic, err = r.flag("atomic"); err != nil {
 		return nil, err
 	}
@@ -268,7 +269,7 @@ func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error)
 	if !s.admitTo(r, &s.bulk, r.limits.BulkRequests) {
 		return nil, s.countRefused(r, o.DryRun, belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests))
 	}
-	b = &rowsBody{sender: r.sender(), request: r, turns: s.turnsFor(r, o.Atomic || o.DryRun)}
+	b := &rowsBody{sender: r.sender(), request: r, turns: s.turnsFor(r, o.Atomic || o.DryRun)}
 	b.sender.Wait = func(f func(context.Context) error) error {
 		b.turns.Pause()
 		return r.rest(f)

@@ -6,9 +6,9 @@ import "slices"
 // change up to MaxDepth views above it. So events about views and resources are counted; those about objects are not, because
 // there are no more of them than rows. Undecided rows, most of which create an item, have a limit of their own.
 const (
-	TurnEvents  = 5_000  // after which the rest of a chunk waits for another turn
-	TurnUndecided    = 256    // undecided rows, the same
-	WholeEvents = 20_000 // of a body that is one record; a larger one is refused
+	TurnEvents    = 5_000  // after which the rest of a chunk waits for another turn
+	TurnUndecided = 256    // undecided rows, the same
+	WholeEvents   = 20_000 // of a body that is one record; a larger one is refused
 )
 
 // Turn bounds what a transaction does in one turn of the sequencer.
