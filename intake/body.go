@@ -106,8 +106,8 @@ func (r *rowReader) fill(c *chunk, p portion, b body) error {
 	c.rowsBefore = r.row
 	for c.rows < p.rows && text+empty < p.bytes && c.undecided.len() < p.undecided {
 		fields, line, err := r.next()
-		fault, isRow := err.(rowfmt.Fault)
-		if err != nil && !isRow {
+		_, isFault := err.(rowfmt.Fault)
+		if err != nil && !isFault {
 			if errors.Is(err, io.EOF) && p.check != nil {
 				if over := p.check(c, text); over != nil {
 					return over
@@ -118,14 +118,14 @@ func (r *rowReader) fill(c *chunk, p portion, b body) error {
 		r.row++
 		c.rows++
 		switch {
-		case !isRow:
+		case !isFault:
 			if bad := b.addRow(c, fields, line); bad != nil {
 				c.rejected.add(r.row, line, bad)
 			}
 		case c.rejected.full():
 			c.rejected.count++
 		default:
-			c.rejected.add(r.row, line, fault.Refuse())
+			c.rejected.add(r.row, line, err.(rowfmt.Fault).Refuse())
 		}
 		for _, f := range fields {
 			text += len(f)
