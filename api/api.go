@@ -1,10 +1,10 @@
 // Package api serves HTTP: the table of routes, keys, sessions and levels, errors, and the handlers.
 //
 // Requests are refused in one order on all routes: unknown path, wrong method, no valid key or session, one below
-// the level, wrong media type, body too large, and then what is wrong in the body. The dispatcher keeps that order, so a
+// the level, wrong media type, body too large, and then what is wrong in the body. ServeHTTP keeps that order, so a
 // handler starts with a key or session that has the rights:
 //
-//	ServeHTTP ─ id, recover, log ─► mux ─ 404, 405 ─► admit ─ 401, 403, parameters ─► handler ─► error? ─► fail
+//	ServeHTTP ─ id, recover, log ─► route ─ 404, 405 ─► admit ─ 401, 403, parameters ─► handler ─► error? ─► fail
 //
 // Handlers return errors; one function, fail, turns them into answers. Any other error than a *belfry.Error is
 // internal: the client gets "internal error" and the request's id, the log has the error.
@@ -19,7 +19,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"path"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -109,8 +108,8 @@ type Version struct {
 type Server struct {
 	Config
 	limits      atomic.Pointer[Limits]
-	mux         *http.ServeMux
-	bulk        limit.Limiter // shared
+	mux         *http.ServeMux // finds the routes of a path, see route
+	bulk        limit.Limiter  // shared
 	queries     limit.Limiter
 	reads       limit.Limiter // answers that grow with what a customer has
 	work        limit.Limiter // one of these at a time works for a customer
@@ -148,9 +147,9 @@ func New(c Config) *Server {
 		byPath[rt.Path][rt.Method] = rt
 	}
 	for p, m := range byPath {
-		s.mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w.(*answer), r, m) })
+		s.mux.HandleFunc(p, func(w http.ResponseWriter, _ *http.Request) { w.(*answer).methods = m })
 	}
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w.(*answer), r, unknownPath(r)) })
+	s.mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {}) // nothing is there
 	return s
 }
 
@@ -161,7 +160,8 @@ func unknownPath(r *http.Request) error {
 	return belfry.Errorf(belfry.UnknownPath, "there is nothing at %q; the paths are listed in the reference, e.g. /api/send and /api/sql", input.Mask(r.URL.Path))
 }
 
-// ServeHTTP answers a request exactly once, with an id, and logs it.
+// ServeHTTP answers a request exactly once, with an id, and logs it. What can be refused without reading the body is refused
+// here, in one order for all endpoints.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now(), idle: s.limits.Load().Idle}
 	h := w.Header()
@@ -180,11 +180,28 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	w.setDeadlines(r)
-	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
-		s.fail(w, r, unknownPath(r)) // the mux would redirect, in HTML
+	found, rt, err := s.route(w, r)
+	if err != nil {
+		s.fail(w, r, err)
 		return
 	}
-	s.mux.ServeHTTP(w, s.withoutSlash(r))
+	if found == nil {
+		return // answered already
+	}
+	req, err := s.admit(found, rt)
+	if err == nil {
+		defer req.end()
+		req.id = w.id
+		s.renew(w, req)
+		if rt.InTurn {
+			err = s.inTurn(w, req, rt.serve)
+		} else {
+			err = rt.serve(s, w, req)
+		}
+	}
+	if err != nil {
+		s.fail(w, found, err)
+	}
 }
 
 // withoutSlash removes a trailing slash from the path of a request, unless a route has it or ends with a name, which may have it.
@@ -215,7 +232,8 @@ type answer struct {
 	http.ResponseWriter
 	id      string
 	start   time.Time
-	route   string // path of the route that took the request
+	methods methods // routes of the path; nil: there is none
+	route   string  // path of the route that took the request
 	status  int
 	bytes   int64
 	idle    time.Duration // how long the client may read nothing

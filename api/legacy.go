@@ -128,7 +128,7 @@ func setParam(row *belfry.Row, p param) {
 
 func (s *Server) legacyRow(w *answer, r *request, row *belfry.Row) error {
 	if err := s.Ready(); err != nil {
-		return s.turnAway(r, false, err)
+		return s.countRefused(r, false, err)
 	}
 	row.By = r.actor()
 	status, text, err := s.Intake.SendOne(r.ctx(), r.scope(), row)
@@ -151,7 +151,7 @@ func (s *Server) legacyView(w *answer, r *request) error {
 		cells[viewColumns[p.name]] = p.value
 	}
 	if err := s.Ready(); err != nil {
-		return s.turnAway(r, false, err)
+		return s.countRefused(r, false, err)
 	}
 	status, text, err := s.Intake.CreateView(r.ctx(), r.sender(), cells)
 	if err != nil {

@@ -2,7 +2,9 @@ package api
 
 import (
 	"net/http"
+	"path"
 	"slices"
+	"strings"
 
 	"belfry"
 	"belfry/api/input"
@@ -22,8 +24,21 @@ const anyParam = "*"
 // methods are the routes of one path.
 type methods map[string]Route
 
-// dispatch refuses what can be refused without reading the body, in one order for all endpoints, and calls the handler.
-func (s *Server) dispatch(w *answer, r *http.Request, m methods) {
+// route finds the route of a request and returns the request with the wildcards of its path. The request is nil if the mux
+// has answered it.
+func (s *Server) route(w *answer, r *http.Request) (*http.Request, Route, error) {
+	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || p != "/" && p != path.Clean(p) && p != path.Clean(p)+"/" {
+		return nil, Route{}, unknownPath(r) // the mux would redirect, in HTML
+	}
+	r = s.withoutSlash(r)
+	s.mux.ServeHTTP(w, r)
+	m := w.methods
+	switch {
+	case m == nil && w.status != 0:
+		return nil, Route{}, nil
+	case m == nil:
+		return nil, Route{}, unknownPath(r)
+	}
 	rt, ok := m[r.Method]
 	if !ok && r.Method == http.MethodHead {
 		rt, ok = m[http.MethodGet]
@@ -32,21 +47,7 @@ func (s *Server) dispatch(w *answer, r *http.Request, m methods) {
 	w.route = m.path()
 	if !ok {
 		w.Header().Set("Allow", m.allowed())
-		s.fail(w, r, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", input.Mask(r.URL.Path), m.allowed(), input.Mask(r.Method)))
-		return
+		return nil, Route{}, belfry.Errorf(belfry.MethodNotAllowed, "%s takes %s, not %s", input.Mask(r.URL.Path), m.allowed(), input.Mask(r.Method))
 	}
-	req, err := s.admit(r, rt)
-	if err == nil {
-		defer req.end()
-		req.id = w.id
-		s.renew(w, req)
-		if rt.InTurn {
-			err = s.inTurn(w, req, rt.serve)
-		} else {
-			err = rt.serve(s, w, req)
-		}
-	}
-	if err != nil {
-		s.fail(w, r, err)
-	}
+	return r, rt, nil
 }

@@ -110,6 +110,7 @@ type refusedReport struct {
 // maxIdempotencyKey is the longest Idempotency-Key taken, in bytes.
 const maxIdempotencyKey = 255
 
+// send stores the rows of a body.
 func (s *Server) send(w *answer, r *request) error {
 	o := intake.Options{}
 	if name := r.params.Get("collection"); name != "" {
@@ -124,7 +125,17 @@ func (s *Server) send(w *answer, r *request) error {
 	}
 	formats := map[string]belfry.Format{"application/json": belfry.JSON, "application/x-ndjson": belfry.NDJSON}
 	o.Format = formats[typ]
-	return inFormat(o.Format, s.rows(w, r, o, s.Ready(), s.Intake.Send))
+	rows, err := s.openRows(w, r, &o, s.Ready())
+	if err != nil {
+		return inFormat(o.Format, err)
+	}
+	defer rows.close()
+	status, text, err := s.Intake.Send(r.place.Context(), rows.sender, rows, o)
+	if err != nil {
+		return inFormat(o.Format, err)
+	}
+	s.writeReport(w, status, text)
+	return nil
 }
 
 // inFormat sets the code of a body that could not be read by its format.
@@ -140,9 +151,21 @@ func (s *Server) provision(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.csvRows(w, r, intake.Options{}, s.Ready(), func(ctx context.Context, who engine.Sender, body io.Reader, o intake.Options) (int, []byte, error) {
-		return s.Intake.Provision(ctx, who, name, body, o)
-	})
+	if _, err := mediaType(r.Request, "text/csv"); err != nil {
+		return err
+	}
+	o := intake.Options{}
+	rows, err := s.openRows(w, r, &o, s.Ready())
+	if err != nil {
+		return err
+	}
+	defer rows.close()
+	status, text, err := s.Intake.Provision(r.place.Context(), rows.sender, name, rows, o)
+	if err != nil {
+		return err
+	}
+	s.writeReport(w, status, text)
+	return nil
 }
 
 func (s *Server) remove(w *answer, r *request) error {
@@ -150,17 +173,28 @@ func (s *Server) remove(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	recursive, err := r.flag("recursive")
-	if err != nil {
+	o := intake.Options{}
+	if o.Recursive, err = r.flag("recursive"); err != nil {
 		return err
 	}
 	ready := s.Ready()
 	if belfry.CodeOf(ready) == belfry.Overloaded {
 		ready = nil // a removal makes room
 	}
-	return s.csvRows(w, r, intake.Options{Recursive: recursive}, ready, func(ctx context.Context, who engine.Sender, body io.Reader, o intake.Options) (int, []byte, error) {
-		return s.Intake.Remove(ctx, who, name, body, o)
-	})
+	if _, err := mediaType(r.Request, "text/csv"); err != nil {
+		return err
+	}
+	rows, err := s.openRows(w, r, &o, ready)
+	if err != nil {
+		return err
+	}
+	defer rows.close()
+	status, text, err := s.Intake.Remove(r.place.Context(), rows.sender, name, rows, o)
+	if err != nil {
+		return err
+	}
+	s.writeReport(w, status, text)
+	return nil
 }
 
 func (s *Server) export(w *answer, r *request) error {
@@ -192,80 +226,100 @@ func (s *Server) packageName(r *request) (string, error) {
 	return pt.Name, nil
 }
 
-// csvRows applies a body that must be CSV.
-func (s *Server) csvRows(w *answer, r *request, o intake.Options, ready error, apply applyRows) error {
-	if _, err := mediaType(r.Request, "text/csv"); err != nil {
-		return err
-	}
-	return s.rows(w, r, o, ready, apply)
-}
-
-// turnAway counts a request that is refused before its rows are read, unless it is a dry run, and returns the error.
-func (s *Server) turnAway(r *request, trial bool, err error) error {
-	if !trial {
-		s.Intake.TurnedAway(r.customer, err)
+// countRefused counts a request that is refused before its rows are read, unless it is a dry run, and returns the error.
+func (s *Server) countRefused(r *request, dryRun bool, err error) error {
+	if !dryRun {
+		s.Intake.CountRefused(r.customer, err)
 	}
 	return err
 }
 
-// applyRows is a method of Intake that applies a body of rows and returns the answer.
-type applyRows func(ctx context.Context, who engine.Sender, body io.Reader, o intake.Options) (status int, text []byte, err error)
+// rowsBody is the open body of a bulk request, which has its place among the bulk requests until it is closed.
+type rowsBody struct {
+	io.Reader
+	sender  engine.Sender // may wait, see engine.Sender.Wait
+	request *request
+	stopped func() bool // ends the watch for the end of the service
+	turns   *body.Turns // in which the body is decoded
+	sent    io.Closer   // the body as the client sends it; nil: it was not opened
+	held    *body.Held  // the same, read to its end; nil: it is not held
+}
 
-// rows applies a body of rows, unless ready has the reason why the service cannot do that now.
-func (s *Server) rows(w *answer, r *request, o intake.Options, ready error, apply applyRows) error {
-	who := r.sender()
+// openRows reads the parameters of a bulk request into o and opens its body, unless ready has the reason why the service
+// cannot take rows now. The body must be closed.
+func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error) (*rowsBody, error) {
 	limit := r.limits.Body
 	var err error
 	if o.Atomic, err = r.flag("atomic"); err != nil {
-		return err
+		return nil, err
 	}
 	if o.DryRun, err = r.flag("dryrun"); err != nil {
-		return err
+		return nil, err
 	}
 	o.Repeat.Key = r.Header.Get("Idempotency-Key")
 	if err := checkIdempotencyKey(o.Repeat.Key); err != nil {
-		return err
+		return nil, err
 	}
 	if o.Atomic || o.Repeat.Key != "" {
 		limit = min(limit, r.limits.BodyHeld)
 	}
 	if ready != nil {
-		return s.turnAway(r, o.DryRun, ready) // before the body is sent
+		return nil, s.countRefused(r, o.DryRun, ready) // before the body is sent
 	}
 	if !s.admitTo(r, &s.bulk, r.limits.BulkRequests) {
-		return s.turnAway(r, o.DryRun, belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests))
+		return nil, s.countRefused(r, o.DryRun, belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests))
 	}
-	defer r.place.Release()
-	defer s.whenEnded(func() { r.place.Stop(intake.ErrStopped) })()
-	turns := s.turnsFor(r, o.Atomic || o.DryRun)
-	defer func() { turns.Pause() }()
-	in, err := openBody(w, r, limit, turns)
-	if err != nil {
-		return s.turnAway(r, o.DryRun, intake.Stopped(r.place.Context(), err))
-	}
-	defer in.Close()
-	rows := io.Reader(in)
-	if o.Repeat.Key != "" {
-		held, err := body.Hold(in, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode())
-		if err != nil {
-			return s.turnAway(r, o.DryRun, intake.Stopped(r.place.Context(), err))
-		}
-		defer held.Close()
-		turns.Pause()
-		turns = s.turnsFor(r, true)
-		turns.Reader = held
-		rows, o.Repeat.Digest = checkedReader{turns, r}, held.Digest
-	}
-	who.Wait = func(f func(context.Context) error) error {
-		turns.Pause()
+	b := &rowsBody{sender: r.sender(), request: r, turns: s.turnsFor(r, o.Atomic || o.DryRun)}
+	b.sender.Wait = func(f func(context.Context) error) error {
+		b.turns.Pause()
 		return r.rest(f)
 	}
-	status, text, err := apply(r.place.Context(), who, rows, o)
+	b.stopped = s.whenEnded(func() { r.place.Stop(intake.ErrStopped) })
+	opened := false
+	defer func() {
+		if !opened {
+			b.close()
+		}
+	}()
+	if err := b.open(s, w, limit, o); err != nil {
+		return nil, s.countRefused(r, o.DryRun, intake.Stopped(r.place.Context(), err))
+	}
+	opened = true
+	return b, nil
+}
+
+// open opens the body. One with an Idempotency-Key is read to its end first, for its digest.
+func (b *rowsBody) open(s *Server, w *answer, limit int64, o *intake.Options) error {
+	r := b.request
+	sent, err := openBody(w, r, limit, b.turns)
 	if err != nil {
 		return err
 	}
-	s.writeReport(w, status, text)
+	b.Reader, b.sent = sent, sent
+	if o.Repeat.Key == "" {
+		return nil
+	}
+	if b.held, err = body.Hold(sent, s.Spool, r.Method+" "+r.URL.Path+"?"+r.params.Encode()); err != nil {
+		return err
+	}
+	b.turns.Pause()
+	b.turns = s.turnsFor(r, true)
+	b.turns.Reader = b.held
+	b.Reader, o.Repeat.Digest = checkedReader{b.turns, r}, b.held.Digest
 	return nil
+}
+
+// close closes the body and gives up its place.
+func (b *rowsBody) close() {
+	if b.held != nil {
+		b.held.Close()
+	}
+	if b.sent != nil {
+		b.sent.Close()
+	}
+	b.turns.Pause()
+	b.stopped()
+	b.request.place.Release()
 }
 
 // turnsFor returns the turns in which a body of rows is decoded. One that is applied in parts needs them while other customers are

@@ -7,8 +7,8 @@ import (
 	"belfry"
 )
 
-// TestTurnedAway: requests of rows that are refused before any of them is read are told, with the reason; trials and others are not.
-func TestTurnedAway(t *testing.T) {
+// TestCountRefused: requests of rows that are refused before any of them is read are told, with the reason; trials and others are not.
+func TestCountRefused(t *testing.T) {
 	r := newRig(t)
 	told := func() []string {
 		t.Helper()

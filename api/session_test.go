@@ -370,21 +370,24 @@ func TestKeyOnly(t *testing.T) {
 	admin := h.enter("admin")
 	secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "agent", Level: belfry.LevelReadWrite})
 	h.must(err)
+	tests := 0
 	f := func(method string, level belfry.Level, status int, headers ...string) {
 		t.Helper()
-		served := ""
-		rt := Route{Method: method, Path: "/test", Level: level, serve: func(_ *Server, w *answer, r *request) error {
+		tests++
+		served, path := "", fmt.Sprintf("/test%d", tests)
+		rt := Route{Method: method, Path: path, Level: level, serve: func(_ *Server, w *answer, r *request) error {
 			served = r.who
 			w.WriteHeader(200)
 			return nil
 		}}
-		r := httptest.NewRequest(method, "/test", nil)
+		h.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { w.(*answer).methods = methods{method: rt} })
+		r := httptest.NewRequest(method, path, nil)
 		for _, line := range headers {
 			name, value, _ := strings.Cut(line, ": ")
 			r.Header.Add(name, value)
 		}
 		rec := httptest.NewRecorder()
-		h.dispatch(&answer{ResponseWriter: rec}, r, methods{method: rt})
+		h.ServeHTTP(rec, r)
 		if rec.Code != status || (served != "") != (status == 200) {
 			t.Errorf("%s %s %v: %d, served %q, want %d", method, level, headers, rec.Code, served, status)
 		}

@@ -138,7 +138,7 @@ func (c *splitter) peek() (blanks, row []byte, err error) {
 
 func (c *splitter) read() error {
 	_, line, err := c.csv.Next()
-	fault, damaged := errors.AsType[rowfmt.CSVFault](err)
+	fault, damaged := errors.AsType[rowfmt.Fault](err)
 	refused, _ := errors.AsType[*belfry.Error](err)
 	switch {
 	case refused != nil:

@@ -127,14 +127,14 @@ func (p *acting) turn(ctx context.Context, reply func(*Tx)) (more bool, err erro
 		}
 		p.apply(t, reply != nil)
 		if p.DryRun {
-			return ErrTakenBack
+			return ErrRolledBack
 		}
 		if reply != nil {
 			reply(t)
 		}
 		return nil
 	}})
-	if errors.Is(err, ErrTakenBack) {
+	if errors.Is(err, ErrRolledBack) {
 		err, p.rest = nil, nil
 	}
 	if err != nil {

@@ -177,7 +177,7 @@ func TestRowsOfNewObjects(t *testing.T) {
 	b := newBench(t)
 	b.provision(t, "web01")
 	b.fillWith(t, "i1", "1", "ready")
-	const rows = 4 * engine.TurnOpen
+	const rows = 4 * engine.TurnUndecided
 	var body strings.Builder
 	body.WriteString("type,resname,object,class,view,i1,log\n")
 	for i := range rows {

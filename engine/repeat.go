@@ -24,13 +24,68 @@ type Reply struct {
 // AnswersKept is how long a reply is stored under an Idempotency-Key.
 const AnswersKept = 24 * time.Hour
 
-// Once runs a request, or returns the stored reply if its Idempotency-Key was used before. A repeat that arrives while the
-// first request is in flight waits for it.
+// Once runs a request, or returns the stored reply if its Idempotency-Key was used before.
 func (s *Sequencer) Once(ctx context.Context, who Sender, r Repeat, run func() (Reply, error)) (Reply, error) {
-	if r.Key == "" {
-		return run()
+	stored, err := s.BeginOnce(ctx, who, r)
+	if err != nil {
+		return Reply{}, err
 	}
-	at := strconv.FormatUint(uint64(who.Customer), 10) + " " + r.name(who)
+	if stored != nil {
+		return *stored, nil
+	}
+	defer s.EndOnce(who, r)
+	return run()
+}
+
+// BeginOnce returns the stored reply to a request if its Idempotency-Key was used before. If it returns neither a reply nor an
+// error, the request may run, and EndOnce must be called after it. A repeat that arrives while the first request is in flight
+// waits for it.
+func (s *Sequencer) BeginOnce(ctx context.Context, who Sender, r Repeat) (stored *Reply, err error) {
+	if r.Key == "" {
+		return nil, nil
+	}
+	if err := s.waitForFirst(ctx, who, r); err != nil {
+		return nil, err
+	}
+	begun := false
+	defer func() {
+		if !begun {
+			s.EndOnce(who, r)
+		}
+	}()
+	had, err := s.cfg.Answers(ctx, who.Customer, r.name(who))
+	if err != nil {
+		return nil, err
+	}
+	if had != nil && had.Time > belfry.At(s.cfg.Oldest()) {
+		if had.Request != r.Digest {
+			return nil, belfry.Errorf(belfry.IdempotencyMismatch,
+				"the Idempotency-Key was used for another request (method, path, query or body differ); choose a new one")
+		}
+		return &Reply{had.Status, had.Body}, nil
+	}
+	if most := s.cfg.Limits().Answers; s.cfg.Count(who.Customer) >= most {
+		return nil, belfry.Errorf(belfry.RateLimited, "%d requests with an Idempotency-Key are remembered, as many as may be; send larger bodies, or wait until the oldest is %s old", most, AnswersKept)
+	}
+	begun = true
+	return nil, nil
+}
+
+// EndOnce ends a request that BeginOnce has let run.
+func (s *Sequencer) EndOnce(who Sender, r Repeat) {
+	if r.Key == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := r.inFlight(who)
+	close(s.answering[at])
+	delete(s.answering, at)
+}
+
+// waitForFirst waits until no other request with the Idempotency-Key is in flight, and marks this one as such.
+func (s *Sequencer) waitForFirst(ctx context.Context, who Sender, r Repeat) error {
+	at := r.inFlight(who)
 	for {
 		s.mu.Lock()
 		busy := s.answering[at]
@@ -39,7 +94,7 @@ func (s *Sequencer) Once(ctx context.Context, who Sender, r Repeat, run func() (
 		}
 		s.mu.Unlock()
 		if busy == nil {
-			break
+			return nil
 		}
 		err := who.Pause(ctx, func(ctx context.Context) error {
 			select {
@@ -50,30 +105,14 @@ func (s *Sequencer) Once(ctx context.Context, who Sender, r Repeat, run func() (
 			}
 		})
 		if err != nil {
-			return Reply{}, err
+			return err
 		}
 	}
-	defer func() {
-		s.mu.Lock()
-		close(s.answering[at])
-		delete(s.answering, at)
-		s.mu.Unlock()
-	}()
-	had, err := s.cfg.Answers(ctx, who.Customer, r.name(who))
-	if err != nil {
-		return Reply{}, err
-	}
-	if had != nil && had.Time > belfry.At(s.cfg.Oldest()) {
-		if had.Request != r.Digest {
-			return Reply{}, belfry.Errorf(belfry.IdempotencyMismatch,
-				"the Idempotency-Key was used for another request (method, path, query or body differ); choose a new one")
-		}
-		return Reply{had.Status, had.Body}, nil
-	}
-	if most := s.cfg.Limits().Answers; s.cfg.Count(who.Customer) >= most {
-		return Reply{}, belfry.Errorf(belfry.RateLimited, "%d requests with an Idempotency-Key are remembered, as many as may be; send larger bodies, or wait until the oldest is %s old", most, AnswersKept)
-	}
-	return run()
+}
+
+// inFlight is the key in Sequencer.answering.
+func (r Repeat) inFlight(who Sender) string {
+	return strconv.FormatUint(uint64(who.Customer), 10) + " " + r.name(who)
 }
 
 // name is the key under which the reply is stored; each API key of a customer has its own. The client's key is hashed, because

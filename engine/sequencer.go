@@ -181,8 +181,8 @@ const roundRows = 1 << 16
 // ErrGone: the customer was removed while the request was in flight.
 var ErrGone = belfry.Errorf(belfry.InvalidKey, "the customer of this key or session has been removed")
 
-// ErrTakenBack rolls a command back.
-var ErrTakenBack = errors.New("taken back")
+// ErrRolledBack is returned by Command.Decide to roll the command back.
+var ErrRolledBack = errors.New("rolled back")
 
 // Submit puts a command in its customer's queue. Done is closed when the command has ended.
 func (s *Sequencer) Submit(c *Command) error {
@@ -320,22 +320,34 @@ func (s *Sequencer) pickCommands(long bool) (round []*Command) {
 	return round
 }
 
-// round decides commands, commits their records with one fsync, and makes them visible.
+// round decides commands, commits their records to the journal with one fsync, and makes them visible. Then the commands have
+// ended.
 func (s *Sequencer) round(commands []*Command) {
 	changes, err := s.decide(commands)
 	if err == nil {
-		err = s.commit(changes)
+		err = s.arrive(changes)
 	}
-	if err != nil {
-		for _, c := range commands {
-			if c.Err == nil {
-				c.Err = err
-			}
+	var first belfry.Position
+	if err == nil && len(changes) > 0 {
+		if first, err = s.cfg.Journal.Append(s.scratch.encode(changes)...); err != nil {
+			err = s.refused(err)
 		}
 	}
+	if err == nil {
+		s.publish(first, changes)
+	}
 	for _, c := range commands {
+		if err != nil && c.Err == nil {
+			c.Err = err
+		}
 		close(c.Done)
 	}
+}
+
+// change is a record with the nodes of its new items.
+type change struct {
+	*belfry.Record
+	made []*meta.Node
 }
 
 // decide runs every command of the round. If one panics, the scratch is unusable, so the whole round fails.
@@ -368,40 +380,23 @@ func (s *Sequencer) decide(commands []*Command) (changes []change, err error) {
 	return changes, nil
 }
 
-// change is a record with the nodes of its new items.
-type change struct {
-	*belfry.Record
-	made []*meta.Node
-}
-
-func (s *Sequencer) commit(changes []change) error {
-	if len(changes) > 0 {
-		if err := s.publish(changes); err != nil {
-			return err
+// arrive notes the times of records before they are written.
+func (s *Sequencer) arrive(changes []change) error {
+	if s.cfg.Arrives == nil {
+		return nil
+	}
+	for _, c := range changes {
+		if err := s.cfg.Arrives(c.Time); err != nil {
+			s.cfg.Log.Error("a round is refused, as its time cannot be noted", "err", err)
+			return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the time of the record could not be noted; the health of the service says why. Send again when that is put right")
 		}
 	}
-	for _, n := range s.scratch.wake {
-		s.schedule(n)
-	}
-	s.evaluateUnseen()
-	s.behind.add(s.scratch.left...)
 	return nil
 }
 
-// publish writes records to the journal and makes them visible.
-func (s *Sequencer) publish(changes []change) error {
-	if s.cfg.Arrives != nil {
-		for _, c := range changes {
-			if err := s.cfg.Arrives(c.Time); err != nil {
-				s.cfg.Log.Error("a round is refused, as its time cannot be noted", "err", err)
-				return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the time of the record could not be noted; the health of the service says why. Send again when that is put right")
-			}
-		}
-	}
-	first, err := s.cfg.Journal.Append(s.scratch.encode(changes)...)
-	if err != nil {
-		return s.refused(err)
-	}
+// publish makes the effects of a round visible, whose records are in the journal from position first on, and schedules what
+// follows from them.
+func (s *Sequencer) publish(first belfry.Position, changes []change) {
 	for i, c := range changes {
 		r := c.Record
 		r.SetPos(first + belfry.Position(i))
@@ -413,7 +408,9 @@ func (s *Sequencer) publish(changes []change) error {
 			sink(r)
 		}
 	}
-	s.dropPolicyScopes()
+	if len(changes) > 0 {
+		s.dropPolicyScopes()
+	}
 	for _, c := range changes {
 		for i := range c.States {
 			s.schedule(s.cfg.Tree.Node(c.States[i].Item))
@@ -425,7 +422,11 @@ func (s *Sequencer) publish(changes []change) error {
 			}
 		}
 	}
-	return nil
+	for _, n := range s.scratch.wake {
+		s.schedule(n)
+	}
+	s.evaluateUnseen()
+	s.behind.add(s.scratch.left...)
 }
 
 // refused turns an error of the journal into the error for clients.

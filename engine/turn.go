@@ -6,9 +6,9 @@ import "slices"
 // change up to MaxDepth views above it. So events about views and resources are counted; those about objects are not, because
 // there are no more of them than rows. Undecided rows, most of which create an item, have a limit of their own.
 const (
-	TurnEvents  = 5_000  // after which the rest of a chunk waits for another turn
-	TurnOpen    = 256    // undecided rows, the same
-	WholeEvents = 20_000 // of a body that is one record; a larger one is refused
+	TurnEvents    = 5_000  // after which the rest of a chunk waits for another turn
+	TurnUndecided = 256    // undecided rows, the same
+	WholeEvents   = 20_000 // of a body that is one record; a larger one is refused
 )
 
 // Turn bounds what a transaction does in one turn of the sequencer.
@@ -28,17 +28,17 @@ func (u Turn) Full() bool { return u.t.maxEvents > 0 && u.t.events.Above() >= u.
 
 // NextRow reports whether another undecided row fits into the turn, and counts it.
 func (u Turn) NextRow() bool {
-	if u.Full() || u.t.inTurns && u.t.openDone == TurnOpen {
+	if u.Full() || u.t.inTurns && u.t.undecidedDone == TurnUndecided {
 		return false
 	}
-	u.t.openDone++
+	u.t.undecidedDone++
 	return true
 }
 
 // Expect allocates memory for rows most of which create an item with this many parts. Growing step by step would copy it
 // several times.
 func (u Turn) Expect(rows, parts int) {
-	rows = u.t.openNow(rows)
+	rows = u.t.undecidedNow(rows)
 	u.t.rec.Items = slices.Grow(u.t.rec.Items, rows*(1+parts))
 	u.t.rec.States = slices.Grow(u.t.rec.States, rows)
 	u.t.s.made = slices.Grow(u.t.s.made, rows)
@@ -49,10 +49,10 @@ func (u Turn) Expect(rows, parts int) {
 // mostExpected limits what Expect allocates for a body that is one record, since most of its rows may be wrong.
 const mostExpected = 16_384
 
-// openNow returns how many of the undecided rows left are likely to fit into this turn.
-func (t *Tx) openNow(left int) int {
+// undecidedNow returns how many of the undecided rows left are likely to fit into this turn.
+func (t *Tx) undecidedNow(left int) int {
 	if t.inTurns {
-		return min(left, TurnOpen-t.openDone)
+		return min(left, TurnUndecided-t.undecidedDone)
 	}
 	return min(left, mostExpected)
 }

@@ -31,8 +31,8 @@ type Tx struct {
 	changes       []audit.ItemChange // of the configuration, to become events
 	defined       []classChange      // of classes, by rows
 	maxEvents     int                // events after which rows wait for another turn; 0: none do
-	inTurns       bool               // open rows wait, too, when there are many
-	openDone      int                // open rows that have been decided
+	inTurns       bool               // undecided rows wait, too, when there are many
+	undecidedDone int                // undecided rows that have been decided
 
 	Limited bool         // to the content of roots
 	roots   []*meta.Node // see limit

@@ -119,13 +119,13 @@ func BenchmarkFormats(b *testing.B) {
 		b.Run(format.String(), func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				r, err := x.newReader(x.Who.Scope, strings.NewReader(body), Options{Format: format})
+				r, err := x.newSendBody(x.Who.Scope, strings.NewReader(body), Options{Format: format})
 				if err != nil {
 					b.Fatal(err)
 				}
 				c, err := r.read(oneChunk())
-				if err != io.EOF || c.rows != rows || c.open.len() > 0 || c.rejected.count > 0 {
-					b.Fatalf("%d rows, %d open, %d rejected, %v", c.rows, c.open.len(), c.rejected.count, err)
+				if err != io.EOF || c.rows != rows || c.undecided.len() > 0 || c.rejected.count > 0 {
+					b.Fatalf("%d rows, %d open, %d rejected, %v", c.rows, c.undecided.len(), c.rejected.count, err)
 				}
 			}
 			b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")

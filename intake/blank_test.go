@@ -65,12 +65,12 @@ func BenchmarkBlankLines(b *testing.B) {
 			b.Run(fmt.Sprintf("%s %q", format, line), func(b *testing.B) {
 				b.SetBytes(size)
 				for range b.N {
-					var s source = rowfmt.NewJSON(strings.NewReader(body), format, &growing{layout: newLayout()}, 1<<20, 100)
-					if format == belfry.CSV {
-						s = rowfmt.NewCSV(strings.NewReader(body), 1<<20)
+					r := rowReader{csv: rowfmt.NewCSV(strings.NewReader(body), 1<<20), columns: 1}
+					if format != belfry.CSV {
+						r.json = rowfmt.NewJSON(strings.NewReader(body), format, (&sendBody{layout: newLayout()}).addColumn, 1<<20, 100)
 					}
 					for {
-						if _, _, err := s.Next(); err != nil {
+						if _, _, err := r.next(); err != nil {
 							break
 						}
 					}

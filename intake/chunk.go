@@ -13,22 +13,22 @@ import (
 // chunk is a part of a body, read and checked as far as possible outside of the sequencer.
 //
 // A row about an object that exists, with values its class takes, is ready: it is in data or logs with its object.
-// Any other row keeps its slot there, without an object, and is added to open for the sequencer to decide: it may create
+// Any other row keeps its slot there, without an object, and is added to undecided for the sequencer to decide: it may create
 // the object, or be refused because of what another request did meanwhile.
 type chunk struct {
-	rows      int // read so far, wrong ones included
-	layout    *layout
-	data      dataRows
-	logs      logRows
-	open      openRows
-	collected *collectionRows // of a body for another collection, which has no data and logs
-	unnamed   []unnamed       // ready rows whose object was found by its name alone
-	twins     int             // of the customer when the first of them was found
-	rejected  rejections
-	report    belfry.Report // what the sequencer says
-	more      bool          // rows are left for another turn
-	before    int           // rows of the body that stand before the chunk
-	let       []int32       // the rows that were discarded
+	rows          int // read so far, wrong ones included
+	layout        *layout
+	data          dataRows
+	logs          logRows
+	undecided     undecidedRows
+	collected     *collectionRows // of a body for another collection, which has no data and logs
+	unqualified   []unqualified   // ready rows that name no resource: their object was found by its name alone
+	namesakes     int             // of the customer when the first of them was found
+	rejected      rejections
+	report        belfry.Report // what the sequencer says
+	more          bool          // rows are left for another turn
+	rowsBefore    int           // rows of the body that stand before the chunk
+	discardedRows []int32       // their numbers in the body
 
 	tabs    bool                      // log lines are separated by tabs, whatever their class says
 	created func(int, belfry.Created) // called with what an open row has created; may be nil
@@ -56,13 +56,13 @@ func (c *chunk) memory() int {
 	if c.collected != nil {
 		return c.collected.memory()
 	}
-	return c.open.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes) + c.data.sources.memory() + c.logs.sources.memory()
+	return c.undecided.memory() + row*len(c.data.nodes) + 56*len(c.logs.nodes) + c.data.sources.memory() + c.logs.sources.memory()
 }
 
-// cut takes the first data rows and the first log lines out of the chunk.
-func (c *chunk) cut(rows, lines int) (dataRows, logRows) {
-	left := c.unnamed[:0]
-	for _, u := range c.unnamed {
+// takeFirst takes the first data rows and the first log lines out of the chunk.
+func (c *chunk) takeFirst(rows, lines int) (dataRows, logRows) {
+	left := c.unqualified[:0]
+	for _, u := range c.unqualified {
 		if u.log {
 			u.slot -= lines
 		} else {
@@ -72,13 +72,13 @@ func (c *chunk) cut(rows, lines int) (dataRows, logRows) {
 			left = append(left, u)
 		}
 	}
-	c.unnamed = left
-	c.open.shift(rows, lines)
-	return c.data.cut(rows), c.logs.cut(lines)
+	c.unqualified = left
+	c.undecided.shift(rows, lines)
+	return c.data.takeFirst(rows), c.logs.takeFirst(lines)
 }
 
-// unnamed is the place of a row in data or logs.
-type unnamed struct {
+// unqualified is the place, in data or logs, of a row that names no resource.
+type unqualified struct {
 	log  bool
 	slot int
 }
@@ -147,14 +147,14 @@ func (d *dataRows) moveOut() dataRows {
 	return out
 }
 
-// cut returns the first rows, and leaves the others in d.
-func (d *dataRows) cut(rows int) dataRows {
+// takeFirst returns the first rows, and leaves the others in d.
+func (d *dataRows) takeFirst(rows int) dataRows {
 	if rows == len(d.nodes) {
 		first := *d
 		*d = dataRows{}
 		return first
 	}
-	first := dataRows{nodes: d.nodes[:rows:rows], times: d.times[:rows:rows], origins: d.origins[:rows:rows], columns: slices.Clone(d.columns), sources: d.sources.cut(rows)}
+	first := dataRows{nodes: d.nodes[:rows:rows], times: d.times[:rows:rows], origins: d.origins[:rows:rows], columns: slices.Clone(d.columns), sources: d.sources.takeFirst(rows)}
 	d.nodes, d.times, d.origins = d.nodes[rows:], d.times[rows:], d.origins[rows:]
 	for i := range d.columns {
 		c := &d.columns[i]
@@ -253,10 +253,10 @@ func (l *logRows) add(n *meta.Node, at belfry.Time, o origin, text, sep string) 
 	return len(l.nodes) - 1
 }
 
-// cut returns the first lines, and leaves the others in l.
-func (l *logRows) cut(lines int) logRows {
+// takeFirst returns the first lines, and leaves the others in l.
+func (l *logRows) takeFirst(lines int) logRows {
 	n := lines
-	first := logRows{nodes: l.nodes[:n:n], times: l.times[:n:n], origins: l.origins[:n:n], text: l.text[:n:n], sep: l.sep[:n:n], sources: l.sources.cut(n)}
+	first := logRows{nodes: l.nodes[:n:n], times: l.times[:n:n], origins: l.origins[:n:n], text: l.text[:n:n], sep: l.sep[:n:n], sources: l.sources.takeFirst(n)}
 	*l = logRows{nodes: l.nodes[n:], times: l.times[n:], origins: l.origins[n:], text: l.text[n:], sep: l.sep[n:], sources: l.sources}
 	return first
 }
@@ -334,4 +334,12 @@ func (r *rejections) add(row, line int, e *belfry.RowError) {
 		e.Row, e.Line = row, line
 		r.list = append(r.list, *e)
 	}
+}
+
+// merge puts the rows refused while reading and by the sequencer into one list, in the order of the body.
+func (r *rejections) merge(other rejections) {
+	r.count += other.count
+	r.list = append(r.list, other.list...)
+	slices.SortStableFunc(r.list, func(a, b belfry.RowError) int { return a.Row - b.Row })
+	r.list = r.list[:min(len(r.list), r.room())]
 }

@@ -40,7 +40,7 @@ func InputCollection(cat *catalog.Catalog, name string) (*catalog.Collection, er
 // collectionBody is a body of rows whose columns are the fields of a collection. Its rows create nothing, so all of them are
 // decided while they are read, except that a resource may be removed or unmanaged meanwhile.
 type collectionBody struct {
-	rowBody
+	rowReader
 	collection *catalog.Collection
 	tree       *meta.Tree
 	who        belfry.Scope
@@ -71,11 +71,11 @@ func (in *Intake) newCollectionBody(c *catalog.Collection, who belfry.Scope, bod
 	}
 	b := &collectionBody{collection: c, tree: in.tree, who: who, times: in.bounds(c.Name, lim), names: map[string]bool{}}
 	if f != belfry.CSV {
-		b.source = rowfmt.NewJSON(body, f, b, lim.Row, lim.Columns)
+		b.rowReader = newJSONReader(body, f, lim, b.addColumn)
 		return b, nil
 	}
-	csv := newCSVBody(body, lim)
-	header, err := csv.header(b.example())
+	b.rowReader = newCSVReader(body, lim)
+	header, err := b.header(b.example())
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +84,10 @@ func (in *Intake) newCollectionBody(c *catalog.Collection, who belfry.Scope, bod
 		return nil, err
 	}
 	for _, name := range names {
-		if !b.Add(name) {
-			return nil, belfry.Errorf(belfry.BadHeader, "%s", b.Unknown(name))
+		if err := b.addColumn(name); err != nil {
+			return nil, belfry.Errorf(belfry.BadHeader, "%s", err)
 		}
 	}
-	b.source = csv.source
 	return b, nil
 }
 
@@ -101,8 +100,8 @@ func (b *collectionBody) example() string {
 	return first + "," + b.collection.Text
 }
 
-// Add adds a column. It implements rowfmt.Columns.
-func (b *collectionBody) Add(name string) bool {
+// addColumn adds a column.
+func (b *collectionBody) addColumn(name string) error {
 	c, canonical := inputColumn{}, name
 	switch name {
 	case "id", "period":
@@ -111,26 +110,32 @@ func (b *collectionBody) Add(name string) bool {
 	case "resname", "resource":
 		c.kind, canonical = resourceInput, "resname"
 		if !b.collection.Item {
-			return false
+			return noField{b, name}
 		}
 	}
 	if c.kind == fieldInput {
 		ref, ok := b.collection.Field(name)
 		if !ok || ref.Type == catalog.ID || ref.Of != "" || ref.Split != "" {
-			return false
+			return noField{b, name}
 		}
 		c.field, canonical = ref, ref.Canonical
 	}
 	if b.names[canonical] {
-		return false
+		return noField{b, name}
 	}
 	b.names[canonical] = true
 	b.columns = append(b.columns, c)
-	return true
+	return nil
 }
 
-// Unknown says what is wrong with a column that Add refused. It implements rowfmt.Columns.
-func (b *collectionBody) Unknown(name string) string {
+// noField is the error for a column that addColumn refuses. Few of many are ever shown, so the text is made when asked for.
+type noField struct {
+	b    *collectionBody
+	name string
+}
+
+func (e noField) Error() string {
+	b, name := e.b, e.name
 	ref, known := b.collection.Field(name)
 	switch {
 	case name == "id":
@@ -161,11 +166,10 @@ func (b *collectionBody) fields() (list []string) {
 
 func (b *collectionBody) read(p portion) (*chunk, error) {
 	c := &chunk{collected: &collectionRows{collection: b.collection}}
-	return c, b.rowBody.read(c, p, b.readRow)
+	return c, b.fill(c, p, b)
 }
 
-// readRow adds one row to the chunk, or says what is wrong with it.
-func (b *collectionBody) readRow(c *chunk, fields [][]byte, line int) *belfry.RowError {
+func (b *collectionBody) addRow(c *chunk, fields [][]byte, line int) *belfry.RowError {
 	rows := c.collected
 	at, resource, values := belfry.Time(0), (*meta.Node)(nil), 0
 	slot := len(rows.times)
@@ -226,8 +230,8 @@ func (b *collectionBody) resource(name []byte) (n *meta.Node, bad *belfry.RowErr
 	return n, nil
 }
 
-// apply stores the rows of a chunk.
-func (b *collectionBody) apply(t decision, c *chunk) {
+// decide stores the rows of a chunk.
+func (b *collectionBody) decide(t decision, c *chunk) {
 	late := rejections{most: c.rejected.most}
 	defer func() { c.rejected.merge(late) }()
 	rows := c.collected

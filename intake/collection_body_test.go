@@ -195,7 +195,7 @@ func TestCollectionResourceRemoved(t *testing.T) {
 		t.Fatalf("read %+v", c)
 	}
 	b.bulk(t, true, "custom", "name\npbx\n", Options{})
-	if err := b.Do(&engine.Command{Customer: b.Who.Customer, Decide: func(t *engine.Tx) error { body.apply(decision{t, b.Intake}, c); return nil }}); err != nil {
+	if err := b.Do(&engine.Command{Customer: b.Who.Customer, Decide: func(t *engine.Tx) error { body.decide(decision{t, b.Intake}, c); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	if c.rejected.count != 1 || c.rejected.list[0].Code != belfry.UnknownResource || c.report.Accepted != 0 {

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"context"
 	"sync/atomic"
 
 	"belfry"
@@ -41,8 +42,8 @@ func lostReasonOf(err error) lostReason {
 	return lostBroken // the client has gone, or has lost its rights
 }
 
-// decidedReason says why rows were not stored whose command failed.
-func decidedReason(err error) lostReason {
+// lostReasonOfCommand says why rows were not stored whose command failed.
+func lostReasonOfCommand(err error) lostReason {
 	switch belfry.CodeOf(err) {
 	case belfry.Internal:
 		return lostStorage
@@ -55,28 +56,36 @@ func decidedReason(err error) lostReason {
 // Counters returns the live counters.
 func (in *Intake) Counters() *Counters { return &in.counters }
 
-// count books a decided chunk.
-func (in *Intake) count(customer belfry.CustomerID, c *chunk, err error) {
+// lostReasonOfBody says why a body was not applied to its end.
+func lostReasonOfBody(ctx context.Context, err error) lostReason {
+	if ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
+		return lostStorage
+	}
+	return lostReasonOf(err)
+}
+
+// countChunk counts the rows of a chunk whose command has ended with an error, or with none.
+func (in *Intake) countChunk(customer belfry.CustomerID, c *chunk, err error) {
 	if err != nil {
-		in.lost(customer, c.rows, decidedReason(err))
+		in.countLost(customer, c.rows, lostReasonOfCommand(err))
 		return
 	}
-	in.counters.book(c.rows, c.outcome())
+	in.counters.add(c.rows, c.outcome())
 }
 
-// lost books rows that were read and are not stored.
-func (in *Intake) lost(customer belfry.CustomerID, rows int, why lostReason) {
+// countLost counts rows that were read and are not stored.
+func (in *Intake) countLost(customer belfry.CustomerID, rows int, why lostReason) {
 	in.counters.Received.Add(int64(rows))
-	in.miss(customer, rows, why)
+	in.addLost(customer, rows, why)
 }
 
-// cut books a chunk that was given up after some turns: what these have decided counts, and the other rows are lost.
-func (in *Intake) cut(customer belfry.CustomerID, rows int, t outcome, why lostReason) {
-	in.counters.book(rows, t)
-	in.miss(customer, rows-t.stored-t.rejected-t.discarded, why)
+// countPart counts a chunk that was given up after some turns: what these have decided counts, and the other rows are lost.
+func (in *Intake) countPart(customer belfry.CustomerID, rows int, t outcome, why lostReason) {
+	in.counters.add(rows, t)
+	in.addLost(customer, rows-t.stored-t.rejected-t.discarded, why)
 }
 
-func (in *Intake) miss(customer belfry.CustomerID, rows int, why lostReason) {
+func (in *Intake) addLost(customer belfry.CustomerID, rows int, why lostReason) {
 	in.counters.Lost[why].Add(int64(rows))
 	if rows > 0 {
 		var f shortfall
@@ -94,16 +103,16 @@ func (c *chunk) outcome() outcome {
 	return outcome{c.report.Accepted, c.rejected.count, c.report.Discarded}
 }
 
-// book counts rows that were received, and what became of them.
-func (n *Counters) book(rows int, t outcome) {
+// add counts rows that were received, and what became of them.
+func (n *Counters) add(rows int, t outcome) {
 	n.Received.Add(int64(rows))
 	n.Stored.Add(int64(t.stored))
 	n.Rejected.Add(int64(t.rejected))
 	n.Discarded.Add(int64(t.discarded))
 }
 
-// taken books a chunk whose effects were taken back.
-func (n *Counters) taken(c *chunk) {
+// addTried counts a chunk whose effects were rolled back.
+func (n *Counters) addTried(c *chunk) {
 	n.Received.Add(int64(c.rows))
 	n.Tried.Add(int64(c.rows))
 }

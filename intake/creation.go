@@ -39,8 +39,8 @@ func (in *Intake) ReserveItems(ctx context.Context, c belfry.CustomerID, items i
 	return err
 }
 
-// created settles what was reserved for a turn, by what it has created.
-func (in *Intake) created(c belfry.CustomerID, reserved, items int) {
+// refundItems gives back what was reserved for a turn and not created in it.
+func (in *Intake) refundItems(c belfry.CustomerID, reserved, items int) {
 	if reserved > 0 {
 		in.creation.refund(c, reserved-items)
 	}

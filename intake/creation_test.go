@@ -67,8 +67,8 @@ func took(f func()) time.Duration {
 
 // TestCreationBesideOthers: while another customer is at work, a customer creates createRate items per second, however it sends them.
 func TestCreationBesideOthers(t *testing.T) {
-	const items = 8 * engine.TurnOpen
-	least := time.Duration(items-engine.TurnOpen) * time.Second / createRate
+	const items = 8 * engine.TurnUndecided
+	least := time.Duration(items-engine.TurnUndecided) * time.Second / createRate
 	besideOthers(t, func(t *testing.T, b *bench, _ belfry.CustomerID) {
 		f := func(name string, send func()) {
 			t.Helper()
@@ -176,7 +176,7 @@ func TestCreationGivenUp(t *testing.T) {
 			}
 		}
 		n := b.Counters()
-		if got := int(n.Stored.Load()); got != made || made == 0 || made > 4*engine.TurnOpen {
+		if got := int(n.Stored.Load()); got != made || made == 0 || made > 4*engine.TurnUndecided {
 			t.Errorf("%d rows count as stored, %d are", got, made)
 		}
 		if n.Received.Load() != n.Stored.Load()+n.Lost[lostBroken].Load() {
@@ -224,7 +224,7 @@ func TestRightsAfterTheWait(t *testing.T) {
 	const (
 		rows  = 2000
 		first = rows * time.Second / createRate // when the first turn's wait ends, after an atomic body of as many rows
-		turn  = engine.TurnOpen * time.Second / createRate
+		turn  = engine.TurnUndecided * time.Second / createRate
 	)
 	f := func(name string, o Options, valid time.Duration, most int64) {
 		t.Helper()
@@ -248,7 +248,7 @@ func TestRightsAfterTheWait(t *testing.T) {
 		})
 	}
 	f("before the first turn", Options{}, first/2, 0)
-	f("between two turns", Options{}, first+turn, 2*engine.TurnOpen)
+	f("between two turns", Options{}, first+turn, 2*engine.TurnUndecided)
 	f("atomic", Options{Atomic: true}, first/2, 0)
 	f("repeatable", Options{Repeat: engine.Repeat{Key: "1"}}, first/2, 0)
 }

@@ -72,27 +72,27 @@ func (in *Intake) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool
 // feedWhole decides rows in one record, and takes it back if one of them is refused.
 func (in *Intake) feedWhole(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
 	c := scope.Customer
-	if err := in.waitForRoom(ctx, c, len(rows)); err != nil {
+	if err := in.admitRows(ctx, c, len(rows)); err != nil {
 		return err
 	}
 	g := in.gatherWithin(scope, rows)
 	err := in.engine.Do(&engine.Command{Customer: c, Views: scope.Views, Rows: g.chunk.cost(), Alone: true, Decide: func(t *engine.Tx) error {
 		t.Turn().LimitEvents(engine.WholeEvents)
 		g.chunk.layout = g.layout
-		decision{t, in}.send(g.chunk, g.layout)
+		g.sendBody.decide(decision{t, in}, g.chunk)
 		switch {
 		case g.chunk.more:
 			return tooMuch()
 		case dryRun || g.chunk.rejected.count > 0:
-			return engine.ErrTakenBack
+			return engine.ErrRolledBack
 		}
 		return nil
 	}})
-	if !errors.Is(err, engine.ErrTakenBack) {
-		in.count(c, g.chunk, err)
+	if !errors.Is(err, engine.ErrRolledBack) {
+		in.countChunk(c, g.chunk, err)
 		return err
 	}
-	in.counters.taken(g.chunk)
+	in.counters.addTried(g.chunk)
 	for n := range rows {
 		if err := g.refused(n + 1); err != nil {
 			return err

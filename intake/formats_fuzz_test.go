@@ -105,7 +105,7 @@ func numberText(c string) ([]byte, bool) {
 // chunks reads a body and prints what came of it, in the order of names so that the order of columns does not matter.
 func (b *bench) chunks(t *testing.T, body string, format belfry.Format) string {
 	t.Helper()
-	r, err := b.newReader(b.Who.Scope, strings.NewReader(body), Options{Format: format})
+	r, err := b.newSendBody(b.Who.Scope, strings.NewReader(body), Options{Format: format})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +128,8 @@ func (b *bench) chunks(t *testing.T, body string, format belfry.Format) string {
 	for _, o := range slices.Concat(c.data.origins, c.logs.origins) {
 		fmt.Fprintln(&out, "origin", o.row)
 	}
-	for _, o := range c.open.rows {
-		fmt.Fprintf(&out, "open %d %d %d %q\n", o.row, o.kind, o.slot, namedCells(c.layout, c.open.cells(&o)))
+	for _, o := range c.undecided.rows {
+		fmt.Fprintf(&out, "open %d %d %d %q\n", o.row, o.kind, o.slot, namedCells(c.layout, c.undecided.cells(&o)))
 	}
 	for _, e := range c.rejected.list {
 		fmt.Fprintln(&out, "rejected", e.Row, e.Column, e.Code, e.Message)

@@ -24,8 +24,8 @@ type layout struct {
 	indicators                                                               []indicatorColumn
 	details                                                                  bool // any of ip, host and the constants
 
-	notOfData, notOfLogs, notOfViews []int // places of columns that rows of a type do not have
-	loose                            []int // places of columns in which blanks alone count as empty
+	unused [viewRow + 1][]int // by kind of row, the places of columns that such rows do not have
+	loose  []int              // places of columns in which blanks alone count as empty
 }
 
 type indicatorColumn struct{ n, at int }
@@ -55,7 +55,7 @@ func readLayout(header [][]byte, lim engine.Limits, typed bool) (*layout, error)
 	l := newLayout()
 	for _, name := range names {
 		if !l.add(name, lim.Indicators) {
-			return nil, belfry.Errorf(belfry.BadHeader, "%s", noSendColumn(name, lim.Indicators))
+			return nil, belfry.Errorf(belfry.BadHeader, "%s", noSendColumn{name, lim.Indicators})
 		}
 	}
 	if l.kind < 0 && typed {
@@ -64,28 +64,14 @@ func readLayout(header [][]byte, lim engine.Limits, typed bool) (*layout, error)
 	return l, nil
 }
 
-// growing is the layout of a body of objects, which gains columns as objects name them.
-type growing struct {
-	layout     *layout // replaced, never changed
-	indicators int     // the highest number
-}
-
-func (g *growing) Add(name string) bool {
-	more := g.layout.with(name, g.indicators)
-	if more != nil {
-		g.layout = more
-	}
-	return more != nil
-}
-
-func (g *growing) Unknown(name string) string { return noSendColumn(name, g.indicators) }
-
 // with returns a layout that has one column more, and leaves l as it is: a chunk that was read with l may be at the
 // sequencer. It is nil when there is no such column.
 func (l *layout) with(name string, indicators int) *layout {
 	more := *l
 	more.names, more.indicators = slices.Clip(l.names), slices.Clip(l.indicators) // so that appending copies
-	more.notOfData, more.notOfLogs, more.notOfViews = slices.Clip(l.notOfData), slices.Clip(l.notOfLogs), slices.Clip(l.notOfViews)
+	for kind := range more.unused {
+		more.unused[kind] = slices.Clip(l.unused[kind])
+	}
 	more.loose = slices.Clip(l.loose)
 	if !more.add(name, indicators) {
 		return nil
@@ -107,10 +93,10 @@ func (l *layout) add(name string, indicators int) bool {
 		switch p {
 		case &l.kind, &l.resname, &l.class, &l.view, &l.parentview:
 		case &l.log:
-			l.notOfData = append(l.notOfData, at)
+			l.unused[dataRow] = append(l.unused[dataRow], at)
 			fallthrough
 		default:
-			l.notOfViews = append(l.notOfViews, at)
+			l.unused[viewRow] = append(l.unused[viewRow], at)
 		}
 	} else {
 		n, text, ok := belfry.ParseIndicatorColumn(name)
@@ -118,7 +104,7 @@ func (l *layout) add(name string, indicators int) bool {
 			return false
 		}
 		l.indicators = append(l.indicators, indicatorColumn{n, at})
-		l.notOfLogs, l.notOfViews = append(l.notOfLogs, at), append(l.notOfViews, at)
+		l.unused[logRow], l.unused[viewRow] = append(l.unused[logRow], at), append(l.unused[viewRow], at)
 	}
 	l.names = append(l.names, name)
 	l.columns++
@@ -155,9 +141,15 @@ func (l *layout) place(name string) *int {
 	return nil
 }
 
-// noSendColumn says what a column of a send body could have meant, where indicators go up to the number given.
-func noSendColumn(name string, indicators int) string {
-	last := belfry.IndicatorColumn(indicators)
+// noSendColumn is the error for a column that send bodies do not have, where indicators go up to the number given. It says what
+// the column could have meant. Few of many are ever shown, so the text is made when asked for.
+type noSendColumn struct {
+	name       string
+	indicators int
+}
+
+func (e noSendColumn) Error() string {
+	name, last := e.name, belfry.IndicatorColumn(e.indicators)
 	known := append(slices.Clip(sendColumns), "i1", "i2") // these two stand for all
 	if digits, ok := strings.CutPrefix(name, "i"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
 		return fmt.Sprintf("there is no column %q; indicators are i1 to %s, as limits.indicators says", belfry.Clip(name), last)

@@ -14,19 +14,19 @@ const (
 	defaultHeldRows   = 100_000
 	defaultHeldMemory = 256 << 20
 
-	// openWeight is as how many ready rows one counts that is left to the sequencer, where rows of a body are limited.
-	openWeight = 10
+	// undecidedWeight is as how many ready rows one counts that is left to the sequencer, where rows of a body are limited.
+	undecidedWeight = 10
 
-	// openCost is how many ready rows take as much time in the sequencer as one that is left to it. Such a row usually
+	// undecidedCost is how many ready rows take as much time in the sequencer as one that is left to it. Such a row usually
 	// creates something. A chunk full of them fills a round.
-	openCost = 50
+	undecidedCost = 50
 )
 
 // weight is the size of a body that is applied as a whole, see limits.rows_held.
-func (c *chunk) weight() int { return c.rows + (openWeight-1)*c.open.len() }
+func (c *chunk) weight() int { return c.rows + (undecidedWeight-1)*c.undecided.len() }
 
 // cost is the time of a chunk in the sequencer, in ready rows.
-func (c *chunk) cost() int { return c.rows + (openCost-1)*c.open.len() }
+func (c *chunk) cost() int { return c.rows + (undecidedCost-1)*c.undecided.len() }
 
 // HeldMemory counts what bodies take that are in memory as a whole. The zero value is ready for use.
 type HeldMemory struct {
@@ -131,7 +131,7 @@ func filled(l engine.Limits) engine.Limits {
 func (h *wholeBody) check(c *chunk, text int) error {
 	if c.weight() > h.limits.HeldRows {
 		return belfry.Errorf(belfry.BodyTooLarge, "a body with atomic, dryrun or Idempotency-Key may have %d rows (limits.rows_held), where one that is not about a known object counts as %d; "+
-			"this one has more after %d rows; send it in parts", h.limits.HeldRows, openWeight, c.rows)
+			"this one has more after %d rows; send it in parts", h.limits.HeldRows, undecidedWeight, c.rows)
 	}
 	need := int64(2*c.memory() + text) // slices grow by doubling
 	if need > h.limit/2 {

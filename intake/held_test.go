@@ -108,8 +108,8 @@ func TestCreatingRowsAreCut(t *testing.T) {
 	}
 	records := b.Records[before:]
 	for _, r := range records {
-		if len(r.Docs) > engine.TurnOpen || len(r.Items) > engine.TurnOpen {
-			t.Errorf("a record makes %d classes and %d items; at most %d may be decided at a time", len(r.Docs), len(r.Items), engine.TurnOpen)
+		if len(r.Docs) > engine.TurnUndecided || len(r.Items) > engine.TurnUndecided {
+			t.Errorf("a record makes %d classes and %d items; at most %d may be decided at a time", len(r.Docs), len(r.Items), engine.TurnUndecided)
 		}
 	}
 	if got := b.Tree.Tenant(1).Class("class 4999"); got == nil || !got.Def.Inferred || len(got.Def.Indicators) != 2 {
@@ -151,7 +151,7 @@ func TestCreatingRowsHaveRounds(t *testing.T) {
 		commands = append(commands, next)
 	}
 	for range 10 {
-		submit(b.Who.Customer, (&chunk{rows: chunkOpen, open: openRows{rows: make([]openRow, chunkOpen)}}).cost())
+		submit(b.Who.Customer, (&chunk{rows: chunkUndecided, undecided: undecidedRows{rows: make([]undecidedRow, chunkUndecided)}}).cost())
 	}
 	submit(other.ID, 1)
 	close(hold)

@@ -28,30 +28,30 @@ type Config struct {
 
 // Intake turns bodies, single rows and messages into transactions.
 type Intake struct {
-	engine     *engine.Sequencer
-	tree       *meta.Tree
-	config     Config
-	counters   Counters
-	shortfalls shortfalls
-	rooms      sync.Pool // of *dataRows in which bodies are read
-	opens      sync.Pool // of *openRows, the same for rows that are left open
-	singles    *singles
-	pace       pace
-	creation   pace // of items, see createRate
-	held       HeldMemory
-	values     rowValues     // used inside transactions only, one at a time
-	closing    chan struct{} // closed when the service begins to stop
+	engine        *engine.Sequencer
+	tree          *meta.Tree
+	config        Config
+	counters      Counters
+	shortfalls    shortfalls
+	dataPool      sync.Pool // of *dataRows in which bodies are read
+	undecidedPool sync.Pool // of *undecidedRows, the same for rows that are left to the sequencer
+	singles       *singles
+	pace          pace
+	creation      pace // of items, see createRate
+	held          HeldMemory
+	values        rowValues     // used inside transactions only, one at a time
+	closing       chan struct{} // closed when the service begins to stop
 }
 
 // New makes an Intake.
 func New(c Config) *Intake {
 	return &Intake{
 		engine: c.Engine, tree: c.Engine.Tree(), config: c,
-		pace:    pace{burst: time.Second},
-		singles: newSingles(),
-		closing: make(chan struct{}),
-		opens:   sync.Pool{New: func() any { return new(openRows) }},
-		rooms:   sync.Pool{New: func() any { return new(dataRows) }},
+		pace:          pace{burst: time.Second},
+		singles:       newSingles(),
+		closing:       make(chan struct{}),
+		undecidedPool: sync.Pool{New: func() any { return new(undecidedRows) }},
+		dataPool:      sync.Pool{New: func() any { return new(dataRows) }},
 	}
 }
 

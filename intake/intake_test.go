@@ -326,16 +326,16 @@ func TestAmbiguousInOrder(t *testing.T) {
 	}
 	// The same when the second object is made after the rows were read and before they are decided.
 	b.bulk(t, true, "object", "name,resname\ncpu,web02\n", Options{})
-	read, err := b.newReader(b.Who.Scope, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), Options{Format: belfry.CSV})
+	read, err := b.newSendBody(b.Who.Scope, strings.NewReader("type,object,i1,log\ndata,cpu,1,\nlog,cpu,,a line\n"), Options{Format: belfry.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := read.read(oneChunk())
-	if err != io.EOF || c.open.len() > 0 {
-		t.Fatalf("%d open rows, %v", c.open.len(), err)
+	if err != io.EOF || c.undecided.len() > 0 {
+		t.Fatalf("%d open rows, %v", c.undecided.len(), err)
 	}
 	b.send(t, "type,resname,object,class,view,i1\ndata,web02,cpu,load,web02,1\n", Options{})
-	if err := b.Do(&engine.Command{Customer: b.Who.Customer, Decide: func(t *engine.Tx) error { read.apply(decision{t, b.Intake}, c); return nil }}); err != nil {
+	if err := b.Do(&engine.Command{Customer: b.Who.Customer, Decide: func(t *engine.Tx) error { read.decide(decision{t, b.Intake}, c); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	if c.rejected.count != 2 || c.rejected.list[0].Code != belfry.AmbiguousName || c.report.Accepted != 0 {

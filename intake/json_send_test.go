@@ -296,7 +296,7 @@ func TestHeldRowsAreBounded(t *testing.T) {
 	const rows = 15_000
 	f := func(head, row string, format belfry.Format, ok bool) {
 		t.Helper()
-		r, err := b.newReader(b.Who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), Options{Format: format})
+		r, err := b.newSendBody(b.Who.Scope, strings.NewReader(head+strings.Repeat(row, rows)), Options{Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -381,17 +381,22 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestUnknownColumns(t *testing.T) {
-	g := &growing{layout: newLayout(), indicators: 5}
-	if !g.Add("i5") || !g.Add("log") || g.Add("i6") || g.Add("lag") || len(g.layout.names) != 2 {
-		t.Errorf("the columns are %v", g.layout.names)
+	b := &sendBody{layout: newLayout(), indicators: 5}
+	for _, name := range []string{"i5", "log"} {
+		if err := b.addColumn(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	for name, want := range map[string]string{
 		"i6": `there is no column "i6"; indicators are i1 to i5, as limits.indicators says`,
 		"lag": `there is no column "lag"; did you mean "log"? Known columns: type, resname, object, class, view, parentview, ` +
 			`ip, host, object_1, object_2, object_3, object_4, object_5, log, timestamp, i1, i2 and the indicators i1 to i5`,
 	} {
-		if got := g.Unknown(name); got != want {
-			t.Errorf("%s: %s", name, got)
+		if err := b.addColumn(name); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if len(b.layout.names) != 2 {
+		t.Errorf("the columns are %v", b.layout.names)
 	}
 }

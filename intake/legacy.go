@@ -37,7 +37,7 @@ func newSingles() *singles {
 
 // gathering is a chunk in the making.
 type gathering struct {
-	reader
+	sendBody
 	chunk    *chunk
 	command  *engine.Command
 	finished chan struct{}          // closed when all rows are decided
@@ -63,7 +63,7 @@ func (in *Intake) SendOne(ctx context.Context, scope belfry.Scope, row *belfry.R
 
 // sendWithin submits a single row within a scope and returns its number in the chunk.
 func (in *Intake) sendWithin(ctx context.Context, scope belfry.Scope, row *belfry.Row) (g *gathering, n int, err error) {
-	if err := in.waitForRoom(ctx, scope.Customer, 1); err != nil {
+	if err := in.admitRows(ctx, scope.Customer, 1); err != nil {
 		return nil, 0, err
 	}
 	if scope.Limited() {
@@ -72,7 +72,7 @@ func (in *Intake) sendWithin(ctx context.Context, scope belfry.Scope, row *belfr
 		g, n, err = in.gather(scope.Customer, row)
 	}
 	if err != nil {
-		in.lost(scope.Customer, 1, lostReasonOf(err))
+		in.countLost(scope.Customer, 1, lostReasonOf(err))
 	}
 	return g, n, err
 }
@@ -81,7 +81,7 @@ func (in *Intake) sendWithin(ctx context.Context, scope belfry.Scope, row *belfr
 func (in *Intake) submitLimited(scope belfry.Scope, row *belfry.Row) (*gathering, int, error) {
 	g := in.gatherWithin(scope, []*belfry.Row{row})
 	g.command = &engine.Command{Customer: scope.Customer, Views: scope.Views, Rows: 1, Decide: func(t *engine.Tx) error {
-		g.decide(decision{t, in})
+		g.decideAll(decision{t, in})
 		return nil
 	}}
 	return g, g.row, in.engine.Submit(g.command)
@@ -110,21 +110,21 @@ func (in *Intake) finishGathering(g *gathering) {
 	in.endGathering(g) // a command that failed before it was decided has not
 	for g.command.Err == nil && g.chunk.more {
 		g.command.Err = in.engine.Do(&engine.Command{Customer: g.command.Customer, Views: g.command.Views, Rows: len(g.chunk.data.nodes), Decide: func(t *engine.Tx) error {
-			g.decide(decision{t, in})
+			g.decideAll(decision{t, in})
 			return nil
 		}})
 	}
-	in.count(g.command.Customer, g.chunk, g.command.Err)
+	in.countChunk(g.command.Customer, g.chunk, g.command.Err)
 }
 
-// waitForRoom waits until there is room for rows.
-func (in *Intake) waitForRoom(ctx context.Context, c belfry.CustomerID, rows int) error {
+// admitRows waits until rows that come without a body may be submitted.
+func (in *Intake) admitRows(ctx context.Context, c belfry.CustomerID, rows int) error {
 	err := in.pace.enter(c, in.engine.Limits().Rate, in.engine.Clock())
 	if err == nil {
-		err = in.room(ctx, c, false, rows, false)
+		err = in.reserveRows(ctx, c, false, rows, false)
 	}
 	if err != nil {
-		in.lost(c, rows, lostReasonOf(err))
+		in.countLost(c, rows, lostReasonOf(err))
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func (in *Intake) newGathering(c belfry.CustomerID) *gathering {
 	g.chunk.data.expect(in.singles.size)
 	g.command = &engine.Command{Customer: c, Gathers: true, Decide: func(t *engine.Tx) error {
 		in.endGathering(g)
-		g.decide(decision{t, in})
+		g.decideAll(decision{t, in})
 		return nil
 	}}
 	return g
@@ -198,7 +198,7 @@ func (g *gathering) place(row *belfry.Row) *belfry.RowError {
 		return bad
 	}
 	if !row.NoResponse {
-		return g.readRow(g.chunk, g.fields, 1)
+		return g.addRow(g.chunk, g.fields, 1)
 	}
 	for _, v := range row.Indicators {
 		if strings.TrimSpace(v.Text) != "" {
@@ -206,10 +206,10 @@ func (g *gathering) place(row *belfry.Row) *belfry.RowError {
 		}
 	}
 	clearBlanks(g.fields, g.layout.loose)
-	if bad := g.checkDetails(g.fields); bad != nil {
+	if bad := g.layout.checkDetails(g.fields); bad != nil {
 		return bad
 	}
-	g.chunk.open.add(g.row, 1, noResponseRow, -1, g.fields)
+	g.chunk.undecided.add(g.row, 1, noResponseRow, -1, g.fields)
 	return nil
 }
 
@@ -295,8 +295,8 @@ func (l *layout) indicator(n int) int {
 	return slices.IndexFunc(l.indicators, func(c indicatorColumn) bool { return c.n == n })
 }
 
-// decide applies the collected rows and records the answer of each request.
-func (g *gathering) decide(t decision) {
+// decideAll decides the collected rows and records the answer of each request.
+func (g *gathering) decideAll(t decision) {
 	t.Turn().Split()
 	g.chunk.layout = g.layout
 	g.chunk.created = func(row int, made belfry.Created) {
@@ -310,7 +310,7 @@ func (g *gathering) decide(t decision) {
 		}
 		r.Accepted, r.Discarded = 0, 1 // what it made stays
 	}
-	t.send(g.chunk, g.layout)
+	g.sendBody.decide(t, g.chunk)
 	for _, e := range g.chunk.rejected.list {
 		g.outcomes[e.Row] = refusedOne(e, rowParameters)
 	}

@@ -12,7 +12,7 @@ import (
 
 // CreateView makes or changes a view inside a resource. The cells are those of the package view, by column.
 func (in *Intake) CreateView(ctx context.Context, who engine.Sender, cells map[string]string) (code int, answer []byte, err error) {
-	if err := in.waitForRoom(ctx, who.Customer, 1); err != nil {
+	if err := in.admitRows(ctx, who.Customer, 1); err != nil {
 		return 0, nil, err
 	}
 	pt, err := in.packageType("view")
@@ -24,11 +24,11 @@ func (in *Intake) CreateView(ctx context.Context, who engine.Sender, cells map[s
 		c.rejected.add(1, 1, bad)
 	}
 	cmd := &engine.Command{Customer: who.Customer, Views: who.Views, Rows: 1, Decide: func(t *engine.Tx) error {
-		b.apply(decision{t, in}, c)
+		b.decide(decision{t, in}, c)
 		return nil
 	}}
 	err = in.engine.Do(cmd)
-	in.count(who.Customer, c, err)
+	in.countChunk(who.Customer, c, err)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -63,6 +63,6 @@ func (b *packageBody) single(c *chunk, cells map[string]string) *belfry.RowError
 	if bad := b.check(fields); bad != nil {
 		return bad
 	}
-	c.open.add(1, 1, viewRow, -1, fields)
+	c.undecided.add(1, 1, viewRow, -1, fields)
 	return nil
 }

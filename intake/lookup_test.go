@@ -20,7 +20,7 @@ func BenchmarkLookup(b *testing.B) {
 			for i := range rows {
 				rows[i] = [][]byte{nil, []byte("res0000"), fmt.Appendf(nil, "obj%07d", i)}
 			}
-			r := &reader{layout: l, tree: x.Tree, who: x.Who.Scope}
+			r := &sendBody{layout: l, tree: x.Tree, who: x.Who.Scope}
 			for i := 0; b.Loop(); i++ {
 				if _, _, sure := r.find(&chunk{}, rows[i%len(rows)]); !sure {
 					b.Fatal("not found")

@@ -54,7 +54,7 @@ func (p *pace) reserve(c belfry.CustomerID, rows, perSecond int, now time.Time) 
 	if owes := -l.TokensAt(now); owes > 0 {
 		return max(1, time.Duration(owes/float64(perSecond)*float64(time.Second)))
 	}
-	book(l, rows, now)
+	charge(l, rows, now)
 	return 0
 }
 
@@ -63,13 +63,13 @@ func (p *pace) refund(c belfry.CustomerID, rows int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if l := p.rows[c]; l != nil {
-		book(l, -rows, time.Now())
+		charge(l, -rows, time.Now())
 	}
 }
 
-// book takes rows from a limiter, however many: the rows of a body are booked whole and become a debt. A limiter reserves no
+// charge takes rows from a limiter, however many: the rows of a body are charged whole and become a debt. A limiter reserves no
 // more than its burst at once, so that is raised until the next reserve.
-func book(l *rate.Limiter, rows int, now time.Time) {
+func charge(l *rate.Limiter, rows int, now time.Time) {
 	if rows > l.Burst() {
 		l.SetBurstAt(now, rows)
 	}

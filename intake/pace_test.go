@@ -58,15 +58,15 @@ func TestPace(t *testing.T) {
 func TestPacedAtTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Engine: engine.New(engine.Config{Limits: func() engine.Limits { return engine.Limits{Rate: 10} }, Now: time.Now})})
-		if err := s.paced(t.Context(), 1, 1000, true); err != nil {
+		if err := s.chargeRate(t.Context(), 1, 1000, true); err != nil {
 			t.Fatal(err)
 		}
 		time.AfterFunc(time.Second, s.Closing)
 		var err error
-		if got := took(func() { err = s.paced(t.Context(), 1, 1000, true) }); got != time.Second || !errors.Is(err, engine.ErrStopping) {
+		if got := took(func() { err = s.chargeRate(t.Context(), 1, 1000, true) }); got != time.Second || !errors.Is(err, engine.ErrStopping) {
 			t.Errorf("after %s: %v", got, err)
 		}
-		if err := s.paced(t.Context(), 2, 1, true); err != nil {
+		if err := s.chargeRate(t.Context(), 2, 1, true); err != nil {
 			t.Errorf("one that does not wait: %v", err)
 		}
 	})

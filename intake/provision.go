@@ -12,15 +12,6 @@ import (
 	"belfry/meta"
 )
 
-// Provision takes a CSV body of what one package makes and creates or changes it.
-func (in *Intake) Provision(ctx context.Context, who engine.Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
-	pt, err := in.packageType(packageType)
-	if err != nil {
-		return 0, nil, err
-	}
-	return in.bulk(ctx, who, o, func() (body, error) { return in.newPackageBody(ctx, pt, who, r) })
-}
-
 // packageType finds a package.
 func (in *Intake) packageType(name string) (*catalog.PackageType, error) {
 	if pt := in.tree.Catalog().Package(name); pt != nil {
@@ -36,7 +27,7 @@ func (in *Intake) packageType(name string) (*catalog.PackageType, error) {
 
 // packageBody turns the rows of a provisioning body into chunks. Every row is for the sequencer to decide.
 type packageBody struct {
-	csvBody
+	rowReader
 	pt      *catalog.PackageType
 	who     engine.Sender
 	columns []*catalog.Question // by place in the row
@@ -46,9 +37,9 @@ type packageBody struct {
 	mustPlace                  bool // a new view needs a position, unless its parent arranges its icons
 }
 
-func (in *Intake) newPackageBody(ctx context.Context, pt *catalog.PackageType, who engine.Sender, r io.Reader) (*packageBody, error) {
+func (in *Intake) newPackageBody(ctx context.Context, who engine.Sender, r io.Reader, pt *catalog.PackageType) (*packageBody, error) {
 	lim := in.engine.Limits()
-	b := &packageBody{csvBody: newCSVBody(r, lim), pt: pt, who: who}
+	b := &packageBody{rowReader: newCSVReader(r, lim), pt: pt, who: who}
 	if in.config.Inspect != nil && listens(pt) {
 		b.inspect = in.newInspections(ctx, who)
 	}
@@ -87,23 +78,25 @@ func (b *packageBody) setHeader(header [][]byte, maxColumns int) error {
 
 func (b *packageBody) read(p portion) (*chunk, error) {
 	c := &chunk{}
-	return c, b.csvBody.read(c, p, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
-		if bad := b.check(fields); bad != nil {
-			return bad
-		}
-		if b.inspect != nil {
-			b.inspect.inspectRow(b, fields)
-		}
-		c.open.add(b.row, line, viewRow, -1, fields)
-		return nil
-	})
+	return c, b.fill(c, p, b)
+}
+
+func (b *packageBody) addRow(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	if bad := b.check(fields); bad != nil {
+		return bad
+	}
+	if b.inspect != nil {
+		b.inspect.inspectRow(b, fields)
+	}
+	c.undecided.add(b.row, line, viewRow, -1, fields)
+	return nil
 }
 
 // check reports whether the cells of a row are answers to the questions, whatever there is already.
 func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	for i, q := range b.columns {
 		v := string(cell(fields, i))
-		if q.Secret && v == audit.Hidden || i == b.name { // apply checks the name, with a code of its own
+		if q.Secret && v == audit.Hidden || i == b.name { // decide checks the name, with a code of its own
 			continue
 		}
 		if i != b.view && i != b.resname && !q.Secret && blank([]byte(v)) { // names and secrets are kept as they are
@@ -119,8 +112,8 @@ func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	return nil
 }
 
-func (b *packageBody) apply(t decision, c *chunk) {
-	decide := map[catalog.PackageKind]func(*provisioning, string) *belfry.RowError{
+func (b *packageBody) decide(t decision, c *chunk) {
+	decideRow := map[catalog.PackageKind]func(*provisioning, string) *belfry.RowError{
 		catalog.ResourcePackage: (*provisioning).resource,
 		catalog.ViewPackage:     (*provisioning).viewRow,
 		catalog.ObjectPackage:   (*provisioning).objectRow,
@@ -128,8 +121,8 @@ func (b *packageBody) apply(t decision, c *chunk) {
 	}[b.pt.Kind]
 	t.By = b.who.Actor()
 	p := &provisioning{decision: t, b: b, report: &c.report}
-	t.Turn().Expect(c.open.left(), len(b.pt.Parts))
-	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
+	t.Turn().Expect(c.undecided.left(), len(b.pt.Parts))
+	t.decideEach(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		if !t.Turn().NextRow() {
 			return nil, false
 		}
@@ -138,15 +131,15 @@ func (b *packageBody) apply(t decision, c *chunk) {
 		if bad := engine.CheckName("name", name); bad != nil {
 			return bad, true
 		}
-		return decide(p, name), true
+		return decideRow(p, name), true
 	})
-	c.more = c.open.undecided()
+	c.more = c.undecided.left() > 0
 }
 
-// someOpen decides the open rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
-func (t decision) someOpen(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
+// decideEach decides the undecided rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
+func (t decision) decideEach(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	var late rejections
-	c.open.decideSome(&late, func(_ *openRow, fields [][]byte) (*belfry.RowError, bool) {
+	c.undecided.decideEach(&late, func(_ *undecidedRow, fields [][]byte) (*belfry.RowError, bool) {
 		bad, finished := decide(fields)
 		if finished && bad == nil {
 			c.report.Accepted++

@@ -19,10 +19,10 @@ func (in *Intake) Receive(ctx context.Context, c belfry.CustomerID, resource bel
 		return 0, nil
 	}
 	if err = in.engine.WaitForRoom(ctx, c, rows+receiveSpares); err == nil {
-		err = in.paced(ctx, c, rows, wait)
+		err = in.chargeRate(ctx, c, rows, wait)
 	}
 	if err != nil {
-		in.lost(c, rows, lostReasonOf(err))
+		in.countLost(c, rows, lostReasonOf(err))
 		return 0, err
 	}
 	err = in.engine.Do(&engine.Command{Customer: c, Rows: rows, Decide: func(t *engine.Tx) error {
@@ -42,7 +42,7 @@ func (in *Intake) Receive(ctx context.Context, c belfry.CustomerID, resource bel
 		return nil
 	}})
 	if err != nil {
-		in.lost(c, rows, decidedReason(err))
+		in.countLost(c, rows, lostReasonOfCommand(err))
 		return 0, err
 	}
 	in.counters.Received.Add(int64(rows))

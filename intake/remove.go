@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -12,29 +11,18 @@ import (
 	"belfry/meta"
 )
 
-// Remove takes a CSV body that names what a package has made, and takes that away. What was recorded about it stays.
-func (in *Intake) Remove(ctx context.Context, who engine.Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
-	pt, err := in.packageType(packageType)
-	if err != nil {
-		return 0, nil, err
-	}
-	o.alone = true // see engine.Tx.Remove
-	return in.bulk(ctx, who, o, func() (body, error) { return in.newRemovalBody(pt, who, o, r) })
-}
-
 // removalBody turns the rows of a removal body into chunks. Every row is for the sequencer to decide.
 type removalBody struct {
-	csvBody
-	pt  *catalog.PackageType
+	rowReader
 	who engine.Sender
 	o   Options
 
 	name, view, resname int
 }
 
-func (in *Intake) newRemovalBody(pt *catalog.PackageType, who engine.Sender, o Options, r io.Reader) (*removalBody, error) {
+func (in *Intake) newRemovalBody(who engine.Sender, r io.Reader, o Options) (*removalBody, error) {
 	lim := in.engine.Limits()
-	b := &removalBody{csvBody: newCSVBody(r, lim), pt: pt, who: who, o: o, name: -1, view: -1, resname: -1}
+	b := &removalBody{rowReader: newCSVReader(r, lim), who: who, o: o, name: -1, view: -1, resname: -1}
 	header, err := b.header("name,view")
 	if err != nil {
 		return nil, err
@@ -44,7 +32,7 @@ func (in *Intake) newRemovalBody(pt *catalog.PackageType, who engine.Sender, o O
 		return nil, err
 	}
 	places, known := map[string]*int{"name": &b.name, "view": &b.view}, []string{"name", "view"}
-	if pt.Kind == catalog.ObjectPackage || pt.Kind == catalog.ViewPackage {
+	if o.pt.Kind == catalog.ObjectPackage || o.pt.Kind == catalog.ViewPackage {
 		places["resname"], known = &b.resname, append(known, "resname")
 	}
 	for i, name := range names {
@@ -62,26 +50,28 @@ func (in *Intake) newRemovalBody(pt *catalog.PackageType, who engine.Sender, o O
 
 func (b *removalBody) read(p portion) (*chunk, error) {
 	c := &chunk{}
-	return c, b.csvBody.read(c, p, func(c *chunk, fields [][]byte, line int) *belfry.RowError {
-		c.open.add(b.row, line, viewRow, -1, fields)
-		return nil
-	})
+	return c, b.fill(c, p, b)
 }
 
-// apply decides the rows of a chunk. When that removes much, rows are left for another turn.
-func (b *removalBody) apply(t decision, c *chunk) {
+func (b *removalBody) addRow(c *chunk, fields [][]byte, line int) *belfry.RowError {
+	c.undecided.add(b.row, line, viewRow, -1, fields)
+	return nil
+}
+
+// decide decides the rows of a chunk. When that removes much, rows are left for another turn.
+func (b *removalBody) decide(t decision, c *chunk) {
 	t.By = b.who.Actor()
 	turn := newRemovals(t, b.o)
-	t.someOpen(c, func(fields [][]byte) (*belfry.RowError, bool) {
+	t.decideEach(c, func(fields [][]byte) (*belfry.RowError, bool) {
 		r := removal{
-			removals: turn, pt: b.pt, recursive: b.o.Recursive,
+			removals: turn, pt: b.o.pt, recursive: b.o.Recursive,
 			name: string(cell(fields, b.name)), view: string(cell(fields, b.view)), resname: string(cell(fields, b.resname)),
 		}
 		n, finished, bad := r.row()
 		c.report.Removed += n
 		return bad, finished
 	})
-	c.more = c.open.undecided()
+	c.more = c.undecided.left() > 0
 }
 
 // removal decides one row. It finds all that is meant before it removes anything.

@@ -7,7 +7,7 @@ import (
 
 // Nobody else's rows are decided while the sequencer has a removal. So a removal of many items is done in turns, and what
 // stands inside goes before what it stands in. One that is atomic, or repeatable under an Idempotency-Key, is one record
-// and therefore one turn, so it is limited. So is a trial, but it can count more than it follows: it does not look into
+// and therefore one turn, so it is limited. So is a dry run, but it can count more than it follows: it does not look into
 // large views to see what would go with them.
 const (
 	removeTurn   = 1000
@@ -21,11 +21,11 @@ type removals struct {
 	left   int  // how many more may go in this turn
 	looked int  // at how many items
 	whole  bool // there is no other turn
-	trial  bool
+	dryRun bool
 }
 
 func newRemovals(t decision, o Options) *removals {
-	r := &removals{decision: t, left: removeTurn, whole: o.Atomic || o.Repeat.Key != "", trial: o.DryRun}
+	r := &removals{decision: t, left: removeTurn, whole: o.Atomic || o.Repeat.Key != "", dryRun: o.DryRun}
 	if r.oneTurn() {
 		r.left = removeWhole
 	}
@@ -33,7 +33,7 @@ func newRemovals(t decision, o Options) *removals {
 }
 
 // oneTurn reports that everything must be done in this turn.
-func (r *removals) oneTurn() bool { return r.whole || r.trial }
+func (r *removals) oneTurn() bool { return r.whole || r.dryRun }
 
 // tooManyAtOnce is for what one turn cannot do.
 func tooManyAtOnce() *belfry.RowError {
@@ -43,7 +43,7 @@ func tooManyAtOnce() *belfry.RowError {
 
 // removeAll removes items with their content, up to the limit of this turn.
 func (r *removals) removeAll(list []*meta.Node) (finished bool, bad *belfry.RowError) {
-	if r.trial {
+	if r.dryRun {
 		r.try(list)
 		return true, nil
 	}

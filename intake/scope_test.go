@@ -33,28 +33,28 @@ func (b *bench) enclose(t *testing.T) engine.Sender {
 func TestLimitedSend(t *testing.T) {
 	b := newBench(t)
 	who := b.enclose(t)
-	read, err := b.newReader(who.Scope, strings.NewReader("type,resname,object,i1,log\ndata,web01,cpu,2,\nlog,web01,cpu,,a line\ndata,web02,net,2,\ndata,,net,3,\n"), Options{Format: belfry.CSV})
+	read, err := b.newSendBody(who.Scope, strings.NewReader("type,resname,object,i1,log\ndata,web01,cpu,2,\nlog,web01,cpu,,a line\ndata,web02,net,2,\ndata,,net,3,\n"), Options{Format: belfry.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := read.read(oneChunk())
-	if err != io.EOF || c.open.len() > 0 {
-		t.Fatalf("%d open rows, %v", c.open.len(), err)
+	if err != io.EOF || c.undecided.len() > 0 {
+		t.Fatalf("%d open rows, %v", c.undecided.len(), err)
 	}
 	b.bulk(t, false, "custom", "name,view\nweb01,Far\n", Options{})
-	if err := b.Do(&engine.Command{Customer: who.Customer, Views: who.Views, Decide: func(t *engine.Tx) error { read.apply(decision{t, b.Intake}, c); return nil }}); err != nil {
+	if err := b.Do(&engine.Command{Customer: who.Customer, Views: who.Views, Decide: func(t *engine.Tx) error { read.decide(decision{t, b.Intake}, c); return nil }}); err != nil {
 		t.Fatal(err)
 	}
 	if c.rejected.count != 2 || c.rejected.list[0].Code != belfry.UnknownObject || c.report.Accepted != 2 {
 		t.Errorf("%+v rejected, %d accepted", c.rejected.list, c.report.Accepted)
 	}
 	// What is outside is not found in the first place, with a resource or without.
-	read, err = b.newReader(who.Scope, strings.NewReader("type,resname,object,i1\ndata,db01,cpu,2\ndata,,disk,2\n"), Options{Format: belfry.CSV})
+	read, err = b.newSendBody(who.Scope, strings.NewReader("type,resname,object,i1\ndata,db01,cpu,2\ndata,,disk,2\n"), Options{Format: belfry.CSV})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = read.read(oneChunk()); err != io.EOF || c.open.len() != 2 {
-		t.Errorf("%d open rows, %v", c.open.len(), err)
+	if c, err = read.read(oneChunk()); err != io.EOF || c.undecided.len() != 2 {
+		t.Errorf("%d open rows, %v", c.undecided.len(), err)
 	}
 }
 

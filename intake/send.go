@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"belfry"
 	"belfry/catalog"
@@ -21,112 +20,128 @@ type Options struct {
 	// Repeat makes the request safe to repeat; zero when the client sent no Idempotency-Key.
 	Repeat engine.Repeat
 
-	alone bool // each chunk must have its round to itself
+	pt      *catalog.PackageType // of a body of Provision or Remove
+	removes bool                 // the rows name what to remove
 }
 
 // Send takes a body of data, log and createview rows, or of rows of a collection, and answers with the report of what became of each.
+// A body whose effects must be one record is read to its end first; of others the error says what became of the first rows.
 func (in *Intake) Send(ctx context.Context, who engine.Sender, r io.Reader, o Options) (code int, answer []byte, err error) {
-	return in.bulk(ctx, who, o, func() (body, error) {
-		if c := o.Collection; c != nil && c.Name != belfry.ObjectData && c.Name != belfry.ObjectLog {
-			return in.newCollectionBody(c, who.Scope, r, o.Format)
-		}
-		return in.newReader(who.Scope, r, o)
-	})
-}
-
-// bulk answers a request whose body is rows, whatever they are about.
-func (in *Intake) bulk(ctx context.Context, who engine.Sender, o Options, open func() (body, error)) (code int, answer []byte, err error) {
 	if o.DryRun {
 		o.Repeat = engine.Repeat{} // it changes nothing, so the key stays free for the request itself
 	}
-	unread := !o.DryRun
-	defer func() {
-		if unread {
-			in.TurnedAway(who.Customer, err)
-		}
-	}()
-	if err := in.pace.enter(who.Customer, in.engine.Limits().Rate, in.engine.Clock()); err != nil {
-		return 0, nil, err
+	stored, err := in.begin(ctx, who, o)
+	if err != nil {
+		return 0, nil, in.refuse(who, o, err)
 	}
-	run := func() (int, []byte, error) {
-		b, err := open()
-		if err != nil {
-			return 0, nil, err
-		}
-		unread = false
-		if o.DryRun || o.Atomic || o.Repeat.Key != "" {
-			code, answer, err := in.applyWhole(ctx, who, b, o)
-			return code, answer, Stopped(ctx, err)
-		}
-		report := &belfry.Report{}
-		code, answer, err := in.applyStream(ctx, who, b, o, report)
-		_, removes := b.(*removalBody)
-		return code, answer, partly(ctx, Stopped(ctx, err), report, removes)
+	if stored != nil {
+		return stored.Status, stored.Body, nil
 	}
-	if o.Repeat.Key != "" {
-		reply, err := in.engine.Once(ctx, who, o.Repeat, func() (engine.Reply, error) {
-			code, answer, err := run()
-			return engine.Reply{Status: code, Body: answer}, err
-		})
-		return reply.Status, reply.Body, Stopped(ctx, err)
+	defer in.engine.EndOnce(who, o.Repeat)
+	b, err := in.open(ctx, who, r, o)
+	if err != nil {
+		return 0, nil, in.refuse(who, o, err)
 	}
-	return run()
+	if o.DryRun || o.Atomic || o.Repeat.Key != "" {
+		code, answer, err = in.applyWhole(ctx, who, b, o)
+		return code, answer, Stopped(ctx, err)
+	}
+	report := &belfry.Report{}
+	if err := in.stream(ctx, who, b, o, report); err != nil {
+		return 0, nil, withPart(ctx, Stopped(ctx, err), report, o.removes)
+	}
+	code, answer = report.Answer()
+	return code, answer, nil
 }
 
-// applyStream applies a body chunk by chunk, reading the next while the sequencer has the one before. If the body could not be applied
+// Provision is Send for a CSV body of what one package makes: it creates or changes that.
+func (in *Intake) Provision(ctx context.Context, who engine.Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
+	if o.pt, err = in.packageType(packageType); err != nil {
+		return 0, nil, err
+	}
+	return in.Send(ctx, who, r, o)
+}
+
+// Remove is Send for a CSV body that names what a package has made: it takes that away. What was recorded about it stays.
+func (in *Intake) Remove(ctx context.Context, who engine.Sender, packageType string, r io.Reader, o Options) (code int, answer []byte, err error) {
+	if o.pt, err = in.packageType(packageType); err != nil {
+		return 0, nil, err
+	}
+	o.removes = true
+	return in.Send(ctx, who, r, o)
+}
+
+// begin refuses a request whose customer is above its rate, and returns the reply to one that was answered before.
+func (in *Intake) begin(ctx context.Context, who engine.Sender, o Options) (stored *engine.Reply, err error) {
+	if err := in.pace.enter(who.Customer, in.engine.Limits().Rate, in.engine.Clock()); err != nil {
+		return nil, err
+	}
+	stored, err = in.engine.BeginOnce(ctx, who, o.Repeat)
+	return stored, Stopped(ctx, err)
+}
+
+// refuse counts a request that is refused before any of its rows is read, unless it is a dry run, and returns the error.
+func (in *Intake) refuse(who engine.Sender, o Options, err error) error {
+	if !o.DryRun {
+		in.CountRefused(who.Customer, err)
+	}
+	return err
+}
+
+// open opens a body and reads its header.
+func (in *Intake) open(ctx context.Context, who engine.Sender, r io.Reader, o Options) (body, error) {
+	switch c := o.Collection; {
+	case o.removes:
+		return in.newRemovalBody(who, r, o)
+	case o.pt != nil:
+		return in.newPackageBody(ctx, who, r, o.pt)
+	case c != nil && c.Name != belfry.ObjectData && c.Name != belfry.ObjectLog:
+		return in.newCollectionBody(c, who.Scope, r, o.Format)
+	}
+	return in.newSendBody(who.Scope, r, o)
+}
+
+// stream applies a body chunk by chunk, reading the next while the sequencer has the one before. If the body could not be applied
 // to its end, the report has what became of its first rows.
-func (in *Intake) applyStream(ctx context.Context, who engine.Sender, b body, o Options, report *belfry.Report) (int, []byte, error) {
-	last := pending{}
+func (in *Intake) stream(ctx context.Context, who engine.Sender, b body, o Options, report *belfry.Report) error {
+	last := submission{}
 	part := oneChunk()
 	part.bytes = filled(in.engine.Limits()).ChunkBytes
-	_, removes := b.(*removalBody)
-	for {
-		c, readErr := b.read(part)
-		ended := errors.Is(readErr, io.EOF)
-		if readErr != nil && !ended {
-			_ = last.finish(ctx, in, report) // nothing acknowledges it, but it counts
-			in.lost(who.Customer, c.rows, lostReasonOf(readErr))
-			return 0, nil, readErr
+	for ended := false; !ended; {
+		c, err := b.read(part)
+		if ended = errors.Is(err, io.EOF); ended {
+			err = nil
 		}
-		next := pending{who: who, chunk: c, removes: removes}
-		err := who.Pause(ctx, func(ctx context.Context) error {
-			if err := in.room(ctx, who.Customer, removes, c.rows, last.command != nil); err != nil {
-				return err
-			}
-			return next.reserveItems(ctx, in)
-		})
+		next := submission{who: who, chunk: c, removes: o.removes}
+		if err == nil {
+			err = next.reserve(ctx, in, last.command != nil)
+		}
 		if err != nil {
-			_ = last.finish(ctx, in, report)
-			in.lost(who.Customer, c.rows, lostReasonOf(err))
-			return 0, nil, err
+			_ = last.wait(ctx, in, report) // nothing acknowledges it, but it counts
+			in.countLost(who.Customer, c.rows, lostReasonOf(err))
+			return err
 		}
-		if err := last.finish(ctx, in, report); err != nil {
-			in.lost(who.Customer, c.rows, unfinished(ctx, err))
-			return 0, nil, err
+		if err := last.wait(ctx, in, report); err != nil {
+			in.countLost(who.Customer, c.rows, lostReasonOfBody(ctx, err))
+			return err
 		}
 		if err := mostlyWrong(report); err != nil && !ended {
-			in.lost(who.Customer, c.rows, lostBroken)
-			return 0, nil, err
+			in.countLost(who.Customer, c.rows, lostBroken)
+			return err
 		}
-		last = next
-		last.command = &engine.Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: o.alone, Decide: func(t *engine.Tx) error {
+		next.command = &engine.Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: o.removes, Decide: func(t *engine.Tx) error {
 			t.By = who.Actor()
 			t.Turn().Split()
-			b.apply(decision{t, in}, c)
+			b.decide(decision{t, in}, c)
 			return nil
 		}}
-		if err := in.engine.Submit(last.command); err != nil {
-			in.lost(who.Customer, c.rows, lostStorage)
-			return 0, nil, err
+		if err := in.engine.Submit(next.command); err != nil {
+			in.countLost(who.Customer, c.rows, lostStorage)
+			return err
 		}
-		if ended {
-			if err := last.finish(ctx, in, report); err != nil {
-				return 0, nil, err
-			}
-			code, answer := report.Answer()
-			return code, answer, nil
-		}
+		last = next
 	}
+	return last.wait(ctx, in, report)
 }
 
 // mostRejected is the number of rejected rows after which the rest of a body is not read, if few were accepted. A small
@@ -143,185 +158,4 @@ func mostlyWrong(r *belfry.Report) error {
 		first = ": " + r.Errors[0].Message
 	}
 	return belfry.Errorf(belfry.BodyTooLarge, "of the first %d rows of the body %d were accepted and %d rejected%s; the rest was not read; correct it and send it again", r.Rows, r.Accepted, r.Rejected, first)
-}
-
-// room waits until there is room for rows and counts them against the customer's rate. Above the rate, a body under way
-// waits and everything else is refused.
-func (in *Intake) room(ctx context.Context, c belfry.CustomerID, removes bool, rows int, underWay bool) error {
-	stored := rows
-	if removes {
-		stored = 0
-	}
-	if err := mustEnd(ctx); err != nil {
-		return err
-	}
-	if underWay && ctx.Err() != nil { // what was read before is stored; the client has gone
-		return context.Cause(ctx)
-	}
-	if err := in.engine.WaitForRoom(ctx, c, stored); err != nil {
-		return err
-	}
-	return in.paced(ctx, c, rows, underWay)
-}
-
-// paced counts rows against the customer's rate.
-func (in *Intake) paced(ctx context.Context, c belfry.CustomerID, rows int, underWay bool) error {
-	for {
-		rate := in.engine.Limits().Rate
-		wait := in.pace.reserve(c, rows, rate, in.engine.Clock())
-		if wait <= 0 || !underWay {
-			return tooFast(rate, wait)
-		}
-		in.Waited(c, wait)
-		select {
-		case <-time.After(wait):
-		case <-in.closing:
-			return engine.ErrStopping
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// pending is a chunk that was submitted to the sequencer.
-type pending struct {
-	who      engine.Sender
-	chunk    *chunk
-	command  *engine.Command
-	removes  bool
-	reserved int // items that the turn may create, see reserveItems
-	made     int // items that the turns before it have
-	settled  outcome
-	first    outcome // of the rows up to the first that was left for another turn, see chunk.dealt
-}
-
-// reserveItems waits until a turn may create what its rows need.
-func (p *pending) reserveItems(ctx context.Context, in *Intake) (err error) {
-	if !p.removes {
-		p.reserved, err = in.reserveItems(ctx, p.who.Customer, min(p.chunk.open.left(), engine.TurnOpen))
-	}
-	return err
-}
-
-// decided settles what was reserved for the turn.
-func (p *pending) decided(in *Intake) {
-	made := p.chunk.report.Created.Sum()
-	in.created(p.who.Customer, p.reserved, made-p.made)
-	p.reserved, p.made = 0, made
-	if p.command.Err == nil {
-		p.settled, p.first = p.chunk.outcome(), p.chunk.dealt()
-	}
-}
-
-// finish waits for the chunk to be decided and adds it to the report.
-func (p *pending) finish(ctx context.Context, in *Intake, r *belfry.Report) error {
-	if p.command == nil {
-		return nil
-	}
-	<-p.command.Done
-	p.decided(in)
-	for p.command.Err == nil && p.chunk.more {
-		p.command.Err = p.who.Pause(ctx, func(ctx context.Context) error {
-			if err := mustEnd(ctx); err != nil {
-				return err
-			}
-			if err := in.engine.WaitForRoom(ctx, p.who.Customer, engine.TurnEvents); err != nil {
-				return err
-			}
-			return p.reserveItems(ctx, in)
-		})
-		if p.command.Err == nil {
-			p.command.Err = in.engine.Do(p.command.Again())
-			p.decided(in)
-		}
-	}
-	room := p.chunk.open.reuse()
-	in.opens.Put(&room)
-	if p.command.Err != nil {
-		in.cut(p.who.Customer, p.chunk.rows, p.settled, unfinished(ctx, p.command.Err))
-		p.first.addTo(r)
-		return p.command.Err
-	}
-	in.counters.book(p.chunk.rows, p.settled)
-	p.chunk.addTo(r)
-	return nil
-}
-
-// unfinished says why a body was not applied to its end.
-func unfinished(ctx context.Context, err error) lostReason {
-	if ctx.Err() == nil && belfry.CodeOf(err) == belfry.Internal {
-		return lostStorage
-	}
-	return lostReasonOf(err)
-}
-
-// addTo sums a decided chunk into the report of its request.
-func (c *chunk) addTo(r *belfry.Report) {
-	r.Rows += c.rows
-	r.AddDone(&c.report)
-	for _, e := range c.rejected.list {
-		r.Reject(e)
-	}
-	r.Rejected += c.rejected.count - len(c.rejected.list)
-	r.Truncated = r.Truncated || r.Rejected > len(r.Errors)
-}
-
-// applyWhole reads a body to its end and applies all of it in one record, or nothing.
-func (in *Intake) applyWhole(ctx context.Context, who engine.Sender, b body, o Options) (code int, answer []byte, err error) {
-	held := in.newWholeBody(who.Customer)
-	defer held.Release()
-	c, err := readWhole(b, func(c *chunk, text int) error {
-		if err := mustEnd(ctx); err != nil {
-			return err
-		}
-		return held.check(c, text)
-	})
-	if err != nil {
-		in.lost(who.Customer, c.rows, lostReasonOf(err))
-		return 0, nil, err
-	}
-	_, removes := b.(*removalBody)
-	reserved := 0
-	err = who.Pause(ctx, func(ctx context.Context) error {
-		err := in.room(ctx, who.Customer, removes, c.rows, false)
-		if err == nil && !removes && !o.DryRun {
-			reserved, err = in.reserveItems(ctx, who.Customer, c.open.left())
-		}
-		return err
-	})
-	if err != nil {
-		in.created(who.Customer, reserved, 0)
-		in.lost(who.Customer, c.rows, lostReasonOf(err))
-		return 0, nil, err
-	}
-	alone := o.alone || o.DryRun || o.Atomic || in.mayOverrun(who.Customer, c)
-	cmd := &engine.Command{Customer: who.Customer, Views: who.Views, Rows: c.cost(), Alone: alone, Decide: func(t *engine.Tx) error {
-		if alone {
-			t.Turn().LimitEvents(engine.WholeEvents)
-		}
-		t.By = who.Actor()
-		if b.apply(decision{t, in}, c); c.more {
-			return tooMuch()
-		}
-		report := &belfry.Report{}
-		c.addTo(report)
-		if o.Atomic && report.Rejected > 0 {
-			code, answer = report.Refused()
-			return engine.ErrTakenBack
-		}
-		code, answer = report.Answer()
-		if o.DryRun {
-			return engine.ErrTakenBack
-		}
-		t.Reply(who, o.Repeat, engine.Reply{Status: code, Body: answer})
-		return nil
-	}}
-	err = in.engine.Do(cmd)
-	in.created(who.Customer, reserved, c.report.Created.Sum())
-	if errors.Is(err, engine.ErrTakenBack) {
-		in.counters.taken(c)
-		return code, answer, in.engine.Remember(who, o.Repeat, engine.Reply{Status: code, Body: answer})
-	}
-	in.count(who.Customer, c, err)
-	return code, answer, err
 }

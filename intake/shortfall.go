@@ -75,8 +75,8 @@ func (in *Intake) Waited(c belfry.CustomerID, d time.Duration) {
 	in.shortfalls.add(c, shortfall{waits: 1, waited: d})
 }
 
-// TurnedAway counts a request of rows that was refused before any of them was read, if the reason is one that passes.
-func (in *Intake) TurnedAway(c belfry.CustomerID, err error) {
+// CountRefused counts a request of rows that was refused before any of them was read, if the reason is one that passes.
+func (in *Intake) CountRefused(c belfry.CustomerID, err error) {
 	for i, reason := range awayReasons {
 		if err != nil && belfry.CodeOf(err) == reason.code {
 			var f shortfall

@@ -50,10 +50,10 @@ func TestShortfallEvents(t *testing.T) {
 	f("internal 6 rows were not stored, none of which was acknowledged: 4 as too much was waiting already (overloaded), 2 as the customer has sent more than it may (row_rate)")
 	f()
 	// Of a request that is refused before its rows are read, nobody knows how many it has.
-	b.TurnedAway(b.Who.Customer, belfry.Errorf(belfry.Overloaded, "no place"))
-	b.TurnedAway(b.Who.Customer, belfry.Errorf(belfry.StorageUnavailable, "full"))
-	b.TurnedAway(b.Who.Customer, belfry.Errorf(belfry.BadHeader, "wrong")) // which is the sender's own matter
-	b.TurnedAway(b.Who.Customer, nil)
+	b.CountRefused(b.Who.Customer, belfry.Errorf(belfry.Overloaded, "no place"))
+	b.CountRefused(b.Who.Customer, belfry.Errorf(belfry.StorageUnavailable, "full"))
+	b.CountRefused(b.Who.Customer, belfry.Errorf(belfry.BadHeader, "wrong")) // which is the sender's own matter
+	b.CountRefused(b.Who.Customer, nil)
 	limits := b.Config.Limits
 	b.Config.Limits = func() engine.Limits {
 		l := limits()

@@ -37,8 +37,8 @@ func (s *sources) moveOut() sources {
 	return out
 }
 
-// cut returns what the first rows say, and leaves the rest.
-func (s *sources) cut(rows int) sources {
+// takeFirst returns what the first rows say, and leaves the rest.
+func (s *sources) takeFirst(rows int) sources {
 	half := func(list *[]string) []string {
 		n := min(rows, len(*list))
 		first := (*list)[:n:n]

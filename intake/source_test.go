@@ -82,7 +82,7 @@ func TestSourcesInTurns(t *testing.T) {
 	b.provision(t, "r")
 	body, want := strings.Builder{}, []string(nil)
 	body.WriteString("type,resname,object,class,view,host,i1\n")
-	for i := range 3 * engine.TurnOpen {
+	for i := range 3 * engine.TurnUndecided {
 		host := ""
 		if i%3 > 0 {
 			host = "h" + string(rune('0'+i%10))

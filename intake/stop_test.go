@@ -16,7 +16,7 @@ import (
 func TestStopInTheMiddle(t *testing.T) {
 	const known = "type,resname,object,i1\n"
 	old := known + strings.Repeat("data,r,o,1\nwrong,r,o,1\n", 2*chunkRows)
-	fresh := newObjects("n", 4*engine.TurnOpen)
+	fresh := newObjects("n", 4*engine.TurnUndecided)
 	const stopping = "the server is stopping; send again in a moment"
 	const nothing = engine.NothingStored + stopping
 	type attempt struct {
@@ -88,8 +88,8 @@ func TestStopInTheMiddle(t *testing.T) {
 	f("in a later chunk", "", Options{}, told(4*chunkRows, 2*chunkRows), reading(old+"data,r,o,1\n"))
 	f("before the third chunk", old, Options{}, told(2*chunkRows, chunkRows), room(2, nil))
 	f("while the third chunk waits for room", old, Options{}, told(2*chunkRows, chunkRows), room(3, full))
-	f("before the third turn", fresh, Options{}, told(2*engine.TurnOpen, 2*engine.TurnOpen), room(2, nil))
-	f("while the third turn waits for room", fresh, Options{}, told(2*engine.TurnOpen, 2*engine.TurnOpen), room(3, full))
+	f("before the third turn", fresh, Options{}, told(2*engine.TurnUndecided, 2*engine.TurnUndecided), room(2, nil))
+	f("while the third turn waits for room", fresh, Options{}, told(2*engine.TurnUndecided, 2*engine.TurnUndecided), room(3, full))
 	for name, o := range map[string]Options{"atomic": {Atomic: true}, "a dry run": {DryRun: true}, "repeatable": {Repeat: engine.Repeat{Key: "1"}}} {
 		f(name, "", o, nothing, reading(fresh))
 		f(name+", decoded", "", o, nothing, func(a *attempt) io.Reader { // all of it has come

@@ -11,8 +11,8 @@ import (
 // A body that is under way when the service stops may go on for a while. Before the connections are closed its context ends, with ErrStopped
 // as the cause: then no more of it is given to the sequencer, what the sequencer has is waited for, and the client learns what became of it.
 
-// ErrStopped is engine.ErrStopping for a body of which nothing was stored, see partly for the others.
-var ErrStopped error = &partlyError{shown: belfry.Errorf(belfry.Overloaded, "%s%s", engine.NothingStored, engine.ErrStopping.Message), cause: engine.ErrStopping}
+// ErrStopped is engine.ErrStopping for a body of which nothing was stored, see withPart for the others.
+var ErrStopped error = &partialError{shown: belfry.Errorf(belfry.Overloaded, "%s%s", engine.NothingStored, engine.ErrStopping.Message), cause: engine.ErrStopping}
 
 // mustEnd says that the service has ended a request; nil: it may go on, as far as the service is concerned.
 func mustEnd(ctx context.Context) error {

@@ -86,11 +86,11 @@ func TestTurnsOfEvents(t *testing.T) {
 // that are refused keep their numbers.
 func TestProvisioningInTurns(t *testing.T) {
 	b := newBench(t)
-	const rows = 3*engine.TurnOpen + 7
+	const rows = 3*engine.TurnUndecided + 7
 	var body strings.Builder
 	body.WriteString("name\n")
 	for i := range rows {
-		if i%engine.TurnOpen == 1 {
+		if i%engine.TurnUndecided == 1 {
 			body.WriteString("MAIN\n") // taken
 		} else {
 			fmt.Fprintf(&body, "r%d\n", i)
@@ -102,13 +102,13 @@ func TestProvisioningInTurns(t *testing.T) {
 		t.Fatalf("%d %s", code, enginetest.Brief(r))
 	}
 	for i, e := range r.Errors {
-		if want := i*engine.TurnOpen + 2; e.Row != want {
+		if want := i*engine.TurnUndecided + 2; e.Row != want {
 			t.Errorf("row %d is refused, want %d", e.Row, want)
 		}
 	}
 	made := 0
 	for _, rec := range b.Records {
-		if len(rec.Items) > engine.TurnOpen {
+		if len(rec.Items) > engine.TurnUndecided {
 			t.Errorf("a record with %d items", len(rec.Items))
 		}
 		made += len(rec.Items)

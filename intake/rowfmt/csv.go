@@ -83,13 +83,28 @@ func (c *CSV) Next() (fields [][]byte, line int, err error) {
 		}
 		c.consume(next, 1)
 		if len(c.fields) > maxFields {
-			return nil, line, CSVFault{problem: tooManyFields}
+			return nil, line, Fault{problem: tooManyFields}
 		}
 		if !ascii && !utf8.Valid(row) {
 			return nil, line, badUTF8(c.fields)
 		}
 		return c.fields, line, nil
 	}
+}
+
+// NextOf is Next in a body whose header has so many columns: it returns a row without the empty fields that it may have beyond
+// them. A row with others is a Fault.
+func (c *CSV) NextOf(columns int) (fields [][]byte, line int, err error) {
+	if fields, line, err = c.Next(); err != nil {
+		return nil, line, err
+	}
+	for n := len(fields); n > columns; n-- {
+		if extra := fields[n-1]; len(bytes.TrimSpace(extra)) > 0 {
+			return nil, line, Fault{problem: beyondHeader, field: n, number: columns, found: extra}
+		}
+		fields = fields[:n-1]
+	}
+	return fields, line, nil
 }
 
 const (
@@ -150,13 +165,13 @@ func (c *CSV) quotedRow(end, next int) error {
 		var err error
 		switch {
 		case len(c.spans) >= maxFields:
-			err = CSVFault{problem: tooManyFields}
+			err = Fault{problem: tooManyFields}
 		case pos < at.end && c.buf[c.start+pos] == '"':
 			pos, at, err = c.quotedField(pos, at)
 		default:
 			pos, err = c.plainField(pos, at.end)
 		}
-		if _, bad := err.(CSVFault); bad {
+		if _, bad := err.(Fault); bad {
 			// Reading goes on after the line on which the offending field begins.
 			c.consume(at.next, at.lines)
 		}
@@ -176,7 +191,7 @@ func (c *CSV) plainField(pos, end int) (stop int, err error) {
 		text = text[:i]
 	}
 	if bytes.IndexByte(text, '"') >= 0 {
-		return pos, CSVFault{problem: bareQuote, field: len(c.spans) + 1}
+		return pos, Fault{problem: bareQuote, field: len(c.spans) + 1}
 	}
 	c.spans = append(c.spans, span{pos, pos + len(text), false})
 	return pos + len(text), nil
@@ -200,7 +215,7 @@ func (c *CSV) quotedField(pos int, opened place) (stop int, at place, err error)
 		at.lines += inside
 	}
 	if stop < at.end && c.buf[c.start+stop] != ',' {
-		bad := CSVFault{problem: textAfterQuote, field: len(c.spans) + 1, other: int(c.buf[c.start+stop])}
+		bad := Fault{problem: textAfterQuote, field: len(c.spans) + 1, other: int(c.buf[c.start+stop])}
 		if inside > 0 {
 			line := c.line + opened.lines - 1
 			bad.problem, bad.number, bad.other = closedElsewhere, line, line+inside
@@ -230,9 +245,9 @@ func (c *CSV) closingQuote(from int) (closing int, escaped bool, err error) {
 		}
 		switch {
 		case at >= c.maxRow:
-			return 0, false, CSVFault{problem: unclosedInRow, field: len(c.spans) + 1, number: c.maxRow}
+			return 0, false, Fault{problem: unclosedInRow, field: len(c.spans) + 1, number: c.maxRow}
 		case c.err == io.EOF:
-			return 0, false, CSVFault{problem: unclosedInBody, field: len(c.spans) + 1}
+			return 0, false, Fault{problem: unclosedInBody, field: len(c.spans) + 1}
 		case c.err != nil:
 			return 0, false, c.err
 		}

@@ -25,7 +25,7 @@ func readAll(r io.Reader, maxRow int) []string {
 	all := []string{}
 	for {
 		fields, line, err := c.Next()
-		var bad CSVFault
+		var bad Fault
 		switch {
 		case errors.As(err, &bad):
 			all = append(all, fmt.Sprintf("%d! %s", line, bad.Error()))
@@ -174,7 +174,7 @@ func TestCSVHoldsLittle(t *testing.T) {
 	c := NewCSV(body, testMaxRow)
 	for _, want := range []string{"a", "", "b"} {
 		fields, _, err := c.Next()
-		if _, bad := err.(CSVFault); bad != (want == "") || !bad && string(fields[0]) != want {
+		if _, bad := err.(Fault); bad != (want == "") || !bad && string(fields[0]) != want {
 			t.Fatalf("got %s, %v, want %q", show(fields), err, want)
 		}
 	}

@@ -38,9 +38,10 @@ const (
 	afterArray
 )
 
-// NewJSON returns a reader of rows of at most maxRow bytes, each an object that names at most limit columns.
-func NewJSON(r io.Reader, f belfry.Format, columns Columns, maxRow, limit int) *JSON {
-	j := &JSON{window: window{format: f, maxRow: maxRow}, objectParser: newObjectParser(columns, limit)}
+// NewJSON returns a reader of rows of at most maxRow bytes, each an object that names at most limit columns. It calls add with
+// the name of each column when it first appears; the error says why there is no such column.
+func NewJSON(r io.Reader, f belfry.Format, add func(name string) error, maxRow, limit int) *JSON {
+	j := &JSON{window: window{format: f, maxRow: maxRow}, objectParser: newObjectParser(add, limit)}
 	if f == belfry.NDJSON {
 		j.advice = "; one array of all rows goes with Content-Type: application/json"
 	}

@@ -19,7 +19,7 @@ func (j *JSON) elementEnd() (size int, err error) {
 		case found == mismatch:
 			return 0, j.unexpected(s.wanted())
 		case found == ended && long:
-			return 0, CSVFault{problem: tooLong, number: j.maxRow}
+			return 0, Fault{problem: tooLong, number: j.maxRow}
 		case found == ended:
 			return at, nil
 		case j.err == io.EOF:

@@ -61,7 +61,7 @@ func checkHolds(t *testing.T, body string, format belfry.Format, maxRow int) {
 
 func compareLines(t *testing.T, body string) {
 	t.Helper()
-	p := newObjectParser(testColumns{100}, 1000)
+	p := newObjectParser(sendColumns(100), 1000)
 	for line := range strings.Lines(body) {
 		compareRow(t, &p, strings.TrimSuffix(line, "\n"))
 	}
@@ -137,7 +137,7 @@ func standardRow(row string) (values map[string]string, ok bool) {
 	for d.More() {
 		token, _ := d.Token()
 		key := strings.ToLower(strings.TrimSpace(token.(string)))
-		if seen[key] || !(testColumns{100}).Add(key) {
+		if seen[key] || sendColumns(100)(key) != nil {
 			return nil, false
 		}
 		seen[key] = true

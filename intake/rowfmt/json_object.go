@@ -9,10 +9,10 @@ import (
 // is written, null as an empty field. It takes what RFC 8259 allows and no more, and of that refuses what cannot be a
 // row: values with a structure, truth values, a column named twice, text that is not Unicode.
 type objectParser struct {
-	columns Columns
-	names   []string // of the columns so far
-	limit   int      // number of columns an object may name
-	advice  string   // for whoever sends an array as a row
+	add    func(name string) error // adds a column after those so far; an error says that there is no such column
+	names  []string                // of the columns so far
+	limit  int                     // number of columns an object may name
+	advice string                  // for whoever sends an array as a row
 
 	known  map[string]*knownKey // by how they were written
 	last   []*knownKey          // those of the object before, which are likely to come again in the same order
@@ -30,17 +30,8 @@ type knownKey struct {
 	column int
 }
 
-func newObjectParser(columns Columns, limit int) objectParser {
-	return objectParser{columns: columns, limit: limit, known: map[string]*knownKey{}}
-}
-
-// Columns are the columns that a body may have.
-type Columns interface {
-	// Add adds a column after those that were added before. It reports false if there is no such column.
-	Add(name string) bool
-
-	// Unknown is the message for a column that there is not.
-	Unknown(name string) string
+func newObjectParser(add func(name string) error, limit int) objectParser {
+	return objectParser{add: add, limit: limit, known: map[string]*knownKey{}}
 }
 
 // Of keys as they were written, so many are remembered, and none that is longer. Others are looked at again each time.
@@ -64,14 +55,14 @@ func (p *objectParser) parseAll(b []byte) ([][]byte, error) {
 // row returns the fields of the object that was parsed, valid until the next one is.
 func (p *objectParser) row() [][]byte { return p.fields[:p.used] }
 
-// parse reads the object at the start of b and says how long it is. The fault it finds is a jsonFault.
+// parse reads the object at the start of b and says how long it is. The fault it finds is a Fault.
 func (p *objectParser) parse(b []byte) (n int, err error) {
 	clear(p.fields[:p.used])
 	p.used, p.keys, p.text = 0, 0, p.text[:0]
 	p.object++
 	at := skipBlanks(b, 0)
 	if at == len(b) || b[at] != '{' {
-		return at, jsonFault{problem: notObject, found: b[at:], want: p.advice}
+		return at, Fault{problem: notObject, found: b[at:], want: p.advice}
 	}
 	if at = skipBlanks(b, at+1); at < len(b) && b[at] == '}' {
 		return at + 1, nil
@@ -122,29 +113,28 @@ func (p *objectParser) member(b []byte, at int) (int, error) {
 
 // column finds the place of a column and checks that the object has not named it before.
 func (p *objectParser) column(key []byte) (int, error) {
-	k := p.find(key)
-	if k == nil {
-		return 0, jsonFault{problem: unknownKey, column: key, columns: p.columns}
+	k, err := p.find(key)
+	if err != nil {
+		return 0, Fault{problem: unknownKey, column: key, err: err}
 	}
 	if p.marks[k.column] == p.object {
-		return 0, jsonFault{problem: keyTwice, column: []byte(p.names[k.column])}
+		return 0, Fault{problem: keyTwice, column: []byte(p.names[k.column])}
 	}
 	p.marks[k.column] = p.object
 	if p.keys++; p.keys > p.limit {
-		return 0, jsonFault{problem: tooManyKeys, number: p.limit}
+		return 0, Fault{problem: tooManyKeys, number: p.limit}
 	}
 	return k.column, nil
 }
 
-// find returns what the next key of an object stands for; nil when there is no such column.
-func (p *objectParser) find(key []byte) *knownKey {
+// find returns what the next key of an object stands for.
+func (p *objectParser) find(key []byte) (k *knownKey, err error) {
 	if p.keys < len(p.last) && p.last[p.keys].text == string(key) {
-		return p.last[p.keys]
+		return p.last[p.keys], nil
 	}
-	k := p.known[string(key)]
-	if k == nil {
-		if k = p.learn(key); k == nil {
-			return nil
+	if k = p.known[string(key)]; k == nil {
+		if k, err = p.learn(key); err != nil {
+			return nil, err
 		}
 	}
 	if p.keys < len(p.last) {
@@ -152,16 +142,16 @@ func (p *objectParser) find(key []byte) *knownKey {
 	} else {
 		p.last = append(p.last, k)
 	}
-	return k
+	return k, nil
 }
 
 // learn finds the place of a key that has not been written so before. A column that is new is put behind the others.
-func (p *objectParser) learn(key []byte) *knownKey {
+func (p *objectParser) learn(key []byte) (*knownKey, error) {
 	name := ColumnName(key)
 	k := p.known[name]
 	if k == nil {
-		if !p.columns.Add(name) {
-			return nil
+		if err := p.add(name); err != nil {
+			return nil, err
 		}
 		k = &knownKey{name, len(p.names)}
 		p.names = append(p.names, name)
@@ -169,40 +159,40 @@ func (p *objectParser) learn(key []byte) *knownKey {
 		p.known[name] = k // there are not many names, so these are always remembered
 	}
 	if name == string(key) {
-		return k
+		return k, nil
 	}
 	k = &knownKey{string(key), k.column}
 	if len(p.known) < maxKnown && len(key) <= maxKey {
 		p.known[k.text] = k
 	}
-	return k
+	return k, nil
 }
 
 // value reads a value at b[at:] and returns the position after it.
-func (p *objectParser) value(b []byte, at int) (value []byte, end int, bad *jsonFault) {
+func (p *objectParser) value(b []byte, at int) (value []byte, end int, bad *Fault) {
 	if at == len(b) {
-		return nil, at, &jsonFault{problem: badSyntax, at: at, want: "a value"}
+		return nil, at, &Fault{problem: badSyntax, at: at, want: "a value"}
 	}
 	switch c := b[at]; {
 	case c == '"':
 		return p.string(b, at)
 	case c == '-' || isDigit(c):
 		if end = numberEnd(b, at); end < 0 {
-			return nil, at, &jsonFault{problem: badNumber, at: at, found: b[at:]}
+			return nil, at, &Fault{problem: badNumber, at: at, found: b[at:]}
 		}
 		return b[at:end:end], end, nil
 	case c == '{' || c == '[':
-		return nil, at, &jsonFault{problem: badKind, found: b[at : at+1]}
+		return nil, at, &Fault{problem: badKind, found: b[at : at+1]}
 	}
 	for _, word := range []string{"null", "true", "false"} {
 		if bytes.HasPrefix(b[at:], []byte(word)) {
 			if word != "null" {
-				return nil, at, &jsonFault{problem: badKind, found: b[at : at+len(word)]}
+				return nil, at, &Fault{problem: badKind, found: b[at : at+len(word)]}
 			}
 			return nil, at + len(word), nil
 		}
 	}
-	return nil, at, &jsonFault{problem: badSyntax, at: at, want: "a string, a number or null", found: b[at:]}
+	return nil, at, &Fault{problem: badSyntax, at: at, want: "a string, a number or null", found: b[at:]}
 }
 
 // numberEnd finds the end of the number at b[at:]; -1 when it is not written as JSON wants it.
@@ -248,8 +238,8 @@ func skipBlanks(b []byte, at int) int {
 	return at
 }
 
-func unexpected(b []byte, at int, want string) jsonFault {
-	return jsonFault{problem: badSyntax, at: at, want: want, found: b[at:]}
+func unexpected(b []byte, at int, want string) Fault {
+	return Fault{problem: badSyntax, at: at, want: want, found: b[at:]}
 }
 
 // firstInvalid finds the first byte that is not UTF-8.

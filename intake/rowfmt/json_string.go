@@ -11,7 +11,7 @@ import (
 const backslashes = '\\' * ones
 
 // string reads the string that opens at b[at] and returns the position after it. A string without escapes is a part of b.
-func (p *objectParser) string(b []byte, at int) (text []byte, end int, bad *jsonFault) {
+func (p *objectParser) string(b []byte, at int) (text []byte, end int, bad *Fault) {
 	from, high := at+1, uint64(0)
 	i := from
 	for ; i+8 <= len(b); i += 8 {
@@ -31,24 +31,24 @@ func (p *objectParser) string(b []byte, at int) (text []byte, end int, bad *json
 				return text, i + 1, nil
 			}
 			at = from + firstInvalid(text)
-			return nil, at, &jsonFault{problem: badText, at: at, found: b[at:]}
+			return nil, at, &Fault{problem: badText, at: at, found: b[at:]}
 		case c == '\\':
 			return p.escapedString(b, from, i)
 		case c < ' ':
-			return nil, i, &jsonFault{problem: controlInText, at: i, found: b[i:]}
+			return nil, i, &Fault{problem: controlInText, at: i, found: b[i:]}
 		}
 		high |= uint64(c)
 	}
-	return nil, i, &jsonFault{problem: unclosedText, at: at}
+	return nil, i, &Fault{problem: unclosedText, at: at}
 }
 
 // escapedString reads a string whose text begins at from and has its first escape at i.
-func (p *objectParser) escapedString(b []byte, from, i int) (text []byte, end int, bad *jsonFault) {
+func (p *objectParser) escapedString(b []byte, from, i int) (text []byte, end int, bad *Fault) {
 	opened, start := from-1, len(p.text)
 	for {
 		p.text = append(p.text, b[from:i]...)
 		if i == len(b) {
-			return nil, i, &jsonFault{problem: unclosedText, at: opened}
+			return nil, i, &Fault{problem: unclosedText, at: opened}
 		}
 		switch c := b[i]; {
 		case c == '"':
@@ -56,14 +56,14 @@ func (p *objectParser) escapedString(b []byte, from, i int) (text []byte, end in
 			if utf8.Valid(text) {
 				return text, i + 1, nil
 			}
-			return nil, i, &jsonFault{problem: badText, at: opened, found: text[firstInvalid(text):]}
+			return nil, i, &Fault{problem: badText, at: opened, found: text[firstInvalid(text):]}
 		case c == '\\':
 			if from, bad = p.escape(b, i); bad != nil {
 				return nil, i, bad
 			}
 			i = from
 		default:
-			return nil, i, &jsonFault{problem: controlInText, at: i, found: b[i:]}
+			return nil, i, &Fault{problem: controlInText, at: i, found: b[i:]}
 		}
 		for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
 			i++
@@ -72,7 +72,7 @@ func (p *objectParser) escapedString(b []byte, from, i int) (text []byte, end in
 }
 
 // escape undoes the escape at b[at] and returns the position after it.
-func (p *objectParser) escape(b []byte, at int) (end int, bad *jsonFault) {
+func (p *objectParser) escape(b []byte, at int) (end int, bad *Fault) {
 	if at+1 == len(b) || b[at+1] != 'u' {
 		const short, means = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 		i := -1
@@ -80,20 +80,20 @@ func (p *objectParser) escape(b []byte, at int) (end int, bad *jsonFault) {
 			i = strings.IndexByte(short, b[at+1])
 		}
 		if i < 0 {
-			return 0, &jsonFault{problem: badEscape, at: at, found: b[at:min(at+2, len(b))]}
+			return 0, &Fault{problem: badEscape, at: at, found: b[at:min(at+2, len(b))]}
 		}
 		p.text = append(p.text, means[i])
 		return at + 2, nil
 	}
 	r := unit(b[at:])
 	if r < 0 {
-		return 0, &jsonFault{problem: badEscape, at: at, found: b[at:min(at+6, len(b))]}
+		return 0, &Fault{problem: badEscape, at: at, found: b[at:min(at+6, len(b))]}
 	}
 	end = at + 6
 	if utf16.IsSurrogate(r) {
 		r = utf16.DecodeRune(r, unit(b[end:]))
 		if r == utf8.RuneError {
-			return 0, &jsonFault{problem: loneSurrogate, at: at, found: b[at : at+6]}
+			return 0, &Fault{problem: loneSurrogate, at: at, found: b[at : at+6]}
 		}
 		end += 6
 	}

@@ -14,20 +14,18 @@ import (
 	"belfry"
 )
 
-// testColumns are those of sends.
-type testColumns struct{ indicators int }
-
-func (c testColumns) Add(name string) bool {
-	switch name {
-	case "type", "resname", "object", "class", "view", "parentview", "ip", "host", "object_1", "object_2", "object_3", "object_4", "object_5", "log", "timestamp":
-		return true
+// sendColumns adds the columns of sends.
+func sendColumns(indicators int) func(name string) error {
+	return func(name string) error {
+		switch name {
+		case "type", "resname", "object", "class", "view", "parentview", "ip", "host", "object_1", "object_2", "object_3", "object_4", "object_5", "log", "timestamp":
+			return nil
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, "i")); err == nil && n >= 1 && n <= indicators && name == "i"+strconv.Itoa(n) {
+			return nil
+		}
+		return fmt.Errorf("there is no column %q", belfry.Clip([]byte(name)))
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(name, "i"))
-	return err == nil && n >= 1 && n <= c.indicators && name == "i"+strconv.Itoa(n)
-}
-
-func (c testColumns) Unknown(name string) string {
-	return fmt.Sprintf("there is no column %q", belfry.Clip([]byte(name)))
 }
 
 type limits struct{ row, columns, indicators int }
@@ -35,7 +33,7 @@ type limits struct{ row, columns, indicators int }
 func testLimits(row int) limits { return limits{row: row, columns: 1000, indicators: 100} }
 
 func newTestReader(r io.Reader, f belfry.Format, lim limits) *JSON {
-	return NewJSON(r, f, testColumns{lim.indicators}, lim.row, lim.columns)
+	return NewJSON(r, f, sendColumns(lim.indicators), lim.row, lim.columns)
 }
 
 // readObjects returns every row as "line: column=value|…", in the order in which the body first names the columns, every

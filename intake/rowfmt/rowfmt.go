@@ -5,16 +5,7 @@ package rowfmt
 import (
 	"bytes"
 	"strings"
-
-	"belfry"
 )
-
-// Fault is what is wrong with one row. The reader goes on with the next one. The message is made when asked for, which must be before the
-// next row is read: of a body full of bad rows only the first few are ever shown.
-type Fault interface {
-	error
-	Refuse() *belfry.RowError
-}
 
 // ColumnName returns the name of a column as a header or the key of an object writes it.
 func ColumnName(text []byte) string { return strings.ToLower(string(bytes.TrimSpace(text))) }

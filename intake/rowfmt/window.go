@@ -123,7 +123,7 @@ func (w *window) lineEnd(from int) (end, next int, err error) {
 			seen = len(b)
 			if seen > w.maxRow+1 {
 				w.skip = true
-				return from, from, CSVFault{problem: tooLong, number: w.maxRow}
+				return from, from, Fault{problem: tooLong, number: w.maxRow}
 			}
 			if w.err != nil {
 				return 0, 0, w.err
@@ -140,7 +140,7 @@ func (w *window) lineEnd(from int) (end, next int, err error) {
 		}
 		if end > w.maxRow {
 			w.skip = true
-			return from, from, CSVFault{problem: tooLong, number: w.maxRow}
+			return from, from, Fault{problem: tooLong, number: w.maxRow}
 		}
 		return end, next, nil
 	}

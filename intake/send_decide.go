@@ -12,15 +12,15 @@ import (
 	"belfry/status"
 )
 
-// send decides a chunk of a send body: first the rows that were left open, in the order of the body, since a later row
+// decide decides a chunk of a send body: first the rows that were left undecided, in the order of the body, since a later row
 // may use what an earlier one creates; then what the data rows mean. When there is too much to do, the rest is left for
-// another turn, from the first row on that is still open: so what a row creates is in the same record as the row.
-func (t decision) send(c *chunk, l *layout) {
+// another turn, from the first row on that is still undecided: so what a row creates is in the same record as the row.
+func (b *sendBody) decide(t decision, c *chunk) {
 	late := rejections{most: c.rejected.most}
 	defer func() { c.rejected.merge(late) }()
-	t.checkUnnamed(c, &late)
-	t.Turn().Expect(c.open.left(), 0)
-	c.open.decideSome(&late, func(row *openRow, fields [][]byte) (*belfry.RowError, bool) {
+	t.checkUnqualified(c, &late)
+	t.Turn().Expect(c.undecided.left(), 0)
+	c.undecided.decideEach(&late, func(row *undecidedRow, fields [][]byte) (*belfry.RowError, bool) {
 		if !t.Turn().NextRow() {
 			return nil, false
 		}
@@ -28,25 +28,23 @@ func (t decision) send(c *chunk, l *layout) {
 			t.By = c.by[row.row-1]
 		}
 		before := c.report.Created
-		bad := t.openRow(c, l, row, fields)
+		bad := t.decideRow(c, row, fields)
 		if bad == nil && c.created != nil && c.report.Created != before {
 			c.created(int(row.row), c.report.Created.Less(before))
 		}
 		return bad, true
 	})
-	t.replaceRemoved(c, &late)
-	t.leave(c, &late)
-	t.admit(c, c.data.nodes, c.data.origins)
-	t.admit(c, c.logs.nodes, c.logs.origins)
+	t.recheck(c, c.data.nodes, c.data.origins, &late)
+	t.recheck(c, c.logs.nodes, c.logs.origins, &late)
 	t.reserveValues(c, &late)
 	rows, lines := c.ready()
 	if done := t.inputs(c, rows); done < rows {
 		rows, lines = done, min(lines, before(c.logs.origins, c.data.origins[done].row))
 	}
-	data, logs := c.cut(rows, lines)
+	data, logs := c.takeFirst(rows, lines)
 	t.store(c, data.batch(t.Now))
 	t.store(c, logs.batch(t.Now))
-	c.more = c.open.undecided() || len(c.data.nodes) > 0 || len(c.logs.nodes) > 0
+	c.more = c.undecided.left() > 0 || len(c.data.nodes) > 0 || len(c.logs.nodes) > 0
 }
 
 // store puts rows into the record.
@@ -74,13 +72,13 @@ func (t decision) inputs(c *chunk, rows int) int {
 	return rows
 }
 
-// checkUnnamed refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
+// checkUnqualified refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
 // always nothing of the sort has happened, and then it costs nothing.
-func (t decision) checkUnnamed(c *chunk, late *rejections) {
-	if len(c.unnamed) == 0 || c.twins == t.Tenant.Namesakes && !t.Creates() {
+func (t decision) checkUnqualified(c *chunk, late *rejections) {
+	if len(c.unqualified) == 0 || c.namesakes == t.Tenant.Namesakes && !t.Creates() {
 		return
 	}
-	for _, u := range c.unnamed {
+	for _, u := range c.unqualified {
 		nodes, from := c.data.nodes, c.data.origins
 		if u.log {
 			nodes, from = c.logs.nodes, c.logs.origins
@@ -96,29 +94,45 @@ func (t decision) checkUnnamed(c *chunk, late *rejections) {
 	}
 }
 
-// replaceRemoved looks again for objects that another request removed after this one had found them.
-func (t decision) replaceRemoved(c *chunk, late *rejections) {
-	again := func(nodes []*meta.Node, origins []origin) {
-		for i, n := range nodes {
-			if n == nil || n.Removed == 0 {
-				continue
-			}
-			nodes[i] = nil
-			if r := t.Find().Resource(n.Resource.Name); r != nil {
-				if now := t.Find().Object(r, n.Name); now != nil && now.Class.Name == n.Class.Name {
-					nodes[i] = now
-					continue
-				}
-			}
+// recheck looks again at the objects that rows were found to be about. It refuses rows whose object was removed meanwhile, or is
+// outside of what the sender may see, and discards those of objects that are unmanaged without storage.
+func (t decision) recheck(c *chunk, nodes []*meta.Node, origins []origin, late *rejections) {
+	for i, n := range nodes {
+		if n == nil {
+			continue
+		}
+		now := n
+		if n.Removed != 0 {
+			now = t.successor(n)
+		}
+		switch {
+		case now == nil:
 			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject,
 				"object %q of %q was removed while the request was under way; give class and view to create it again", n.Name, n.Resource.Name))
+		case t.Limited && !t.Sees(now):
+			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist", now.Name))
+			now = nil
+		case !t.Mode(now).StoresData():
+			c.discard(int(origins[i].row))
+			now = nil
 		}
+		nodes[i] = now
 	}
-	again(c.data.nodes, c.data.origins)
-	again(c.logs.nodes, c.logs.origins)
 }
 
-func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *belfry.RowError {
+// successor finds the object that was made in the place of a removed one; nil if there is none of the same class.
+func (t decision) successor(n *meta.Node) *meta.Node {
+	if r := t.Find().Resource(n.Resource.Name); r != nil {
+		if now := t.Find().Object(r, n.Name); now != nil && now.Class.Name == n.Class.Name {
+			return now
+		}
+	}
+	return nil
+}
+
+// decideRow decides a row that was left to the sequencer.
+func (t decision) decideRow(c *chunk, row *undecidedRow, fields [][]byte) *belfry.RowError {
+	l := c.layout
 	if row.kind == viewRow {
 		return t.createView(c, l, fields)
 	}
@@ -148,7 +162,7 @@ func (t decision) openRow(c *chunk, l *layout, row *openRow, fields [][]byte) *b
 		c.report.Accepted++
 		return nil
 	}
-	if _, bad := setValues(&c.data, int(row.slot), l, fields, t.infer(l, fields, def)); bad != nil {
+	if _, bad := l.readValues(fields, t.infer(l, fields, def), &c.data, int(row.slot)); bad != nil {
 		return bad
 	}
 	c.data.nodes[row.slot] = n
@@ -210,7 +224,7 @@ func (t decision) find(c *chunk, l *layout, kind rowKind, fields [][]byte) (*met
 		return nil, classMismatch(n, class)
 	}
 	def := t.Find().Definition(n)
-	if bad := t.checkValues(l, kind, fields, def); bad != nil {
+	if bad := l.checkValues(kind, fields, def); bad != nil {
 		return n, bad
 	}
 	return n, t.reserveInferred(l, fields, def, false)
@@ -236,7 +250,7 @@ func (t decision) createObject(c *chunk, l *layout, kind rowKind, fields [][]byt
 	if bad != nil {
 		return nil, bad
 	}
-	if bad := t.checkValues(l, kind, fields, cl.Def); bad != nil {
+	if bad := l.checkValues(kind, fields, cl.Def); bad != nil {
 		return nil, bad
 	}
 	var d belfry.Details
@@ -281,44 +295,13 @@ func (t decision) objectClass(name string) (*meta.Class, *belfry.RowError) {
 	return &meta.Class{Name: name, Def: catalog.InferClass(name)}, nil
 }
 
-// checkValues reports whether the class takes the values of a row, before the row leaves any trace. Cells that count as empty
-// are empty from then on.
-func (t decision) checkValues(l *layout, kind rowKind, fields [][]byte, def *catalog.Class) *belfry.RowError {
+// checkValues reports whether the class takes the values of a row, before the row leaves any trace.
+func (l *layout) checkValues(kind rowKind, fields [][]byte, def *catalog.Class) *belfry.RowError {
 	if kind != dataRow {
 		return nil
 	}
-	values := 0
-	for _, col := range l.indicators {
-		raw := cell(fields, col.at)
-		if len(raw) == 0 {
-			continue
-		}
-		ind := def.Indicator(col.n)
-		if noValue(raw, ind) {
-			fields[col.at] = nil
-			continue
-		}
-		values++
-		switch {
-		case ind == nil && !def.Inferred:
-			return noIndicator(col.n, def)
-		case ind == nil && undecided(raw):
-			return belfry.Rejectf(l.names[col.at], belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
-				col.n, def.Name, belfry.Clip(raw))
-		case ind == nil:
-			if v, number := rowfmt.ParseNumber(raw); number && rowfmt.Rounded(raw, v) {
-				return beyondWhole(l.names[col.at], raw, v)
-			}
-		case !ind.Text:
-			if _, bad := readNumber(col.n, raw, def); bad != nil {
-				return bad
-			}
-		}
-	}
-	if values == 0 {
-		return noValues()
-	}
-	return nil
+	_, bad := l.readValues(fields, def, nil, 0)
+	return bad
 }
 
 // parentFor finds the view for a new object. A view that does not exist is made, of the generic class, when the row
@@ -408,38 +391,11 @@ func (t decision) sameView(c *chunk, have, parent *meta.Node, class string) *bel
 	return nil
 }
 
-// admit discards and counts rows of objects that are unmanaged without storage.
-func (t decision) admit(c *chunk, nodes []*meta.Node, origins []origin) {
-	for i, n := range nodes {
-		if n != nil && !t.Mode(n).StoresData() {
-			nodes[i] = nil
-			c.discard(int(origins[i].row))
-		}
-	}
-}
-
 // discard counts a discarded row.
 func (c *chunk) discard(row int) {
 	c.report.Discarded++
-	c.let = append(c.let, int32(row))
+	c.discardedRows = append(c.discardedRows, int32(row))
 	if c.discarded != nil {
 		c.discarded(row)
 	}
-}
-
-// leave takes rows out of a chunk whose objects were inside when they were found, and are not any more.
-func (t decision) leave(c *chunk, late *rejections) {
-	if !t.Limited {
-		return
-	}
-	look := func(nodes []*meta.Node, origins []origin) {
-		for i, n := range nodes {
-			if n != nil && !t.Sees(n) {
-				nodes[i] = nil
-				late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist", n.Name))
-			}
-		}
-	}
-	look(c.data.nodes, c.data.origins)
-	look(c.logs.nodes, c.logs.origins)
 }

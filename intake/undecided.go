@@ -2,10 +2,10 @@ package intake
 
 import "belfry"
 
-// openRows are rows that only the sequencer can decide. A body that is applied as a whole may have millions of them, so
+// undecidedRows are rows that only the sequencer can decide. A body that is applied as a whole may have millions of them, so
 // they lie side by side: a slice for each cell would take many times what the cell does.
-type openRows struct {
-	rows   []openRow
+type undecidedRows struct {
+	rows   []undecidedRow
 	next   int      // the first that has not been decided
 	text   []byte   // the cells of all rows, one after the other
 	ends   []uint32 // of the cells, counted from where their row begins
@@ -13,12 +13,12 @@ type openRows struct {
 }
 
 // reuse returns the room of rows that have been decided, without the rows.
-func (o *openRows) reuse() openRows {
-	return openRows{rows: o.rows[:0], text: o.text[:0], ends: o.ends[:0], fields: o.fields[:0]}
+func (o *undecidedRows) reuse() undecidedRows {
+	return undecidedRows{rows: o.rows[:0], text: o.text[:0], ends: o.ends[:0], fields: o.fields[:0]}
 }
 
-// openRow is where a row came from and where its cells are.
-type openRow struct {
+// undecidedRow is where a row came from and where its cells are.
+type undecidedRow struct {
 	row, line int32
 	slot      int32 // its place in data or logs; -1 for rows that have none
 	cells     uint32
@@ -28,14 +28,14 @@ type openRow struct {
 	refused   bool
 }
 
-func (o *openRows) len() int { return len(o.rows) }
+func (o *undecidedRows) len() int { return len(o.rows) }
 
 // memory is about what the rows take, without their texts.
-func (o *openRows) memory() int { return 48*len(o.rows) + 4*len(o.ends) }
+func (o *undecidedRows) memory() int { return 48*len(o.rows) + 4*len(o.ends) }
 
 // add copies a row: its fields belong to whoever has read them.
-func (o *openRows) add(row, line int, kind rowKind, slot int, fields [][]byte) {
-	r := openRow{
+func (o *undecidedRows) add(row, line int, kind rowKind, slot int, fields [][]byte) {
+	r := undecidedRow{
 		row: int32(row), line: int32(line), slot: int32(slot), kind: kind,
 		cells: uint32(len(fields)), text: len(o.text), ends: len(o.ends),
 	}
@@ -47,7 +47,7 @@ func (o *openRows) add(row, line int, kind rowKind, slot int, fields [][]byte) {
 }
 
 // cells returns the fields of a row, until it is asked for another.
-func (o *openRows) cells(r *openRow) [][]byte {
+func (o *undecidedRows) cells(r *undecidedRow) [][]byte {
 	o.fields = o.fields[:0]
 	from := uint32(0)
 	text := o.text[r.text:]
@@ -58,9 +58,9 @@ func (o *openRows) cells(r *openRow) [][]byte {
 	return o.fields
 }
 
-// decideSome calls f for each row and adds those that it refuses to late. When f has not finished a row, that
+// decideEach calls f for each row and adds those that it refuses to late. When f has not finished a row, that
 // row is the first one the next time.
-func (o *openRows) decideSome(late *rejections, f func(r *openRow, fields [][]byte) (bad *belfry.RowError, finished bool)) {
+func (o *undecidedRows) decideEach(late *rejections, f func(r *undecidedRow, fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	for ; o.next < len(o.rows); o.next++ {
 		r := &o.rows[o.next]
 		bad, finished := f(r, o.cells(r))
@@ -74,7 +74,7 @@ func (o *openRows) decideSome(late *rejections, f func(r *openRow, fields [][]by
 }
 
 // shift says that so many data rows and log lines have been taken out, before the first row that has not been decided.
-func (o *openRows) shift(rows, lines int) {
+func (o *undecidedRows) shift(rows, lines int) {
 	for i := o.next; i < len(o.rows); i++ {
 		switch r := &o.rows[i]; r.kind {
 		case dataRow:
@@ -86,7 +86,4 @@ func (o *openRows) shift(rows, lines int) {
 }
 
 // left is how many have not been decided.
-func (o *openRows) left() int { return len(o.rows) - o.next }
-
-// undecided reports whether rows are left for another turn.
-func (o *openRows) undecided() bool { return o.left() > 0 }
+func (o *undecidedRows) left() int { return len(o.rows) - o.next }

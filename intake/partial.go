@@ -13,24 +13,24 @@ import (
 	"belfry/engine"
 )
 
-// partlyError is the error that ended a body of which a part had been applied.
-type partlyError struct {
+// partialError is the error that ended a body of which a part had been applied.
+type partialError struct {
 	shown *belfry.Error // to the client
 	cause error
 }
 
-func (e *partlyError) Error() string {
+func (e *partialError) Error() string {
 	if e.shown.Code == belfry.Internal {
 		return e.shown.Message + ": " + e.cause.Error()
 	}
 	return e.shown.Error()
 }
 
-func (e *partlyError) Unwrap() []error { return []error{e.shown, e.cause} }
+func (e *partialError) Unwrap() []error { return []error{e.shown, e.cause} }
 
-// partly adds to the error that ended a body what became of the rows before: those of the report, which are the first ones of the body. A row
+// withPart adds to the error that ended a body what became of the rows before: those of the report, which are the first ones of the body. A row
 // of a removal may have been carried out in part, which is not counted.
-func partly(ctx context.Context, err error, r *belfry.Report, removes bool) error {
+func withPart(ctx context.Context, err error, r *belfry.Report, removes bool) error {
 	e, ok := errors.AsType[*belfry.Error](err)
 	if err == nil || !ok && ctx.Err() != nil { // the client has gone
 		return err
@@ -38,7 +38,7 @@ func partly(ctx context.Context, err error, r *belfry.Report, removes bool) erro
 	told := ""
 	switch {
 	case r.Rows > 0:
-		told = dealtWith(r, removes)
+		told = partText(r, removes)
 	case removes && ok && strings.HasPrefix(e.Message, engine.NothingStored):
 		told = "not all of this body was carried out"
 	default:
@@ -49,12 +49,12 @@ func partly(ctx context.Context, err error, r *belfry.Report, removes bool) erro
 		shown = *e
 		shown.Message = told + ": " + strings.TrimPrefix(e.Message, engine.NothingStored)
 	}
-	return &partlyError{&shown, err}
+	return &partialError{&shown, err}
 }
 
-// dealtWith says what became of the first rows of a body, and what is to be done about the others. The number of stored rows alone would not tell
+// partText says what became of the first rows of a body, and what is to be done about the others. The number of stored rows alone would not tell
 // which they are, if others among them were rejected.
-func dealtWith(r *belfry.Report, removes bool) string {
+func partText(r *belfry.Report, removes bool) string {
 	first, them, done := fmt.Sprintf("first %d rows of this body have", r.Rows), "them", "stored"
 	if r.Rows == 1 {
 		first, them = "first row of this body has", "it"
@@ -72,34 +72,34 @@ func dealtWith(r *belfry.Report, removes bool) string {
 	return fmt.Sprintf("the %s been dealt with: %s; send the rows after %s again", first, became, them)
 }
 
-// dealt is what became of the first rows of a chunk, up to the first that is left for another turn. Some rows after that one may have been refused
+// firstOutcome is what became of the first rows of a chunk, up to the first that is left for another turn. Some rows after that one may have been refused
 // or discarded already, or have made a view; whoever sends them again comes to the same.
-func (c *chunk) dealt() outcome {
+func (c *chunk) firstOutcome() outcome {
 	all := c.outcome()
 	if !c.more {
 		return all
 	}
 	left := c.firstLeft()
 	first := outcome{stored: all.stored}
-	for i := range c.open.rows[:c.open.next] {
-		if r := &c.open.rows[i]; r.row > left && r.kind == viewRow && !r.refused { // the others are stored with data and logs, in their order
+	for i := range c.undecided.rows[:c.undecided.next] {
+		if r := &c.undecided.rows[i]; r.row > left && r.kind == viewRow && !r.refused { // the others are stored with data and logs, in their order
 			first.stored--
 		}
 	}
-	for _, row := range c.let {
+	for _, row := range c.discardedRows {
 		if row < left {
 			first.discarded++
 		}
 	}
-	first.rejected = int(left) - 1 - c.before - first.stored - first.discarded
+	first.rejected = int(left) - 1 - c.rowsBefore - first.stored - first.discarded
 	return first
 }
 
 // firstLeft is the number of the first row that is left for another turn.
 func (c *chunk) firstLeft() int32 {
 	left := int32(math.MaxInt32)
-	if c.open.undecided() {
-		left = c.open.rows[c.open.next].row
+	if c.undecided.left() > 0 {
+		left = c.undecided.rows[c.undecided.next].row
 	}
 	for _, origins := range [][]origin{c.data.origins, c.logs.origins} {
 		if len(origins) > 0 {
@@ -111,10 +111,10 @@ func (c *chunk) firstLeft() int32 {
 
 // ready is how many data rows and log lines stand before the first row that has not been decided: rows are stored in the order of the body.
 func (c *chunk) ready() (rows, lines int) {
-	if !c.open.undecided() {
+	if c.undecided.left() == 0 {
 		return len(c.data.nodes), len(c.logs.nodes)
 	}
-	undecided := c.open.rows[c.open.next].row
+	undecided := c.undecided.rows[c.undecided.next].row
 	return before(c.data.origins, undecided), before(c.logs.origins, undecided)
 }
 

@@ -39,9 +39,9 @@ func then(text string, err error) io.Reader {
 func TestPartlyStored(t *testing.T) {
 	const known = "type,resname,object,i1\n"
 	old := known + strings.Repeat("data,r,o,1\n", 3*chunkRows)
-	fresh := newObjects("n", 4*engine.TurnOpen)
+	fresh := newObjects("n", 4*engine.TurnUndecided)
 	names := "name\n"
-	for i := range 4 * engine.TurnOpen {
+	for i := range 4 * engine.TurnUndecided {
 		names += fmt.Sprintf("res%d\n", i)
 	}
 	broken := belfry.Errorf(belfry.BadCSV, "the body broke off")
@@ -123,14 +123,14 @@ func TestPartlyStored(t *testing.T) {
 	f("the journal fails at the second chunk", old, chunkRows, belfry.StorageUnavailable, told(chunkRows)+unwritable, fails(1, device))
 	f("the journal fails at the last chunk", old, 2*chunkRows, belfry.StorageUnavailable, told(2*chunkRows)+unwritable, fails(2, device))
 	f("the journal fails at the first turn", fresh, 0, belfry.StorageUnavailable, "nothing was stored: "+unwritable, fails(0, device))
-	f("the journal fails at the third turn", fresh, 2*engine.TurnOpen, belfry.StorageUnavailable, told(2*engine.TurnOpen)+unwritable, fails(2, device))
-	f("no space", fresh, engine.TurnOpen, belfry.StorageUnavailable, told(engine.TurnOpen)+"no space left for the journal; free space and send again", fails(1, journal.ErrNoSpace))
-	f("the journal is gone", fresh, engine.TurnOpen, belfry.StorageUnavailable,
-		told(engine.TurnOpen)+"the journal was removed or replaced while the service ran; put it back, or start the service again", fails(1, journal.ErrGone))
-	f("the lock is lost", fresh, engine.TurnOpen, belfry.StorageUnavailable,
-		told(engine.TurnOpen)+"the service does not hold the lock of its folder any more; see its health", fails(1, journal.ErrLockLost))
-	f("rejected rows", known+"data,r,o,1\n"+strings.Repeat("data,r,nowhere,1\n", chunkOpen)+"data,r,o,1\n", 1, belfry.StorageUnavailable,
-		fmt.Sprintf("the first %d rows of this body have been dealt with: 1 stored, %d rejected; send the rows after them again: ", chunkOpen+1, chunkOpen)+unwritable, fails(1, device))
+	f("the journal fails at the third turn", fresh, 2*engine.TurnUndecided, belfry.StorageUnavailable, told(2*engine.TurnUndecided)+unwritable, fails(2, device))
+	f("no space", fresh, engine.TurnUndecided, belfry.StorageUnavailable, told(engine.TurnUndecided)+"no space left for the journal; free space and send again", fails(1, journal.ErrNoSpace))
+	f("the journal is gone", fresh, engine.TurnUndecided, belfry.StorageUnavailable,
+		told(engine.TurnUndecided)+"the journal was removed or replaced while the service ran; put it back, or start the service again", fails(1, journal.ErrGone))
+	f("the lock is lost", fresh, engine.TurnUndecided, belfry.StorageUnavailable,
+		told(engine.TurnUndecided)+"the service does not hold the lock of its folder any more; see its health", fails(1, journal.ErrLockLost))
+	f("rejected rows", known+"data,r,o,1\n"+strings.Repeat("data,r,nowhere,1\n", chunkUndecided)+"data,r,o,1\n", 1, belfry.StorageUnavailable,
+		fmt.Sprintf("the first %d rows of this body have been dealt with: 1 stored, %d rejected; send the rows after them again: ", chunkUndecided+1, chunkUndecided)+unwritable, fails(1, device))
 	f("rejected rows alone", known+strings.Repeat("wrong,r,o,1\n", chunkRows)+"data,r,o,1\n", 0, belfry.Overloaded,
 		fmt.Sprintf("the first %d rows of this body have been dealt with: 0 stored, %d rejected; send the rows after them again: ", chunkRows, chunkRows)+overloaded.Message, room(1, overloaded))
 	f("one row", "", 1, belfry.BadCSV, "the first row of this body has been dealt with: 1 stored; send the rows after it again: "+broken.Message, func(a *attempt) io.Reader {
@@ -141,11 +141,11 @@ func TestPartlyStored(t *testing.T) {
 	})
 	f("overloaded at once", old, 0, belfry.Overloaded, overloaded.Message, room(0, overloaded))
 	f("overloaded at the third chunk", old, 2*chunkRows, belfry.Overloaded, told(2*chunkRows)+overloaded.Message, room(2, overloaded))
-	f("overloaded at the third turn", fresh, 2*engine.TurnOpen, belfry.Overloaded, told(2*engine.TurnOpen)+overloaded.Message, room(2, overloaded))
-	f("an unknown error", fresh, 2*engine.TurnOpen, belfry.Internal, strings.TrimSuffix(told(2*engine.TurnOpen), ": "), room(2, device))
+	f("overloaded at the third turn", fresh, 2*engine.TurnUndecided, belfry.Overloaded, told(2*engine.TurnUndecided)+overloaded.Message, room(2, overloaded))
+	f("an unknown error", fresh, 2*engine.TurnUndecided, belfry.Internal, strings.TrimSuffix(told(2*engine.TurnUndecided), ": "), room(2, device))
 	f("rights lost at once", old, 0, belfry.InvalidKey, lost.Message, rights(0))
 	f("rights lost at the third chunk", old, 2*chunkRows, belfry.InvalidKey, told(2*chunkRows)+lost.Message, rights(2))
-	f("rights lost at the third turn", fresh, 2*engine.TurnOpen, belfry.InvalidKey, told(2*engine.TurnOpen)+lost.Message, rights(2))
+	f("rights lost at the third turn", fresh, 2*engine.TurnUndecided, belfry.InvalidKey, told(2*engine.TurnUndecided)+lost.Message, rights(2))
 	f("a body that breaks off at once", "", 0, belfry.BadCSV, broken.Message, func(*attempt) io.Reader { return then(known+"data,r,o,1\n", broken) })
 	f("a body that breaks off", "", 3*chunkRows, belfry.BadCSV, told(3*chunkRows)+broken.Message, func(*attempt) io.Reader { return then(old+"data,r,o,1\n", broken) })
 
@@ -155,7 +155,7 @@ func TestPartlyStored(t *testing.T) {
 			return err
 		}
 	}
-	f("provisioning", names, 2*engine.TurnOpen, belfry.StorageUnavailable, told(2*engine.TurnOpen)+unwritable, func(a *attempt) io.Reader {
+	f("provisioning", names, 2*engine.TurnUndecided, belfry.StorageUnavailable, told(2*engine.TurnUndecided)+unwritable, func(a *attempt) io.Reader {
 		provisions(a)
 		return fails(2, device)(a)
 	})
