@@ -10,13 +10,13 @@ import (
 	"belfry/store"
 )
 
-// lossy answers from the row store, but for the times in which records of the journal were lost.
+// lossy queries the row store, but refuses times in which journal records were lost.
 type lossy struct {
 	*store.Mover
 	lost []folder.Loss
 }
 
-// Select refuses a plan whose span touches a loss, or tells it which days are incomplete.
+// Select refuses a plan whose span touches a loss. A plan that reports missing days gets the days of the loss instead.
 func (l lossy) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if err := l.check(p); err != nil {
 		return nil, err
@@ -53,10 +53,10 @@ func (l lossy) check(p *query.Plan) error {
 	return nil
 }
 
-// mostDays is how many days of a loss are listed.
+// mostDays limits the listed days of a loss.
 const mostDays = 400
 
-// days are the days in UTC from one moment to another.
+// days lists the days in UTC from one time to another.
 func days(from, to time.Time) (list []string) {
 	for day := from.UTC().Truncate(24 * time.Hour); !day.After(to) && len(list) < mostDays; day = day.AddDate(0, 0, 1) {
 		list = append(list, day.Format(time.DateOnly))
@@ -64,7 +64,7 @@ func days(from, to time.Time) (list []string) {
 	return list
 }
 
-// reportLosses begins the fault, if there is a loss that is not confirmed.
+// reportLosses begins the fault if a loss is not confirmed.
 func (s *service) reportLosses() {
 	open, message := s.OpenLosses()
 	s.lost.Store(&open)
@@ -73,7 +73,7 @@ func (s *service) reportLosses() {
 	}
 }
 
-// confirmFault ends a fault that an administrator has taken note of, and reports whether it was open.
+// confirmFault ends a fault that an administrator has confirmed, and reports whether it was open.
 func (s *service) confirmFault(id, by string) (open bool, err error) {
 	open = s.faults.isOpen(id)
 	switch id {
@@ -94,5 +94,5 @@ func (s *service) confirmFault(id, by string) (open bool, err error) {
 }
 
 func unconfirmable(id string) error {
-	return belfry.Errorf(belfry.UnknownItem, "the fault %q cannot be confirmed; %s and %s can, other faults end when their cause does", id, folder.FaultLoss, folder.FaultClock)
+	return belfry.Errorf(belfry.UnknownItem, "the fault %q cannot be confirmed; only %s and %s can, other faults end with their cause", id, folder.FaultLoss, folder.FaultClock)
 }

@@ -587,8 +587,8 @@ func TestNew(t *testing.T) {
 	f("must not hold", Options{URL: "http://h?apikey=hush", Key: secret})
 	f("must read as", Options{URL: "http://hush\x7f", Key: secret})
 	f("no API key", Options{URL: "http://h"})
-	f("a blank", Options{URL: "http://h", Key: "hush hush"})
-	f("a blank", Options{URL: "http://h", Key: "hush\n"})
+	f("contains a space", Options{URL: "http://h", Key: "hush hush"})
+	f("contains a space", Options{URL: "http://h", Key: "hush\n"})
 	f("none in PEM", Options{URL: "http://h", Key: secret, CA: []byte("x")})
 }
 

@@ -11,13 +11,13 @@ import (
 	"belfry/journal"
 )
 
-// Labels are the files named instance in the folders of this instance: what they say, and the folders they lie in.
+// Labels are the files named instance in the folders of an instance.
 type Labels struct {
 	instance string
-	folders  []*os.File // held open, so that their numbers are not given to other folders
+	folders  []*os.File // kept open, so that their inode numbers are not reused
 }
 
-// OpenLabels notes the folders. A start has just made sure that each has its file.
+// OpenLabels opens the folders. The start has checked that each has its file.
 func OpenLabels(cfg *config.Config, id string) (l Labels, err error) {
 	l.instance = id
 	for _, dir := range []string{cfg.Data, filepath.Join(cfg.Data, "journal"), cfg.Inside(cfg.Storage.DuckDB.Dir)} {
@@ -39,15 +39,15 @@ func (l *Labels) Close() (err error) {
 	return err
 }
 
-// WrongLabels are files that the next start would refuse.
+// WrongLabels are files with which the next start would fail.
 type WrongLabels struct {
-	Missing []string // folders
+	Missing []string // folders without the file
 	Changed []string
-	Unread  []string // with the reason
+	Unread  []string // files with the error
 }
 
-// Wrong says which files are missing, say something else or cannot be read. A folder that is gone or another one is not looked at.
-// The error is that of a system that is short of descriptors or memory, which tells nothing about the files.
+// Wrong checks the files. It skips a folder that was removed or replaced. The error means that the system is short of descriptors
+// or memory, so nothing is known about the files.
 func (l *Labels) Wrong() (w WrongLabels, err error) {
 	for _, f := range l.folders {
 		opened, err := f.Stat()

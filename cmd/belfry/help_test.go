@@ -52,7 +52,7 @@ func TestFolderRefused(t *testing.T) {
 		var wrong bytes.Buffer
 		cmd := exec.Command("belfry", append(args, "--data", file)...)
 		cmd.Stderr = &wrong
-		if err := cmd.Run(); err == nil || !strings.Contains(wrong.String(), "belfry: "+file+" is a file, not a folder; give a folder with --data") {
+		if err := cmd.Run(); err == nil || !strings.Contains(wrong.String(), "belfry: "+file+" is a file, not a folder; name a folder with --data") {
 			t.Errorf("%q: %v, %s", args, err, wrong.String())
 		}
 	}

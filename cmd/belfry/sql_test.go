@@ -142,7 +142,7 @@ func TestBrokenTable(t *testing.T) {
 	defer srv.Close()
 	for _, form := range []string{"table", "csv", "json"} {
 		s.run(1, "sql", "--url", srv.URL, "--format", form, "SELECT name")
-		s.shows(s.err, "broke off")
+		s.shows(s.err, "was cut off")
 		if form == "table" && s.out != "" {
 			t.Errorf("shown: %s", s.out)
 		}
