@@ -13,7 +13,7 @@ const faultInstance = "instance"
 // watchInstance detects files named instance that were removed, changed or cannot be read, as the next start fails without them.
 // It rewrites a missing file, but not a changed one: the change may be intended.
 func (s *service) watchInstance() {
-	w, err := s.labels.Wrong()
+	w, err := s.instanceFiles.Wrong()
 	if err != nil {
 		return // it retries in a second
 	}

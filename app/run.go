@@ -201,7 +201,7 @@ func (s *service) stop() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, s.labels.Close(), s.closeFolder(begun.Add(most+closeWithin)))
+	errs = append(errs, s.instanceFiles.Close(), s.closeFolder(begun.Add(most+closeWithin)))
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
 }

@@ -34,41 +34,41 @@ import (
 // service is a running service.
 type service struct {
 	*core
-	listeners   *listen.Listeners
-	disk        *disk
-	faults      *faults
-	guard       *clockGuard
-	rowsFault   rowsFault
-	failures    struct{ meta, journal, folder, lock, times *failureTracker }
-	descriptors descriptors
-	rows        *rowStore
-	store       *store.Mover
-	meta        *sqlite.Mover
-	seq         *engine.Sequencer
-	intake      *intake.Intake
-	hub         *live.Hub
-	api         *api.Server
-	collect     *collect.Supervisor
-	env         *collect.Env // of the collectors
-	accounts    *accounts.Accounts
-	budget      *budget
-	pressure    *pressure
-	watches     parts // disk, memory, files and clock
-	movers      struct{ rows, meta *part }
-	engineParts parts // the sequencer and the parts fed by it
-	collecting  *part
-	upkeep      parts // background work
-	failed      chan error
-	phase       atomic.Pointer[belfry.Error]  // why it is not ready; nil when it is
-	reloads     chan struct{}                 // retention may have changed
-	files       chan struct{}                 // a file of rows was found damaged or missing, or was repaired
-	metaLost    atomic.Pointer[belfry.Error]  // why nothing is accepted while metadata files are missing; nil if none is
-	lost        atomic.Pointer[[]folder.Loss] // times whose rows may be missing
-	goal        belfry.Position               // position of the last replayed record
-	refused     atomic.Int64                  // files that could not be imported
-	summarised  atomic.Int64                  // Unix time when all summaries were last up to date
-	labels      folder.Labels
-	turns       status.Turns // of queries on current collections
+	listeners     *listen.Listeners
+	disk          *disk
+	faults        *faults
+	guard         *clockGuard
+	rowsFault     rowsFault
+	failures      struct{ meta, journal, folder, lock, times *failureTracker }
+	descriptors   descriptors
+	rows          *rowStore
+	store         *store.Mover
+	meta          *sqlite.Mover
+	seq           *engine.Sequencer
+	intake        *intake.Intake
+	hub           *live.Hub
+	api           *api.Server
+	collect       *collect.Supervisor
+	env           *collect.Env // of the collectors
+	accounts      *accounts.Accounts
+	budget        *budget
+	pressure      *pressure
+	watches       parts // disk, memory, files and clock
+	movers        struct{ rows, meta *part }
+	engineParts   parts // the sequencer and the parts fed by it
+	collecting    *part
+	upkeep        parts // background work
+	failed        chan error
+	phase         atomic.Pointer[belfry.Error]  // why it is not ready; nil when it is
+	reloads       chan struct{}                 // retention may have changed
+	files         chan struct{}                 // a file of rows was found damaged or missing, or was repaired
+	metaLost      atomic.Pointer[belfry.Error]  // why nothing is accepted while metadata files are missing; nil if none is
+	lost          atomic.Pointer[[]folder.Loss] // times whose rows may be missing
+	goal          belfry.Position               // position of the last replayed record
+	refused       atomic.Int64                  // files that could not be imported
+	summarised    atomic.Int64                  // Unix time when all summaries were last up to date
+	instanceFiles folder.InstanceFiles
+	turns         status.Turns // of queries on current collections
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -424,7 +424,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		s.collecting = s.upkeep.start("collectors", s.collect.Run, s.failed)
 	}
 	var err error
-	if s.labels, err = folder.OpenLabels(s.cfg.Load(), s.Instance); err != nil {
+	if s.instanceFiles, err = folder.OpenInstanceFiles(s.cfg.Load(), s.Instance); err != nil {
 		return err
 	}
 	s.checkParts(ctx)

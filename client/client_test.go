@@ -560,7 +560,7 @@ func TestRefusals(t *testing.T) {
 		io.WriteString(w, "<html>")
 		return true
 	}
-	if _, _, err := b.send(b.file(5, none), nil); err == nil || !strings.Contains(err.Error(), "not one of Belfry") {
+	if _, _, err := b.send(b.file(5, none), nil); err == nil || !strings.Contains(err.Error(), "not from Belfry") {
 		t.Errorf("another server: %v", err)
 	}
 }

@@ -189,7 +189,7 @@ func (f *Folder) Replay(ctx context.Context, each func(r *belfry.Record, fresh b
 	if err != nil {
 		return fmt.Errorf("replay journal: %w", err)
 	}
-	if err := f.keepLosses(finder.rest(time.Now()), func() error { return f.skipRows(ctx) }); err != nil {
+	if err := f.saveLosses(finder.rest(time.Now()), func() error { return f.skipRows(ctx) }); err != nil {
 		return err
 	}
 	for _, d := range f.Journal.Damaged() {

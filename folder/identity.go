@@ -33,27 +33,27 @@ const (
 	LossMetadata = "metadata"
 )
 
-// place is the state of one part at the start.
-type place struct {
+// partState is the state of one part at the start.
+type partState struct {
 	name string // as in AcceptLoss; empty for the data folder
 	path string
 	id   string
 	used bool // it is not empty
 }
 
-// places are the states of all parts at the start.
-type places struct {
-	dir, journal, rows place
-	meta               place
+// parts are the states of all parts at the start.
+type parts struct {
+	dir, journal, rows partState
+	meta               partState
 }
 
-// findPlaces inspects the parts, except for the content of the database.
-func findPlaces(cfg *config.Config) (p places, err error) {
-	p.dir = place{path: cfg.Data}
-	p.journal = place{name: LossJournal, path: filepath.Join(cfg.Data, "journal")}
-	p.rows = place{name: LossRows, path: cfg.Inside(cfg.Storage.DuckDB.Dir)}
-	p.meta = place{name: LossMetadata, path: cfg.Inside(cfg.Meta.SQLite.Path)}
-	for _, part := range []*place{&p.dir, &p.journal, &p.rows} {
+// findParts inspects the parts, except for the content of the database.
+func findParts(cfg *config.Config) (p parts, err error) {
+	p.dir = partState{path: cfg.Data}
+	p.journal = partState{name: LossJournal, path: filepath.Join(cfg.Data, "journal")}
+	p.rows = partState{name: LossRows, path: cfg.Inside(cfg.Storage.DuckDB.Dir)}
+	p.meta = partState{name: LossMetadata, path: cfg.Inside(cfg.Meta.SQLite.Path)}
+	for _, part := range []*partState{&p.dir, &p.journal, &p.rows} {
 		if part.id, err = journal.ReadInstance(part.path); err != nil {
 			return p, err
 		}
@@ -85,7 +85,7 @@ func hasRows(dir string) (bool, error) {
 }
 
 // lostMetadata returns an error if there are rows or records but no metadata.
-func (p *places) lostMetadata() error {
+func (p *parts) lostMetadata() error {
 	if p.meta.used || !p.journal.used && !p.rows.used {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (p *places) lostMetadata() error {
 		"The service cannot run without the metadata: to start afresh, use another data folder, or move these away first", p.meta.path, p.others(), filepath.Base(p.meta.path))
 }
 
-func (p *places) others() string {
+func (p *parts) others() string {
 	var list []string
 	if p.journal.used {
 		list = append(list, "a journal in "+p.journal.path)
@@ -108,11 +108,11 @@ func (p *places) others() string {
 // Identify opens the database, and checks that the parts of the data folder belong together. It gives a new folder an id.
 func (f *Folder) Identify(ctx context.Context) error {
 	cfg := f.o.Config
-	p, err := findPlaces(cfg)
+	p, err := findParts(cfg)
 	if err != nil {
 		return err
 	}
-	if err := p.useSaved(ctx, f.o.Log); err != nil {
+	if err := p.finishReplacement(ctx, f.o.Log); err != nil {
 		return err
 	}
 	if err := p.lostMetadata(); err != nil {
@@ -136,12 +136,12 @@ func (f *Folder) Identify(ctx context.Context) error {
 	if err := p.lostMetadata(); err != nil {
 		return err
 	}
-	return f.adopt(ctx, &p)
+	return f.assignID(ctx, &p)
 }
 
-// useSaved completes an interrupted replacement of the metadata: a previous process had made the copy, but not moved it into
+// finishReplacement completes an interrupted replacement of the metadata: a previous process had made the copy, but not moved it into
 // place.
-func (p *places) useSaved(ctx context.Context, log *slog.Logger) error {
+func (p *parts) finishReplacement(ctx context.Context, log *slog.Logger) error {
 	if p.meta.used || p.dir.id == "" {
 		return nil
 	}
@@ -168,11 +168,11 @@ func statError(path string) error {
 }
 
 // compare checks the ids of the parts against that of the metadata.
-func (f *Folder) compare(ctx context.Context, p *places) error {
+func (f *Folder) compare(ctx context.Context, p *parts) error {
 	if p.dir.id != "" && p.dir.id != p.meta.id {
 		return mixed(p.meta, p.dir, "Restore the metadata of this folder from a backup, or name the folder to which they belong")
 	}
-	for _, part := range []*place{&p.journal, &p.rows} {
+	for _, part := range []*partState{&p.journal, &p.rows} {
 		if part.id == p.meta.id {
 			continue
 		}
@@ -187,17 +187,17 @@ func (f *Folder) compare(ctx context.Context, p *places) error {
 }
 
 // replace moves a part that does not belong here aside and creates an empty one, if that loss was accepted.
-func (f *Folder) replace(ctx context.Context, part *place, of place) error {
+func (f *Folder) replace(ctx context.Context, part *partState, of partState) error {
 	if !slices.Contains(f.o.AcceptLoss, part.name) {
 		return refusal(part, of)
 	}
-	told := fmt.Sprintf("started without its %s, because --accept-loss=%s was given", part.name, part.name)
+	notice := fmt.Sprintf("started without its %s, because --accept-loss=%s was given", part.name, part.name)
 	if part.used || part.id != "" {
 		aside := part.path + ".unfit-" + time.Now().UTC().Format("20060102-150405")
 		if err := os.Rename(part.path, aside); err != nil {
 			return fmt.Errorf("move the %s that do not belong here aside: %w; move them yourself, and start again", part.name, err)
 		}
-		told += "; the files found in their place were moved to " + aside
+		notice += "; the files found in their place were moved to " + aside
 	}
 	if part.name == LossRows {
 		if err := f.DB.ForgetRows(ctx); err != nil {
@@ -208,13 +208,13 @@ func (f *Folder) replace(ctx context.Context, part *place, of place) error {
 		return err
 	}
 	f.accepted[part.name] = true
-	f.Notices = append(f.Notices, told)
-	f.o.Log.Warn(told)
+	f.Notices = append(f.Notices, notice)
+	f.o.Log.Warn(notice)
 	return nil
 }
 
 // refusal returns what is wrong with the journal or the rows, and how to continue.
-func refusal(part *place, of place) error {
+func refusal(part *partState, of partState) error {
 	lost := "acknowledged rows that were not stored yet"
 	if part.name == LossRows {
 		lost = "all history except what is still in the journal"
@@ -231,7 +231,7 @@ func refusal(part *place, of place) error {
 		part.path, of.path, of.id, part.name, accept)
 }
 
-func mixed(a, b place, remedy string) error {
+func mixed(a, b partState, remedy string) error {
 	return fmt.Errorf("%s belongs to instance %s, but %s belongs to instance %s. %s", a.path, a.id, b.path, b.id, remedy)
 }
 
@@ -241,22 +241,22 @@ const (
 	noInstanceRemedy = "Restore them from a backup, or start afresh in another data folder"
 )
 
-// adopt gives a new instance an id. It continues an interrupted attempt.
-func (f *Folder) adopt(ctx context.Context, p *places) error {
+// assignID gives a new instance an id. It continues an interrupted attempt.
+func (f *Folder) assignID(ctx context.Context, p *parts) error {
 	id := p.dir.id
-	for _, part := range []place{p.journal, p.rows} {
+	for _, part := range []partState{p.journal, p.rows} {
 		switch {
 		case id == "":
 			id = part.id
 		case part.id != "" && part.id != id:
-			return mixed(part, place{path: p.dir.path, id: id}, "Restore the folder that belongs here")
+			return mixed(part, partState{path: p.dir.path, id: id}, "Restore the folder that belongs here")
 		}
 	}
 	if id == "" {
 		id = newInstance()
 	}
 	f.Instance = id
-	for _, part := range []place{p.dir, p.journal, p.rows} {
+	for _, part := range []partState{p.dir, p.journal, p.rows} {
 		if part.id == "" {
 			if err := journal.WriteInstance(part.path, id); err != nil {
 				return err

@@ -126,9 +126,9 @@ func earliestLoss(dir string, times recordTimes) time.Time {
 	return noted.Add(-lossMargin)
 }
 
-// keepLosses adds new losses to the file. Known losses keep their times and confirmation. It calls before first: once a loss is
+// saveLosses adds new losses to the file. Known losses keep their times and confirmation. It calls before first: once a loss is
 // in the file it is no longer new, so the follow-up work must be done.
-func (f *Folder) keepLosses(found []Loss, before func() error) error {
+func (f *Folder) saveLosses(found []Loss, before func() error) error {
 	path := filepath.Join(f.o.Config.Data, lossFile)
 	known, err := readLosses(path)
 	if err != nil {

@@ -82,9 +82,9 @@ func (f *Folder) olderMetadata(ctx context.Context, o journal.Options, why strin
 	if err := f.skipItems(ctx, 0, skipItems); err != nil {
 		return err
 	}
-	told := why + "; started anyway, because --accept-loss=" + LossMetadata + " was given"
-	f.accepted[LossMetadata], f.Notices = true, append(f.Notices, told)
-	f.o.Log.Warn(told)
+	notice := why + "; started anyway, because --accept-loss=" + LossMetadata + " was given"
+	f.accepted[LossMetadata], f.Notices = true, append(f.Notices, notice)
+	f.o.Log.Warn(notice)
 	return f.reopenJournal(o)
 }
 

@@ -49,7 +49,7 @@ type verifier struct {
 	known    []store.Problem
 	files    int
 
-	places places
+	parts  parts
 	facts  sqlite.Facts
 	rows   RowPositions
 	losses []Loss // recorded by earlier starts
@@ -67,11 +67,11 @@ func (v *verifier) run(ctx context.Context) (err error) {
 	if _, err := journal.ReadFormat(v.cfg.Data); err != nil {
 		v.found(filepath.Join(v.cfg.Data, "format"), err.Error(), "The service does not start until this is fixed.")
 	}
-	if v.places, err = findPlaces(v.cfg); err != nil { // a file named instance has invalid content
+	if v.parts, err = findParts(v.cfg); err != nil { // a file named instance has invalid content
 		v.found(filepath.Join(v.cfg.Data, "instance"), err.Error(), "Correct that file; then run this command again: it has not checked the metadata and the journal.")
 		return nil
 	}
-	if p := &v.places; !p.meta.used && !p.journal.used && !p.rows.used && p.dir.id == "" {
+	if p := &v.parts; !p.meta.used && !p.journal.used && !p.rows.used && p.dir.id == "" {
 		return nil // the service has never run
 	}
 	readable := v.metadata(ctx)
@@ -88,7 +88,7 @@ func (v *verifier) run(ctx context.Context) (err error) {
 
 // metadata reports whether the metadata can be read.
 func (v *verifier) metadata(ctx context.Context) bool {
-	p := &v.places.meta
+	p := &v.parts.meta
 	const restore = "Restore it from a backup. The start replays later changes from the journal, and fails if some are missing."
 	if !p.used {
 		v.found(p.path, "missing or empty", restore)
@@ -112,14 +112,14 @@ func (v *verifier) secrets(ctx context.Context) {
 	path := v.cfg.Inside(v.cfg.Secrets.KeyFile)
 	keys, err := ReadKeys(path)
 	sealed, shut := 0, 0
-	failed := meta.ReadSecrets(ctx, v.places.meta.path, func(p meta.SecretPlace, text string) {
+	failed := meta.ReadSecrets(ctx, v.parts.meta.path, func(p meta.SecretPlace, text string) {
 		sealed++
 		if _, err := keys.Open(p, text); err != nil {
 			shut++
 		}
 	})
 	if failed != nil {
-		v.found(v.places.meta.path, "the secrets of receivers cannot be read: "+failed.Error(), "Restore it from a backup.")
+		v.found(v.parts.meta.path, "the secrets of receivers cannot be read: "+failed.Error(), "Restore it from a backup.")
 		return
 	}
 	const remedy = "Restore the key file of these data: without it, receivers that need these secrets are off. If it is lost, start the service and provision the secrets again."
@@ -137,14 +137,14 @@ func (v *verifier) secrets(ctx context.Context) {
 
 // instances compares the ids of all parts with that of the metadata.
 func (v *verifier) instances() {
-	of := v.places.meta
+	of := v.parts.meta
 	if of.id == "" {
 		if v.facts.Stored > 0 {
 			v.found(of.path, noInstance, noInstanceRemedy+".")
 		}
 		return // otherwise a first start was interrupted, and the next one continues it
 	}
-	for _, p := range []place{v.places.dir, v.places.journal, v.places.rows} {
+	for _, p := range []partState{v.parts.dir, v.parts.journal, v.parts.rows} {
 		path := filepath.Join(p.path, "instance")
 		switch {
 		case p.id == of.id:
@@ -168,9 +168,9 @@ const (
 // segments reads every record of the journal. Without readable metadata, judge is false and the end of the journal is not
 // checked.
 func (v *verifier) segments(judge bool) {
-	dir := v.places.journal.path
-	if !v.places.journal.used {
-		if v.places.meta.used {
+	dir := v.parts.journal.path
+	if !v.parts.journal.used {
+		if v.parts.meta.used {
 			v.found(dir, "missing, or has no segments", journalRemedy+" If nothing of it is left, start once with --accept-loss="+LossJournal+".")
 		}
 		return
@@ -194,10 +194,10 @@ func (v *verifier) segments(judge bool) {
 
 // records finds losses the same way as a start.
 func (v *verifier) records(e *evidence, judge bool) error {
-	dir := v.places.journal.path
+	dir := v.parts.journal.path
 	if judge {
 		if why := e.older(v.rows.Reached); why != "" {
-			v.found(v.places.meta.path, why, "Restore all parts of the data from the same backup. To continue without the changes in between, start once with --accept-loss="+LossMetadata+".")
+			v.found(v.parts.meta.path, why, "Restore all parts of the data from the same backup. To continue without the changes in between, start once with --accept-loss="+LossMetadata+".")
 			judge = false // a start would fail here
 		}
 	}
@@ -235,7 +235,7 @@ func (v *verifier) records(e *evidence, judge bool) error {
 
 // report adds a finding about the journal or one of its segments.
 func (v *verifier) report(segment, what string, confirmed bool, remedy string) {
-	file := filepath.Join(v.places.journal.path, segment)
+	file := filepath.Join(v.parts.journal.path, segment)
 	if confirmed {
 		v.known = append(v.known, store.Problem{File: file, Problem: what, Remedy: knownRemedy})
 		return
@@ -257,7 +257,7 @@ func (v *verifier) confirmedIn(number uint64) bool {
 
 // readArrivals reads the file with the steps of the clock.
 func (v *verifier) readArrivals() {
-	p := &v.places
+	p := &v.parts
 	var err error
 	v.times, err = readArrivals(v.cfg.Data, cmp.Or(p.meta.id, p.dir.id, p.journal.id), journal.ReadNote(p.journal.path))
 	v.timesKnown = err == nil

@@ -53,7 +53,7 @@ func TestFolderList(t *testing.T) {
 	if err := os.Mkdir("inventory", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const notList = "this is not the list of an exported folder, whose first line reads file,name; move it elsewhere"
+	const notList = "this is not the list of an exported folder, which begins with the line file,name; move it elsewhere"
 	f("", notList)
 	f("name,view\na,b\n", notList)
 	f("file,name\nclasses/a.json,a,b\n", "record on line 2: wrong number of fields")

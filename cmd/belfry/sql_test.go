@@ -69,7 +69,7 @@ func TestGridHeight(t *testing.T) {
 	if err := g.read(strings.NewReader("a\n" + strings.Repeat("x\n", 10))); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.String(); got != "a\n-\nx\nx\nx\n… 7 more do not fit here\n" {
+	if got := g.String(); got != "a\n-\nx\nx\nx\n… 7 more rows do not fit\n" {
 		t.Errorf("%s", got)
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"belfry/journal"
 )
 
-// Labels are the files named instance in the folders of an instance.
-type Labels struct {
+// InstanceFiles are the files named instance in the folders of an instance.
+type InstanceFiles struct {
 	instance string
 	folders  []*os.File // kept open, so that their inode numbers are not reused
 }
 
-// OpenLabels opens the folders. The start has checked that each has its file.
-func OpenLabels(cfg *config.Config, id string) (l Labels, err error) {
+// OpenInstanceFiles opens the folders. The start has checked that each has its file.
+func OpenInstanceFiles(cfg *config.Config, id string) (l InstanceFiles, err error) {
 	l.instance = id
 	for _, dir := range []string{cfg.Data, filepath.Join(cfg.Data, "journal"), cfg.Inside(cfg.Storage.DuckDB.Dir)} {
 		f, err := os.Open(dir)
@@ -31,7 +31,7 @@ func OpenLabels(cfg *config.Config, id string) (l Labels, err error) {
 }
 
 // Close closes the folders.
-func (l *Labels) Close() (err error) {
+func (l *InstanceFiles) Close() (err error) {
 	for _, f := range l.folders {
 		err = errors.Join(err, f.Close())
 	}
@@ -39,8 +39,8 @@ func (l *Labels) Close() (err error) {
 	return err
 }
 
-// WrongLabels are files with which the next start would fail.
-type WrongLabels struct {
+// WrongInstanceFiles are files with which the next start would fail.
+type WrongInstanceFiles struct {
 	Missing []string // folders without the file
 	Changed []string
 	Unread  []string // files with the error
@@ -48,7 +48,7 @@ type WrongLabels struct {
 
 // Wrong checks the files. It skips a folder that was removed or replaced. The error means that the system is short of descriptors
 // or memory, so nothing is known about the files.
-func (l *Labels) Wrong() (w WrongLabels, err error) {
+func (l *InstanceFiles) Wrong() (w WrongInstanceFiles, err error) {
 	for _, f := range l.folders {
 		opened, err := f.Stat()
 		now, gone := os.Stat(f.Name())
