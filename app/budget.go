@@ -18,7 +18,7 @@ import (
 //	        ├─ spare         for the kernel: sockets, and pages of files that are being written
 //	        └─ heap          the Go heap: the tree, rows that wait, bodies, answers, connections
 //
-// A setting that somebody has given is left as it is.
+// Settings that are set explicitly are not changed.
 type budget struct {
 	limit memoryLimit
 

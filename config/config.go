@@ -92,7 +92,7 @@ type Limits struct {
 	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`
 	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time; a quarter more for customers who have few of them" reload:"yes"`
 	Objects      int  `yaml:"objects" help:"objects of one customer; the same limit applies to its resources, views and graphical elements together" reload:"yes"`
-	Texts        Size `yaml:"texts" help:"memory for user-defined texts (attributes, constants, notes, acknowledgments, classes, policies, users, keys); one customer may use half of it" reload:"yes"`
+	Texts        Size `yaml:"texts" help:"memory for user-defined texts (answers, constants, notes, acknowledgments, classes, policies, users, keys); one customer may use half of it" reload:"yes"`
 	MemoryItems  Size `yaml:"memory_items" help:"memory for items and the last values of their indicators; one customer may use three quarters of it if there are others" reload:"yes"`
 	Receivers    int  `yaml:"receivers" help:"receivers of one customer: resources that listen on a port" reload:"yes"`
 	// Each is a process that may use script.WorkerMemory.

@@ -74,7 +74,7 @@ type keyCreateCmd struct {
 	Expires  string `help:"How long the key is valid, such as 90d; without it, forever." placeholder:"TIME"`
 
 	Only      []string `placeholder:"send" help:"Restrict the key to sending rows: POST /api/send, /d, /l and /cv. It then cannot read."`
-	Views     []string `sep:"none" placeholder:"VIEW" help:"View or resource that limits the key to it and its content; repeat for several. Without it the key has access to everything."`
+	Views     []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the key is limited, with its content; repeat for several. Without it the key has access to everything."`
 	Addresses []string `placeholder:"NETWORK" help:"Address or network from which the key is accepted, such as 192.0.2.7 or 10.0.0.0/8; separate several with commas, or repeat. Without it, from anywhere."`
 }
 

@@ -42,7 +42,7 @@ type userCreateCmd struct {
 	Role     string `required:"" help:"What the user may do: viewer, operator, administrator or instance administrator."`
 	Customer string `default:"default" help:"Customer of the user."`
 
-	Views []string `sep:"none" placeholder:"VIEW" help:"View or resource that limits what the user sees to it and its content; repeat for several. Without it the user sees everything."`
+	Views []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited, with its content; repeat for several. Without it the user sees everything."`
 }
 
 // Run prints only the password, for scripts.
@@ -81,7 +81,7 @@ type userChangeCmd struct {
 	adminFlags
 	Name     string   `required:"" help:"Name of the user."`
 	Customer string   `default:"default" help:"Customer of the user."`
-	Views    []string `sep:"none" placeholder:"VIEW" help:"View or resource that limits what the user sees to it and its content; repeat for several."`
+	Views    []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited, with its content; repeat for several."`
 	AllViews bool     `help:"Allow the user all views again."`
 }
 
