@@ -34,7 +34,7 @@ func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error
 			return belfry.Errorf(belfry.NameInUse, "there is a key %q already; revoke it or choose another name", name)
 		}
 		if a.tree.Access().CountKeys(c) >= maxKeys {
-			return belfry.Errorf(belfry.LimitReached, "there are %d keys already; revoke those that nobody uses", maxKeys)
+			return belfry.Errorf(belfry.LimitReached, "there are %d keys already; revoke unused ones", maxKeys)
 		}
 		narrowed, err := checkNarrowing(a.tree, c, wish.Narrowing)
 		if err != nil {

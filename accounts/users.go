@@ -91,7 +91,7 @@ func checkUser(u *belfry.User) error {
 		return belfry.Errorf(belfry.BadParameter, "user: %s", bad.Message)
 	}
 	if strings.HasSuffix(u.Name, instanceMark) {
-		return belfry.Errorf(belfry.BadParameter, "user: the name %q ends with %q, by which events tell administrators of the instance; choose another", u.Name, instanceMark)
+		return belfry.Errorf(belfry.BadParameter, "user: the name %q ends with %q, which is reserved for administrators of the instance; choose another", u.Name, instanceMark)
 	}
 	if u.Level() == belfry.LevelNone {
 		return belfry.Errorf(belfry.BadParameter, "role must be %s, got %q", strings.Join(roles, ", "), u.Role)
@@ -107,7 +107,7 @@ func (t change) createUser(c belfry.CustomerID, u belfry.User) error {
 		}
 	}
 	if len(have) >= maxUsers {
-		return belfry.Errorf(belfry.LimitReached, "there are %d users already; remove those that nobody needs", maxUsers)
+		return belfry.Errorf(belfry.LimitReached, "there are %d users already; remove unused ones", maxUsers)
 	}
 	if err := checkUserViews(t.tree, c, &u); err != nil {
 		return err

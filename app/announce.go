@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// announce shows the first password. It is the only time anyone can read it.
+// announce prints the first password, which is not shown again.
 func announce(w io.Writer, url, user, password string) {
 	lines := []string{"First start: an administrator has been created.", ""}
 	if url != "" { // none while the service does not run
@@ -16,7 +16,7 @@ func announce(w io.Writer, url, user, password string) {
 		"    user      "+user,
 		"    password  "+password,
 		"",
-		"Keep it now: it is shown this once and stored nowhere in clear.",
+		"Save it now: it is not shown again, and only its hash is stored.",
 	)
 	bar := strings.Repeat("=", 70)
 	fmt.Fprintf(w, "\n%s\n\n", bar)

@@ -23,28 +23,28 @@ import (
 	"belfry/folder"
 )
 
-// Options are what Serve and OpenControl need.
+// Options configure Serve, OpenControl and Verify.
 type Options struct {
 	Config        *config.Config
 	Catalog       *catalog.Catalog
 	Log           *slog.Logger
 	Level         *slog.LevelVar
-	Console       io.Writer // where the first password is shown
-	AdminPassword string    // the first password; empty: a random one
-	Existing      bool      // OpenControl does not make a folder that is not there
-	Demo          bool      // Serve fills an empty customer with samples
-	AcceptLoss    []string  // parts of the data folder without which Serve starts all the same, see folder.Options
-	ScriptWorker  []string  // the command that makes a process of this program run scripts; none: scripts are refused
+	Console       io.Writer // the first password is printed here
+	AdminPassword string    // the first password; empty: generate one
+	Existing      bool      // OpenControl does not create a missing folder
+	Demo          bool      // Serve fills an empty customer with sample data
+	AcceptLoss    []string  // parts of the data folder that may be missing, see folder.Options
+	ScriptWorker  []string  // command that starts a script worker process; empty: scripts are refused
 
-	Reload <-chan os.Signal               // asks for the configuration to be read again
-	Load   func() (*config.Config, error) // reads it
+	Reload <-chan os.Signal               // a signal reloads the configuration
+	Load   func() (*config.Config, error) // reads the configuration
 
-	clock func() (wall time.Time, passed time.Duration) // see clockGuard; nil: that of the machine
+	clock func() (wall time.Time, passed time.Duration) // see clockGuard; nil: the system clock
 
-	ChunkBytes int // of a body that are decided at a time; 0: the usual number
+	ChunkBytes int // size of the pieces in which a body is processed; 0: the default
 }
 
-// useBudget lets the sizes of a budget count wherever the configuration is read.
+// useBudget applies the sizes of a budget to the configuration, now and after each reload.
 func (o *Options) useBudget(b *budget) {
 	o.Config, o.ChunkBytes = b.size(o.Config), b.chunk
 	if load := o.Load; load != nil {
@@ -59,22 +59,22 @@ func (o *Options) useBudget(b *budget) {
 }
 
 const (
-	// moverShare divides the time for a stop: the movers get one part of it, so that the steps after them have time too. On a
-	// busy machine a single commit may take longer than that.
+	// moverShare is the part of the stop time that each mover gets: a third, so that the later steps have time too. On a busy
+	// machine a single commit may take longer.
 	moverShare = 3
-	// drainMost is how many rows a stop moves.
+	// drainMost limits the rows that a stop still moves into the row store.
 	drainMost = 50_000
-	// closeWithin is how long a stop waits for what still writes when its time is over.
+	// closeWithin is how long a stop waits for unfinished writes after its time is over.
 	closeWithin = time.Second
 )
 
-// checkFolder refuses a file and, if Existing is set, a folder without data: a command that only reads must not create a
-// folder because its name is misspelt. Any part of the data is enough; the code that opens the other parts reports missing ones.
+// checkFolder refuses a file and, if Existing is set, a folder without data: a command that only reads must not create a folder
+// because its name is misspelt. One part of the data is enough; missing parts are reported later, when they are opened.
 func (o *Options) checkFolder() error {
 	if err := folder.CheckNoFile(o.Config.Data); err != nil || !o.Existing || o.folderUsed() {
 		return err
 	}
-	return fmt.Errorf("%s is not the data folder of a service; give the right one with --data", o.Config.Data)
+	return fmt.Errorf("%s is not the data folder of a service; use --data to name another one", o.Config.Data)
 }
 
 func (o *Options) folderUsed() bool {
@@ -86,9 +86,10 @@ func (o *Options) folderUsed() bool {
 	return false
 }
 
-// tellNew says that a command makes a new data folder. That is how keys are made before the first start, but the name may be misspelt.
-func (o *Options) tellNew() {
+// warnNewFolder prints that a command creates a new data folder: keys may be created before the first start, but the name may be
+// misspelt.
+func (o *Options) warnNewFolder() {
 	if !o.folderUsed() {
-		fmt.Fprintf(o.Console, "%s is not the data folder of a service yet: a new instance is made in it. If you mean another one, give it with --data, and remove this folder.\n", o.Config.Data)
+		fmt.Fprintf(o.Console, "%s is not a data folder yet, so a new instance is created in it. If you meant another folder, name it with --data and remove this one.\n", o.Config.Data)
 	}
 }

@@ -109,8 +109,8 @@ func TestArrivalsInTheWay(t *testing.T) {
 	in.must(err)
 	defer c.Close()
 	s := &service{core: c, faults: newFaults(in.options.Log, time.Now)}
-	s.newTroubles()
-	c.OnTimes = s.trouble.times.record
+	s.newFailureTrackers()
+	c.OnTimes = s.failures.times.record
 	in.must(c.open(t.Context()))
 	in.must(c.Replay(t.Context(), func(*belfry.Record, bool) error { return nil }))
 	path := in.path(folder.ArrivalsFile)

@@ -18,30 +18,30 @@ import (
 //	        ├─ spare         for the kernel: sockets, and pages of files that are being written
 //	        └─ heap          the Go heap: the tree, rows that wait, bodies, answers, connections
 //
-// A setting that somebody has given is left as it is.
+// Settings that are set explicitly are not changed.
 type budget struct {
 	limit memoryLimit
 
 	engine, engineMost int64
-	scripts            int64 // for the processes in which scripts of receivers run
+	scripts            int64 // worker processes that run scripts of receivers
 	outside, spare     int64
-	heap               int64 // 0: not limited
+	heap               int64 // 0: unlimited
 
-	backlogRows         int   // that wait for the row store, each of 256 bytes
-	metadata            int   // bytes of items and documents that wait for the metadata database
-	chunk               int   // bytes of a body that are decided at a time
-	answer, answers     int64 // of one query, and of all that clients have not read yet
+	backlogRows         int   // rows waiting for the row store, 256 bytes each
+	metadata            int   // bytes of items and documents waiting for the metadata database
+	chunk               int   // bytes of a body processed at a time
+	answer, answers     int64 // bytes of one query's result, and of all unread results
 	held, heldBody, row int64
-	texts               int64 // of what customers have set up
-	items               int64 // with their last values
+	texts               int64 // bytes of user-defined texts
+	items               int64 // bytes of items with their last values
 	bulk, connections   int
 	streams             int
 	ballast             int
-	header, received    int // of a connection: its request header, and data of HTTP/2 that nobody has read yet
-	perConnection       int // requests of HTTP/2 on one connection
+	header, received    int // bytes per connection: the request header, and unread HTTP/2 data
+	perConnection       int // HTTP/2 requests on one connection
 }
 
-// plenty is the memory from which on every part has its usual size.
+// plenty is the memory above which every part has its full size.
 const plenty = 2 << 30
 
 const mib = 1 << 20
@@ -64,11 +64,11 @@ func newBudget(l memoryLimit) *budget {
 		streams: int(max(16, min(1000, n/(2*mib)))), ballast: int(min(16*mib, n/64)), header: 16 << 10, received: 64 << 10,
 		perConnection: 32,
 	}
-	if l.bytes == 0 || l.bytes >= plenty { // the usual sizes, which are not a fraction of anything
+	if l.bytes == 0 || l.bytes >= plenty { // full sizes, not fractions of the limit
 		b.engineMost, b.backlogRows, b.chunk, b.held, b.row, b.connections, b.answers = 16*b.engine, 500_000, 8*mib, 256*mib, 1*mib, 10_000, 1<<30
 		b.header, b.received, b.perConnection = 128<<10, 1*mib, 100 // a query in an address may be long
 	}
-	if l.bytes == 0 || l.bytes >= plenty { // texts stay, so they may have more where there is more
+	if l.bytes == 0 || l.bytes >= plenty { // texts stay in memory, so their limit grows with it
 		b.texts = max(128*mib, l.bytes/16)
 	}
 	if l.bytes >= plenty { // the engine works on 2,048 rows at a time, in several threads, and holds all of their texts
@@ -84,7 +84,7 @@ func newBudget(l memoryLimit) *budget {
 	return b
 }
 
-// size gives a configuration the sizes of the budget, where nobody has given others.
+// size returns the configuration with the budget's sizes for all settings that are not set.
 func (b *budget) size(c *config.Config) *config.Config {
 	next := *c
 	unset := func(name string) bool { return c.Source(name) == "" }
@@ -114,20 +114,20 @@ func (b *budget) size(c *config.Config) *config.Config {
 // InForce returns the configuration a service on this machine would use: sizes that are not set follow from its memory.
 func InForce(c *config.Config) *config.Config { return newBudget(findMemoryLimit("/")).size(c) }
 
-// usualWorker is the memory that a script worker usually needs.
+// usualWorker is the memory that a script worker usually takes.
 const usualWorker = 32 * mib
 
-// workers is how many processes may run scripts at the same time.
+// workers is the number of script workers that fit.
 func (b *budget) workers() int { return int(max(1, b.scripts/usualWorker)) }
 
-// limitHeap keeps the Go heap to its part, unless runtime.memory_limit or GOMEMLIMIT is set.
+// limitHeap sets the Go memory limit, unless runtime.memory_limit or GOMEMLIMIT is set.
 func (b *budget) limitHeap(c *config.Config) {
 	if b.heap > 0 && c.Source("runtime.memory_limit") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(b.heap)
 	}
 }
 
-// parts are what the log and the metrics show, in bytes.
+// parts returns the budget in bytes, for the log and the metrics.
 func (b *budget) parts(c *config.Config) map[string]int64 {
 	return map[string]int64{
 		"engine": int64(*c.EngineMemory()), "scripts": b.scripts, "outside": b.outside, "spare": b.spare, "heap": b.heap,
@@ -141,12 +141,12 @@ func (b *budget) log(c *config.Config, log *slog.Logger) {
 		log.Info("memory budget", "limit", "unknown")
 		return
 	}
-	size := func(n int64) string { return config.Size(n &^ (mib - 1)).String() } // whole megabytes can be read
+	size := func(n int64) string { return config.Size(n &^ (mib - 1)).String() } // in whole megabytes, which are easier to read
 	p := b.parts(c)
 	log.Info("memory budget", "limit", size(b.limit.bytes), "from", b.limit.from, "engine", size(p["engine"]), "heap", size(p["heap"]), "scripts", size(p["scripts"]),
 		"outside", size(p["outside"]), "spare", size(p["spare"]), "backlog", size(p["backlog"]), "held", size(p["held"]), "answers", size(p["answers"]), "texts", size(p["texts"]), "items", size(p["items"]),
 		"bulk_requests", c.Limits.BulkRequests, "connections", c.Limits.Connections)
 	if low := int64(192 * mib); b.limit.bytes < low {
-		log.Warn("there is less memory than the service needs", "limit", size(b.limit.bytes), "least", size(low))
+		log.Warn("less memory than the service needs", "limit", size(b.limit.bytes), "least", size(low))
 	}
 }

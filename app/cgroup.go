@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// memoryLimit is the memory that the process may use, and where the limit comes from; 0 if it is unknown.
+// memoryLimit is the memory that the process may use and the source of the limit; 0 if unknown.
 type memoryLimit struct {
 	bytes int64
 	from  string
 }
 
-// findMemoryLimit gives the smallest of the limits that hold for this process: those of its control group and of all
-// groups around it, in version 1 and 2, that of its address space, and the memory of the machine. The root is that of the
-// file system; a test has another.
+// findMemoryLimit returns the smallest limit on this process: its control group and all groups above it, in version 1 and 2, a
+// quarter of its address space, and the memory of the machine. Tests pass another root.
 func findMemoryLimit(root string) memoryLimit {
 	best := memoryLimit{}
 	lower := func(bytes int64, from string) {
@@ -47,7 +46,7 @@ func findMemoryLimit(root string) memoryLimit {
 	return best
 }
 
-// limitFiles are the files with the limits of a group, by version. Above memory.high the kernel slows the group down.
+// limitFiles are the files that hold the limits of a group, by version. Above memory.high the kernel throttles the group.
 var limitFiles = map[int][]string{1: {"memory.limit_in_bytes"}, 2: {"memory.max", "memory.high"}}
 
 // groupMount is where a hierarchy of control groups with the controller memory is mounted.
@@ -82,12 +81,12 @@ func parseMount(line string) (m groupMount, ok bool) {
 	return m, false
 }
 
-// unescapeMount undoes what the kernel does to blanks in names.
+// unescapeMount decodes the octal escapes of mountinfo.
 func unescapeMount(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// groupPaths reads /proc/self/cgroup: the path of the group of the controller memory, by version.
+// groupPaths reads /proc/self/cgroup and returns the path of the memory controller's group, by version.
 func groupPaths(text string) map[int]string {
 	paths := map[int]string{}
 	for line := range strings.Lines(text) {
@@ -107,8 +106,8 @@ func groupPaths(text string) map[int]string {
 	return paths
 }
 
-// groups lists the folders of a group and of those around it, as far as they can be seen from here. In a container the
-// mount may begin at the group itself, or the path may be one of the host: then the mount is all there is to see.
+// groups lists the folders of a group and of the groups above it, as far as they are visible. In a container the mount may start
+// at the group itself, or the path may be one of the host: then only the mount point is listed.
 func (m groupMount) groups(path string) []string {
 	inside, ok := strings.CutPrefix(filepath.Clean("/"+path), strings.TrimSuffix(m.root, "/"))
 	if !ok || inside != "" && inside[0] != '/' || strings.HasPrefix(path, "/..") {
@@ -125,7 +124,7 @@ func (m groupMount) groups(path string) []string {
 	return list
 }
 
-// readLimit reads a limit; 0: there is none. Version 1 writes a very large number for it, version 2 the word max.
+// readLimit reads a limit; 0: none. Without a limit, version 1 has a very large number in the file and version 2 the word max.
 func readLimit(file string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(readFile(file)), 10, 64)
 	if err != nil || n <= 0 || n >= math.MaxInt64/2 {
@@ -145,7 +144,7 @@ func machineMemory(file string) int64 {
 	return 0
 }
 
-// addressSpace reads the soft limit of the address space; 0: there is none.
+// addressSpace reads the soft limit of the address space; 0: none.
 func addressSpace(file string) int64 {
 	for line := range strings.Lines(readFile(file)) {
 		if rest, ok := strings.CutPrefix(line, "Max address space"); ok {

@@ -17,27 +17,25 @@ import (
 	"belfry/folder"
 )
 
-// clockGuard decides by which time data may be deleted. A machine may boot years in the past or in the future; rows are
-// taken all the same, but retention by such a clock would remove everything there is.
-//
-// It expects the clock to show what it showed before plus the time that has passed. While the process runs the passed time
-// is measured; what was known when it ended is in a file. When the clock is off by more than a day, it is in doubt: there
-// is a fault, nothing is deleted, and expiry goes by the expected time. That ends when the clock comes back to within a
-// day of the expected time, or when an administrator confirms the clock.
-//
-// A difference of less than a day is believed, but no faster than time passes: retention never takes more than twice the
-// time that has passed, however often the clock is set.
+// clockGuard decides which time retention and expiry use. A machine may boot with its clock years off. Rows are still accepted
+// then, but retention by such a clock would delete everything.
+// The expected time is the last known time plus the time elapsed since. While the process runs, the kernel's monotonic clock
+// measures that; between two runs, the clock file has the last known time. If the clock is off by more than a day it is suspect:
+// a fault opens, nothing is deleted, and expiry uses the expected time. This ends when the clock is within a day of the expected
+// time again, or when an administrator confirms it.
+// Smaller differences are accepted, but no faster than time passes: however often the clock is set, retention advances at most
+// twice as fast as time.
 type clockGuard struct {
 	path   string
 	faults *faults
 	log    *slog.Logger
-	read   func() (wall time.Time, passed time.Duration) // passed counts from any moment on and never jumps
+	read   func() (wall time.Time, passed time.Duration) // passed has an arbitrary origin and never jumps
 
 	mu        sync.Mutex
-	expected  time.Time     // what the clock should have shown
-	at        time.Duration // when so much time had passed
+	expected  time.Time     // the expected time when passed was at
+	at        time.Duration // passed at the last check
 	suspect   bool
-	confirmed time.Time // when an administrator last confirmed the clock, as it then was; zero: never
+	confirmed time.Time // wall time of the last confirmation by an administrator; zero: never
 }
 
 const (
@@ -45,20 +43,20 @@ const (
 	clockSaved = time.Minute
 )
 
-// systemClock reads the clock of the machine, and a clock that nobody sets.
+// systemClock reads the system clock and the monotonic clock.
 func systemClock() (time.Time, time.Duration) { return time.Now().Round(0), monotonic() }
 
-// monotonic reads a clock that nobody sets. The time package reads it, too, but leaves it out of times before 1885 and after 2157,
-// and then the difference of two times is that of the clock that was set.
+// monotonic reads the kernel's monotonic clock. The time package reads it too, but drops the reading for times before 1885 and
+// after 2157; the difference of two such times includes any step of the clock.
 func monotonic() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		panic(err) // the kernel has no such clock; a process cannot even begin without it
+		panic(err) // every kernel has this clock
 	}
 	return time.Duration(now.Nano())
 }
 
-// openClock begins with what the clock file says, else with the newest thing that is known, else with the clock itself.
+// openClock starts from the clock file, else from the newest known record or row, else from the clock itself.
 func openClock(dir string, newest time.Time, read func() (time.Time, time.Duration), f *faults, log *slog.Logger) *clockGuard {
 	g := &clockGuard{path: filepath.Join(dir, folder.ClockFile), faults: f, log: log, read: read}
 	wall, passed := read()
@@ -79,7 +77,7 @@ func openClock(dir string, newest time.Time, read func() (time.Time, time.Durati
 	return g
 }
 
-// check compares the clock with the time that is expected.
+// check compares the clock with the expected time.
 func (g *clockGuard) check() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -103,7 +101,7 @@ func clockText(wall, expected time.Time, dir string) string {
 		far = "behind"
 	}
 	return fmt.Sprintf("the clock says %s, which is %s %s: at the last look it was %s. Rows are taken with the time of the clock, and nothing is deleted. "+
-		"Set the clock right; if it is right, confirm it with belfry clock confirm --data %s or POST /api/health/clock",
+		"Set the clock, or if it is right, confirm it with belfry clock confirm --data %s or POST /api/health/clock",
 		wall.UTC().Format(time.RFC3339), folder.Distance(wall, expected), far, expected.UTC().Format(time.RFC3339), dir)
 }
 
@@ -113,8 +111,8 @@ func (g *clockGuard) isSuspect() bool {
 	return g.suspect
 }
 
-// trusted is the time by which data expire: the expected one while the clock is in doubt, else the earlier of the two, so
-// that nothing is deleted too early.
+// trusted is the time by which data expire: the expected time while the clock is suspect, else the earlier of the two, so that
+// nothing is deleted too early.
 func (g *clockGuard) trusted() time.Time {
 	wall, expected, suspect := g.times()
 	if suspect || expected.Before(wall) {
@@ -123,8 +121,8 @@ func (g *clockGuard) trusted() time.Time {
 	return wall
 }
 
-// expiry is the time by which keys and sessions expire: the expected one while the clock is in doubt, else the later of the
-// two, so that none is accepted for too long.
+// expiry is the time by which keys and sessions expire: the expected time while the clock is suspect, else the later of the two,
+// so that none is accepted for too long.
 func (g *clockGuard) expiry() time.Time {
 	wall, expected, suspect := g.times()
 	if suspect || expected.After(wall) {
@@ -133,8 +131,8 @@ func (g *clockGuard) expiry() time.Time {
 	return wall
 }
 
-// answersFrom is the time before which answers under an Idempotency-Key are old. How old those from before a confirmation are is not
-// known, so all are kept until those have had their time as well.
+// answersFrom is the time before which idempotency answers have expired. The age of answers from before a confirmation is
+// unknown, so for as long as an answer is kept after that, none expires.
 func (g *clockGuard) answersFrom() time.Time {
 	from := g.trusted().Add(-engine.AnswersKept)
 	g.mu.Lock()
@@ -150,18 +148,18 @@ func (g *clockGuard) times() (wall, expected time.Time, suspect bool) {
 	defer g.mu.Unlock()
 	wall, passed := g.read()
 	expected = g.expected.Add(passed - g.at)
-	return wall, expected, doubtful(wall.Sub(expected)) // also when the clock was set after the last look
+	return wall, expected, doubtful(wall.Sub(expected)) // the clock may have been set since the last check
 }
 
 func doubtful(off time.Duration) bool { return off > folder.MaxClockStep || off < -folder.MaxClockStep }
 
-// mayDelete tells the time by which data may be deleted; false while nothing may be.
+// mayDelete returns the time by which data may be deleted; false while the clock is suspect.
 func (g *clockGuard) mayDelete() (time.Time, bool) {
-	g.check() // the clock may have been set since the last look
+	g.check() // the clock may have been set since the last check
 	return g.trusted(), !g.isSuspect()
 }
 
-// confirm takes the clock as it is.
+// confirm accepts the clock as right.
 func (g *clockGuard) confirm() error {
 	g.mu.Lock()
 	g.expected, g.at = g.read()
@@ -171,7 +169,7 @@ func (g *clockGuard) confirm() error {
 	return g.save()
 }
 
-// save notes for the next start what the clock should show now: what it shows, unless it is in doubt.
+// save writes the current time for the next start: the clock, or the expected time while the clock is suspect.
 func (g *clockGuard) save() error {
 	g.mu.Lock()
 	wall, passed := g.read()
@@ -181,12 +179,12 @@ func (g *clockGuard) save() error {
 	confirmed := g.confirmed
 	g.mu.Unlock()
 	if err := folder.WriteClock(g.path, wall, confirmed); err != nil {
-		return fmt.Errorf("note the time: %w", err)
+		return fmt.Errorf("save the clock: %w", err)
 	}
 	return nil
 }
 
-// run looks at the clock every second and notes the time every minute, until ctx ends.
+// run checks the clock every second and saves it every minute, until ctx ends.
 func (g *clockGuard) run(ctx context.Context) error {
 	look, save := time.NewTicker(clockEvery), time.NewTicker(clockSaved)
 	defer look.Stop()
@@ -207,11 +205,11 @@ func (g *clockGuard) run(ctx context.Context) error {
 
 func (g *clockGuard) note() {
 	if err := g.save(); err != nil {
-		g.log.Warn("the next start will not know the time of this run", "err", err)
+		g.log.Warn("clock not saved; the next start does not know the time of this run", "err", err)
 	}
 }
 
-// clockStepped tells that the clock was set.
+// clockStepped reports that the clock was set.
 func (s *service) clockStepped(by time.Duration, now time.Time) {
 	way := "forward"
 	if by < 0 {
@@ -225,7 +223,7 @@ func (s *service) clockStepped(by time.Duration, now time.Time) {
 	s.guard.check()
 }
 
-// confirmClock takes the clock as it is, and lets retention do what has waited.
+// confirmClock accepts the clock as right and starts the retention that was held back.
 func (s *service) confirmClock(by string) error {
 	suspected := s.guard.isSuspect()
 	if err := s.guard.confirm(); err != nil {
@@ -241,21 +239,21 @@ func (s *service) confirmClock(by string) error {
 	return nil
 }
 
-// keep has every collection store rows of a moment, see store.Store.
+// keep makes every collection accept rows at a time that retention has dropped already, see store.Store.
 func (s *service) keep(at belfry.Time) error {
 	var errs []error
 	now := max(at, belfry.At(s.guard.trusted()))
 	for _, c := range s.Catalog.Kept() {
 		added, err := s.rows.Keep(c, at, now)
 		if added {
-			s.Log.Warn("the clock is behind what was dropped, rows are kept all the same", "collection", c.Name, "clock", at)
+			s.Log.Warn("the clock is behind the rows that were dropped; new rows are kept anyway", "collection", c.Name, "clock", at)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// newest is the newest time that the journal or the rows know of; zero when there are none.
+// newest is the newest time in the journal or, if that is empty, in the rows; zero without either.
 func (s *service) newest() time.Time {
 	if s.Last != 0 {
 		return s.Last.Std()
@@ -264,7 +262,7 @@ func (s *service) newest() time.Time {
 	switch {
 	case end == 0:
 		return time.Time{}
-	case end > now && end-now <= belfry.Time(folder.MaxClockStep.Microseconds()): // the file of today
+	case end > now && end-now <= belfry.Time(folder.MaxClockStep.Microseconds()): // today's file ends later than now
 		return now.Std()
 	}
 	return end.Std()

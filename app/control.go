@@ -14,22 +14,23 @@ import (
 	"belfry/listen"
 )
 
-// Control leads to the API as the local administrator has it: in the service that holds the data folder, or in this process.
+// Control sends requests of the local administrator to the API: of the running service, or of this process if none holds the data
+// folder.
 type Control struct {
 	http.RoundTripper
 	close func() error
 }
 
-// Close ends the use of the folder.
+// Close closes the folder, or the connection to the service.
 func (c *Control) Close() error { return c.close() }
 
-// OpenControl finds who serves the commands: the service that holds the folder, or this process, which then opens the folder
-// itself. While a service starts or stops it waits.
+// OpenControl connects to the service that holds the folder, or opens the folder in this process if none does. It waits while a
+// service starts or stops.
 func OpenControl(ctx context.Context, o Options) (*Control, error) {
 	if err := o.checkFolder(); err != nil {
 		return nil, err
 	}
-	o.tellNew()
+	o.warnNewFolder()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
 	for end := time.Now().Add(controlWithin); ; {
@@ -41,12 +42,12 @@ func OpenControl(ctx context.Context, o Options) (*Control, error) {
 			return nil, err
 		}
 		socket := listen.ControlTransport(o.Config.Data)
-		silent := answers(ctx, socket)
-		if silent == nil {
+		unavailable := probe(ctx, socket)
+		if unavailable == nil {
 			return &Control{socket, func() error { socket.CloseIdleConnections(); return nil }}, nil
 		}
 		if time.Now().After(end) {
-			return nil, errors.Join(err, silent)
+			return nil, errors.Join(err, unavailable)
 		}
 		<-again.C
 	}
@@ -55,29 +56,29 @@ func OpenControl(ctx context.Context, o Options) (*Control, error) {
 // controlWithin is how long a command waits for a service that starts or stops.
 const controlWithin = 30 * time.Second
 
-// answers says why a service does not serve the API, nil if it does. One that starts answers everything with 503.
-func answers(ctx context.Context, service http.RoundTripper) error {
+// probe returns why a service does not serve the API, nil if it does. A starting service answers everything with 503.
+func probe(ctx context.Context, service http.RoundTripper) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://control/api/version", nil)
 	if err != nil {
 		return err
 	}
 	res, err := (&http.Client{Transport: service, Timeout: controlWithin}).Do(r)
 	if err != nil {
-		return fmt.Errorf("ask the running service: %w", err)
+		return fmt.Errorf("call the running service: %w", err)
 	}
 	res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("ask the running service: it answered %s", res.Status)
+		return fmt.Errorf("call the running service: it answered %s", res.Status)
 	}
 	return nil
 }
 
-// inProcess is a transport that calls a handler.
+// inProcess is an http.RoundTripper that calls a handler.
 type inProcess struct{ http.Handler }
 
-// RoundTrip serves the request and returns the answer.
+// RoundTrip implements http.RoundTripper.
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := &memoryAnswer{header: http.Header{}, status: http.StatusOK}
+	w := &memoryResponse{header: http.Header{}, status: http.StatusOK}
 	r = r.Clone(r.Context())
 	if r.Body == nil {
 		r.Body = http.NoBody
@@ -90,13 +91,13 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// memoryAnswer is an answer in memory.
-type memoryAnswer struct {
+// memoryResponse is an http.ResponseWriter in memory.
+type memoryResponse struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (w *memoryAnswer) Header() http.Header         { return w.header }
-func (w *memoryAnswer) WriteHeader(status int)      { w.status = status }
-func (w *memoryAnswer) Write(b []byte) (int, error) { return w.body.Write(b) }
+func (w *memoryResponse) Header() http.Header         { return w.header }
+func (w *memoryResponse) WriteHeader(status int)      { w.status = status }
+func (w *memoryResponse) Write(b []byte) (int, error) { return w.body.Write(b) }

@@ -13,15 +13,15 @@ import (
 	"belfry/folder"
 )
 
-// core is the data folder with its configuration: all that the commands need. The service is built on it.
+// core is an open data folder and its configuration, which is all that a command needs. The service is built on it.
 type core struct {
 	Options
 	*folder.Folder
-	cfg      atomic.Pointer[config.Config] // the one in force
+	cfg      atomic.Pointer[config.Config] // the configuration in force
 	limits   atomic.Pointer[engine.Limits]
-	oldest   func(collection string) belfry.Time // what the row store has not dropped; nil without one
+	oldest   func(collection string) belfry.Time // start of the rows in the store; nil without a store
 	arrivals *folder.Arrivals
-	url      string // of the web interface; empty while the service does not run
+	url      string // of the web interface; empty if the service is not running
 }
 
 // lockCore locks the data folder.
@@ -31,11 +31,11 @@ func lockCore(o Options) (*core, error) {
 		return nil, err
 	}
 	c := &core{Options: o, Folder: f}
-	c.use(o.Config)
+	c.setConfig(o.Config)
 	return c, nil
 }
 
-// open reads what exists, as the database has it, and opens the journal. What is in the journal alone comes by replay.
+// open reads the metadata database and opens the journal. Records that are only in the journal follow with the replay.
 func (c *core) open(ctx context.Context) error {
 	if err := c.Identify(ctx); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (c *core) open(ctx context.Context) error {
 	return c.Open(ctx, moved, known)
 }
 
-// sequencer makes the sequencer over this core, after the replay.
+// sequencer creates the sequencer. It is called after the replay.
 func (c *core) sequencer(f engine.Config) *engine.Sequencer {
 	f.Tree, f.Journal, f.Limits = c.Tree, c.Journal, c.engineLimits
 	f.Last, f.Log = c.Last, c.Log.With("part", "engine")
@@ -53,13 +53,13 @@ func (c *core) sequencer(f engine.Config) *engine.Sequencer {
 	}
 	c.arrivals = c.OpenArrivals()
 	f.Arrives = c.arrivals.Arrive
-	if f.Zone, _ = c.cfg.Load().Zone(); f.Zone == nil { // a wrong one is refused before it gets here
+	if f.Zone, _ = c.cfg.Load().Zone(); f.Zone == nil { // invalid zones were refused earlier
 		f.Zone = time.Local
 	}
 	return engine.New(f)
 }
 
-// newAccounts makes the accounts over this core. Sessions expire by the clock expiry; nil: that of the sequencer.
+// newAccounts creates the accounts. Sessions expire by the clock expiry; nil: the sequencer's clock.
 func (c *core) newAccounts(seq *engine.Sequencer, expiry func() time.Time) *accounts.Accounts {
 	return accounts.New(accounts.Config{
 		Engine: seq, Log: c.Log.With("part", "accounts"), Expiry: expiry,
@@ -67,8 +67,8 @@ func (c *core) newAccounts(seq *engine.Sequencer, expiry func() time.Time) *acco
 	})
 }
 
-// use makes a configuration the one in force.
-func (c *core) use(cfg *config.Config) {
+// setConfig puts a configuration in force.
+func (c *core) setConfig(cfg *config.Config) {
 	c.cfg.Store(cfg)
 	c.limits.Store(&engine.Limits{
 		HeldRows: cfg.Limits.RowsHeld, HeldMemory: int64(cfg.Limits.MemoryHeld), ChunkBytes: c.ChunkBytes, Row: int(cfg.Limits.Row), Columns: cfg.Limits.Columns, Indicators: cfg.Limits.Indicators,
@@ -85,7 +85,7 @@ func (c *core) use(cfg *config.Config) {
 
 func (c *core) engineLimits() engine.Limits { return *c.limits.Load() }
 
-// bootstrap makes the first customer and its administrator, and shows the password unless it was chosen beforehand.
+// bootstrap creates the first customer and its administrator, and prints the password if it was generated.
 func (c *core) bootstrap(a *accounts.Accounts) error {
 	if len(c.Tree.Access().Customers()) > 0 {
 		return nil

@@ -36,7 +36,7 @@ func TestDamagedPage(t *testing.T) {
 	}
 	r := startService(t, in)
 	line := r.await(`msg="fault begins"`)
-	if !strings.Contains(line, faultMetaPages) || !strings.Contains(line, path+" is damaged, and what needs the damaged part fails: stop the service, restore the file from a backup") {
+	if !strings.Contains(line, faultMetaPages) || !strings.Contains(line, path+" is damaged, and requests that read the damaged part fail: stop the service, restore the file from a backup") {
 		t.Error(line)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// filesEvery is how often the files of rows are looked after.
+// filesEvery is how often the files of rows are checked.
 const filesEvery = 2 * time.Second
 
-// faultDayFile begins the id of the fault of an incomplete day.
+// faultDayFile is the prefix of the id of the fault of an incomplete day.
 const faultDayFile = "day_file "
 
-// filesChanged wakes watchFiles. It does not wait.
+// filesChanged wakes watchFiles. It does not block.
 func (s *service) filesChanged() {
 	select {
 	case s.files <- struct{}{}:
@@ -19,8 +19,8 @@ func (s *service) filesChanged() {
 	}
 }
 
-// watchFiles looks for files of rows that were deleted under the service, and keeps a fault open for each day of which
-// rows cannot be read. Those in open have begun already.
+// watchFiles detects files of rows that were deleted while the service ran, and keeps a fault open for each day whose rows cannot
+// be read. The faults in open have begun already.
 func (s *service) watchFiles(ctx context.Context, open map[string]bool) error {
 	tick := time.NewTicker(filesEvery)
 	defer tick.Stop()
@@ -32,10 +32,10 @@ func (s *service) watchFiles(ctx context.Context, open map[string]bool) error {
 			err = s.rows.embedded.Mend(ctx)
 		}
 		if err != nil && !failing && ctx.Err() == nil {
-			s.Log.Warn("the files of rows could not be looked after", "err", err)
+			s.Log.Warn("the files of rows could not be checked", "err", err)
 		}
 		failing = err != nil
-		open = s.tellIncomplete(open)
+		open = s.reportIncomplete(open)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -45,9 +45,9 @@ func (s *service) watchFiles(ctx context.Context, open map[string]bool) error {
 	}
 }
 
-// tellIncomplete begins the faults of incomplete days and other faults of the row store that do not stop it, and ends
-// those that were open and are over.
-func (s *service) tellIncomplete(open map[string]bool) map[string]bool {
+// reportIncomplete begins the faults of incomplete days and other non-blocking faults of the row store, and ends those in open
+// that are over.
+func (s *service) reportIncomplete(open map[string]bool) map[string]bool {
 	now := map[string]bool{}
 	for _, d := range s.rows.embedded.Incomplete() {
 		id := faultDayFile + d.Collection + " " + d.Day

@@ -10,11 +10,11 @@ import (
 	"belfry/demo"
 )
 
-// demoSeed makes every demo the same one.
+// demoSeed is fixed, so that every demo has the same data.
 const demoSeed = 1
 
-// demoStep fills the first customer with samples, when that was asked for. What takes its time, the past,
-// comes in while the service runs already.
+// demoStep fills the first customer with sample data, if asked to. The history takes long, so it is sent while the service is
+// already running.
 func (s *service) demoStep(ctx context.Context) error {
 	if !s.Demo {
 		return nil

@@ -7,28 +7,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descriptors is how the files and sockets that the process may have open are divided, so that connections cannot take
-// those that storing needs.
+// descriptors divides the open files that the process may have, so that connections cannot use up those needed for storing.
 type descriptors struct {
-	connections int // to the API
-	waiting     int // to the API, without a place
-	streams     int // to receivers
-	files       int // of rows that queries may open; the store may have as many again for logs and for writing
+	connections int // API connections
+	waiting     int // API connections waiting for a slot
+	streams     int // receiver connections
+	files       int // files of rows that queries may open; the store may open as many again for logs and writing
 }
 
 const (
-	// baseDescriptors are kept for the journal, the metadata database, listeners, bodies in temporary files, and whatever
-	// else opens a few.
+	// baseDescriptors are reserved for the journal, the metadata database, listeners, bodies in temporary files and so on.
 	baseDescriptors = 112
-	// leastDescriptors is with how many the service starts. Below it, hardly a connection would be left.
+	// leastDescriptors is the minimum to start. With fewer, hardly any connection could be accepted.
 	leastDescriptors = 200
-	// mostFiles is how many files of rows queries may need: two at a time, over some years.
+	// mostFiles is how many files of rows queries may need: two queries at a time, each over some years.
 	mostFiles = 2000
-	// leastWaiting and mostWaiting are how many connections may wait for a place; it is a quarter of the places between them.
+	// leastWaiting and mostWaiting bound the connections that may wait for a slot; between them it is a quarter of the slots.
 	leastWaiting, mostWaiting = 32, 512
 )
 
-// divideDescriptors divides the limit of the process, which the Go runtime has raised as far as it may.
+// divideDescriptors divides the process's limit of open files, which the Go runtime has raised to the hard limit.
 func divideDescriptors(connections int) (descriptors, error) {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
@@ -39,7 +37,7 @@ func divideDescriptors(connections int) (descriptors, error) {
 
 func divide(limit uint64, connections int) (d descriptors, err error) {
 	if limit < leastDescriptors {
-		return d, fmt.Errorf("the process may have %d files open, and at least %d are needed; raise the limit (ulimit -n, LimitNOFILE of a systemd unit)", limit, leastDescriptors)
+		return d, fmt.Errorf("the process may open %d files and needs at least %d; raise the limit (ulimit -n, LimitNOFILE of a systemd unit)", limit, leastDescriptors)
 	}
 	rest := int(min(limit, math.MaxInt32)) - baseDescriptors
 	d.files = min(mostFiles, rest/4)

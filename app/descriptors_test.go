@@ -17,7 +17,7 @@ func TestDivideDescriptors(t *testing.T) {
 	f(256, descriptors{connections: 45, waiting: 9, streams: 18, files: 36})
 	f(1024, descriptors{connections: 285, waiting: 57, streams: 114, files: 228})
 	f(1<<20, descriptors{connections: 10_000, waiting: 512, streams: 1<<20 - 14_624, files: 2000})
-	if _, err := divide(199, 10_000); err == nil || err.Error() != "the process may have 199 files open, and at least 200 are needed; raise the limit (ulimit -n, LimitNOFILE of a systemd unit)" {
+	if _, err := divide(199, 10_000); err == nil || err.Error() != "the process may open 199 files and needs at least 200; raise the limit (ulimit -n, LimitNOFILE of a systemd unit)" {
 		t.Error(err)
 	}
 }

@@ -44,12 +44,11 @@ type disk struct {
 	reserves map[string]string  // by folder, the reserve on its file system
 }
 
-// watchedFolder is one that is written to.
+// watchedFolder is a folder that the service writes to.
 type watchedFolder struct {
 	name string
 	dir  string
-	// moved says that a mover writes there, for which space is reserved. A journal needs none: its segments are allocated
-	// before they are used.
+	// moved is set if a mover writes there, which needs the reserve. The journal does not: its segments are allocated in advance.
 	moved bool
 }
 
@@ -62,10 +61,10 @@ const (
 	folderSpool   = "spool"
 )
 
-// faultDisk is the id of the fault of too little space.
+// faultDisk is the id of the fault of low disk space.
 const faultDisk = "disk"
 
-// watchEvery is how often the space is looked at. At a gigabyte a second, 250 MB pass unseen.
+// watchEvery is how often free space is checked. At 1 GB/s, 250 MB are written between two checks.
 const watchEvery = 250 * time.Millisecond
 
 func newDisk(c *config.Config, f *faults, log *slog.Logger) *disk {
@@ -83,7 +82,7 @@ func newDisk(c *config.Config, f *faults, log *slog.Logger) *disk {
 	return d
 }
 
-// deviceOf tells file systems apart.
+// deviceOf identifies the file system of a folder.
 func deviceOf(dir string) (uint64, error) {
 	var s unix.Stat_t
 	if err := unix.Stat(dir, &s); err != nil {
@@ -92,7 +91,7 @@ func deviceOf(dir string) (uint64, error) {
 	return uint64(s.Dev), nil
 }
 
-// Ready says why nothing can be stored; nil when it can.
+// Ready returns why nothing can be stored; nil if it can.
 func (d *disk) Ready() error {
 	if e := d.refusal.Load(); e != nil {
 		return e
@@ -100,7 +99,7 @@ func (d *disk) Ready() error {
 	return nil
 }
 
-// Full tells the watch that a write to a folder met a full disk. It does not wait.
+// Full reports that a write to a folder failed because the disk is full. It does not block.
 func (d *disk) Full(folder string) {
 	select {
 	case d.full <- folder:
@@ -117,7 +116,7 @@ func (d *disk) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case folder := <-d.full:
-			d.giveUp(folder)
+			d.releaseReserve(folder)
 			d.check()
 		case <-tick.C:
 			d.check()
@@ -125,16 +124,16 @@ func (d *disk) Run(ctx context.Context) error {
 	}
 }
 
-// volume is a file system with the folders on it.
+// volume is a file system that has at least one of the folders.
 type volume struct {
-	watchedFolder      // the first of them
-	main          bool // it has the data folder
+	watchedFolder      // the first folder on it
+	main          bool // it holds the data folder
 	rows          bool // a mover writes to it
 	free          int64
 	total         int64
 }
 
-// check compares the free space of each file system with its mark and makes the reserves that are missing and fit.
+// check compares the free space of each file system with its minimum, and creates missing reserves that fit.
 func (d *disk) check() {
 	volumes, err := d.volumes()
 	if err != nil {
@@ -144,7 +143,7 @@ func (d *disk) check() {
 	var refusal *belfry.Error
 	journalLow := false
 	for _, v := range volumes {
-		if e := d.lookAt(v); e != nil {
+		if e := d.checkVolume(v); e != nil {
 			journalLow = journalLow || !v.rows
 			if refusal == nil {
 				refusal = e
@@ -158,12 +157,12 @@ func (d *disk) check() {
 	}
 	if d.refusal.Swap(nil) != nil {
 		d.faults.end(faultDisk)
-		d.log.Info("there is room again, writes are taken", "free", config.Size(volumes[0].free).Rough())
+		d.log.Info("disk space is available again, writes are accepted", "free", config.Size(volumes[0].free).Rough())
 	}
 }
 
-// volumes looks at the file systems of all folders, that of the data folder first. Which folder is on which may change: one
-// may be unmounted.
+// volumes returns the file systems of all folders, that of the data folder first. It looks at all of them each time, as one may
+// be unmounted.
 func (d *disk) volumes() (list []*volume, err error) {
 	byDevice := map[uint64]*volume{}
 	var spaces []api.HealthFolder
@@ -193,7 +192,7 @@ func (d *disk) volumes() (list []*volume, err error) {
 	return list, nil
 }
 
-// file is the name of the reserve.
+// file is the path of the reserve.
 func (v *volume) file() string {
 	if v.main {
 		return filepath.Join(v.dir, "reserve")
@@ -201,8 +200,8 @@ func (v *volume) file() string {
 	return filepath.Join(v.dir, "belfry.reserve") // the folder may be shared with others
 }
 
-// lookAt says why nothing may be written to a file system; nil when it may.
-func (d *disk) lookAt(v *volume) *belfry.Error {
+// checkVolume returns why nothing may be written to a file system; nil if it may.
+func (d *disk) checkVolume(v *volume) *belfry.Error {
 	low, reserve := d.marks(v)
 	if v.free < low {
 		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, below storage.min_free %s; free space or lower the limit",
@@ -212,20 +211,20 @@ func (d *disk) lookAt(v *volume) *belfry.Error {
 		return nil
 	}
 	if _, err := os.Stat(v.dir); errors.Is(err, os.ErrNotExist) && v.free >= low+reserve {
-		return nil // before the first start; the reserve is made when the folder is there
+		return nil // before the first start; the reserve is created once the folder exists
 	}
 	if v.free < low+reserve {
 		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: %s free on %s, but the reserve of %s above storage.min_free %s does not fit; free space or lower the limits",
 			config.Size(v.free).Rough(), v.dir, config.Size(reserve).Rough(), config.Size(low).Rough())
 	}
 	if err := makeReserve(v.file(), reserve); err != nil {
-		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the reserve of %s cannot be made: %v; see that %s can be a file of the service", config.Size(reserve).Rough(), err, v.file())
+		return belfry.Errorf(belfry.StorageUnavailable, "cannot store rows: the reserve of %s cannot be created: %v; make sure that the service can write %s", config.Size(reserve).Rough(), err, v.file())
 	}
 	return nil
 }
 
-// marks are the two sizes. Neither may take more than a twentieth of a file system, unless storage.min_free was set so: that
-// is meant for the one with the data folder.
+// marks returns the minimum of free space and the size of the reserve. Each is at most a twentieth of the file system; only
+// storage.min_free, if set, is used as it is for the file system with the data folder.
 func (d *disk) marks(v *volume) (low, reserve int64) {
 	low, reserve = d.minFree.Load(), min(d.reserve, v.total/20)
 	switch {
@@ -238,20 +237,20 @@ func (d *disk) marks(v *volume) (low, reserve int64) {
 }
 
 func (d *disk) refuse(e *belfry.Error, cause error) {
-	d.faults.begin(faultDisk, true, e.Message) // before anything is refused because of it
+	d.faults.begin(faultDisk, true, e.Message) // before the first refusal
 	if d.refusal.Swap(e) == nil {
 		d.log.Warn("writes are refused", "why", e.Message, "err", cause)
 	}
 }
 
-// list gives the space of each folder, as last seen.
+// list returns the space of each folder at the last check.
 func (d *disk) list() []api.HealthFolder {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.spaces
 }
 
-// spaceOf gives the space of a folder, as last seen.
+// spaceOf returns the space of a folder at the last check.
 func (d *disk) spaceOf(name string) (free, total int64) {
 	for _, f := range d.list() {
 		if f.Name == name {
@@ -281,7 +280,7 @@ func makeReserve(file string, size int64) error {
 	return err
 }
 
-// writeZeros takes space where the file system cannot allocate it.
+// writeZeros fills the file where the file system cannot allocate it.
 func writeZeros(f *os.File, size int64) error {
 	zeros := make([]byte, 1<<20)
 	for ; size > 0; size -= int64(len(zeros)) {
@@ -292,12 +291,12 @@ func writeZeros(f *os.File, size int64) error {
 	return nil
 }
 
-// giveUp removes the reserve of the file system that a folder is on.
-func (d *disk) giveUp(folder string) {
+// releaseReserve removes the reserve on the file system of a folder.
+func (d *disk) releaseReserve(folder string) {
 	d.mu.Lock()
 	file := d.reserves[folder]
 	d.mu.Unlock()
 	if file != "" && os.Remove(file) == nil {
-		d.log.Warn("the disk is full, the reserve is given up", "folder", folder, "reserve", config.Size(d.reserve).Rough())
+		d.log.Warn("the disk is full, the reserve is released", "folder", folder, "reserve", config.Size(d.reserve).Rough())
 	}
 }

@@ -39,11 +39,11 @@ func TestDisk(t *testing.T) {
 	f(1000, "", true)
 	f(999, "999 B free on "+cfg.Data+", below storage.min_free 1 kB; free space or lower the limit", true)
 	f(1000, "", true)
-	d.giveUp(folderRows) // on the same disk
+	d.releaseReserve(folderRows) // on the same disk
 	if err := os.Mkdir(filepath.Join(cfg.Data, "reserve"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f(10_000, "the reserve of 500 B cannot be made: ", false)
+	f(10_000, "the reserve of 500 B cannot be created: ", false)
 	if err := os.Remove(filepath.Join(cfg.Data, "reserve")); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestDisks(t *testing.T) {
 	f(data, 999, "999 B free on "+data, true)
 	f(data, 1000, "499 B free on "+journal, true)
 	f(journal, 500, "", false)
-	d.giveUp(folderRows)
+	d.releaseReserve(folderRows)
 	if reserved(filepath.Join(rows, "belfry.reserve"), 1) || !reserved(filepath.Join(data, "reserve"), 500) || reserved(filepath.Join(journal, "belfry.reserve"), 1) {
 		t.Error("the wrong reserve was given up, or there are too many")
 	}

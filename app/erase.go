@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// eraseEvery is how often we look whether a customer has been removed, or try again what did not succeed.
+	// eraseEvery is how often the service checks for removed customers.
 	eraseEvery = time.Second
-	// eraseRetry is how long we wait after a failure: each attempt looks into every file.
+	// eraseRetry is the delay after a failure: each attempt reads every file.
 	eraseRetry = 30 * time.Second
-	// arrivedEvery is how often we look whether rows have arrived in the store.
+	// arrivedEvery is how often arrived checks the position of the row store.
 	arrivedEvery = 20 * time.Millisecond
 )
 
-// keepErased takes off the disk what removed customers have left there. Which customers these are is part of what exists,
-// so a start after a crash goes on where the last one ended.
+// keepErased deletes the data of removed customers from the disk. The tree knows which are not erased yet, so a start after a
+// crash continues.
 func (s *service) keepErased(ctx context.Context) error {
 	tick := time.NewTicker(eraseEvery)
 	defer tick.Stop()
@@ -36,8 +36,8 @@ func (s *service) keepErased(ctx context.Context) error {
 	}
 }
 
-// erase takes away the rows of all customers that were removed and not erased yet. First everything that was decided
-// before their removal has to be where it will be found: nothing comes after it.
+// erase deletes the data of all customers that were removed but not erased yet. It waits until everything from before their
+// removal is in the stores; nothing follows it.
 func (s *service) erase(ctx context.Context) error {
 	var left []belfry.Removal
 	var ids []belfry.CustomerID
@@ -46,7 +46,7 @@ func (s *service) erase(ctx context.Context) error {
 			left, ids = append(left, r), append(ids, r.Customer)
 		}
 	}
-	if len(left) == 0 || s.disk.Ready() != nil { // a copy needs room
+	if len(left) == 0 || s.disk.Ready() != nil { // rewriting a file needs space
 		return nil
 	}
 	begun := time.Now()
@@ -62,7 +62,7 @@ func (s *service) erase(ctx context.Context) error {
 	if err := s.DB.Checkpoint(ctx); err != nil {
 		return err
 	}
-	s.Journal.Rotate() // so that the segments with what they sent can go
+	s.Journal.Rotate() // so that the segments with their records can be deleted
 	if err := s.accounts.Erased(left); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *service) erase(ctx context.Context) error {
 	return nil
 }
 
-// arrived waits until the rows of all records up to a position are in the store.
+// arrived waits until the row store has all records up to a position.
 func arrived(ctx context.Context, rows *store.Mover, pos belfry.Position) error {
 	tick := time.NewTicker(arrivedEvery)
 	defer tick.Stop()
@@ -85,8 +85,8 @@ func arrived(ctx context.Context, rows *store.Mover, pos belfry.Position) error 
 	return nil
 }
 
-// forgetPast says that what happened before today is not known: the rows have been lost, and the status as of an earlier
-// moment would be found without the events that led to it.
+// forgetPast drops the history of events and status: rows were lost, and a past status would be computed without the events that
+// led to it.
 func (s *service) forgetPast(ctx context.Context) error {
 	for _, name := range []string{belfry.Events, belfry.StatusDay, belfry.StatusChange} {
 		if err := s.drop(ctx, name, belfry.At(time.Now())); err != nil {

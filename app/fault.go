@@ -12,27 +12,25 @@ import (
 	"belfry/api"
 )
 
-// faults is the list of what is wrong around the service at this moment: a folder that cannot be written to, a damaged
-// file, a clock that is far off. Whoever detects a fault calls begin, and end once it is over; both may be called as often
-// as the detector looks. The list is shown by /readyz and /api/health, and the begin and the end of each fault are events
-// of type internal.
-//
-// An event is a record of the journal, so it is on the live stream at once even while the row store cannot take its row.
-// While the journal cannot be written either, events wait here.
+// faults is the list of what is wrong around the service right now: an unwritable folder, a damaged file, a clock that is far
+// off. A detector calls begin and end, as often as it checks. /readyz and /api/health show the list, and the begin and end of
+// each fault are events of type internal.
+// An event is a journal record, so it reaches the live stream even while the row store cannot store its row. While the journal
+// cannot be written, events are queued here.
 type faults struct {
 	log  *slog.Logger
 	now  func() time.Time
-	file string // where they are noted for the next start; empty: nowhere
-	kept []byte // what the file has, of whoever runs run
+	file string // the open faults for the next start; empty: not saved
+	kept []byte // content of the file; used by run alone
 
 	mu      sync.Mutex
 	open    map[string]fault
-	before  map[string]fault // open when the process before this one ended, and not found again yet
+	before  map[string]fault // open at the end of the previous run and not found again yet
 	pending []faultEvent     // not written yet
 	wake    chan struct{}
 }
 
-// faultEvent is an event that waits to be written.
+// faultEvent is an event that is not written yet.
 type faultEvent struct {
 	Info string      `json:"info"`
 	At   belfry.Time `json:"at"` // when it happened, which may be long before it can be written
@@ -41,7 +39,7 @@ type faultEvent struct {
 type fault struct {
 	since   time.Time
 	message string
-	blocks  bool // data cannot be taken or queried
+	blocks  bool // data cannot be accepted or queried
 }
 
 const (
@@ -53,8 +51,8 @@ func newFaults(log *slog.Logger, now func() time.Time) *faults {
 	return &faults{log: log, now: now, open: map[string]fault{}, wake: make(chan struct{}, 1)}
 }
 
-// begin adds a fault, or replaces the message of one that is open. The id names the part and what it concerns, as
-// "row_store" or "day_file objectdata 2026-11-13". A fault that blocks makes the service not ready.
+// begin adds a fault, or replaces the message of an open one. The id names the part and its object, as in "row_store" or
+// "day_file objectdata 2026-11-13". A blocking fault makes the service not ready.
 func (f *faults) begin(id string, blocks bool, message string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +71,7 @@ func (f *faults) begin(id string, blocks bool, message string) {
 	f.open[id] = fault{since: was.since, message: message, blocks: blocks}
 }
 
-// end removes a fault, if it is open.
+// end removes a fault if it is open.
 func (f *faults) end(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,14 +80,14 @@ func (f *faults) end(id string) {
 		return
 	}
 	delete(f.open, id)
-	f.over(id, was)
+	f.ended(id, was)
 }
 
-// over writes the event of the end of a fault. The mutex is held.
-func (f *faults) over(id string, was fault) {
+// ended writes the event for the end of a fault. The mutex is held.
+func (f *faults) ended(id string, was fault) {
 	now := f.now()
 	lasted := now.Sub(was.since).Round(time.Second)
-	if lasted < 0 { // the clock was set back while nobody measured
+	if lasted < 0 { // the clock was set back between two runs
 		f.event("over: "+was.message, now)
 		f.log.Info("fault is over", "fault", id)
 		return
@@ -98,26 +96,25 @@ func (f *faults) over(id string, was fault) {
 	f.log.Info("fault is over", "fault", id, "dur", lasted)
 }
 
-// settle ends the faults of the process before this one that were not found again. It is called once everything has been
-// looked at.
-func (f *faults) settle() {
+// endStale ends the faults of the previous run that were not found again. It is called once everything has been checked.
+func (f *faults) endStale() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id, was := range f.before {
-		f.over(id, was)
+		f.ended(id, was)
 	}
 	f.before = nil
 }
 
-// report writes an event about something that is over already.
+// report writes an event about something that is over.
 func (f *faults) report(info string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.event(info, f.now())
 }
 
-// tellAt writes an event about something that happened at a moment; 0 is now.
-func (f *faults) tellAt(info string, at belfry.Time) {
+// reportAt writes an event about something that happened at a time; 0: now.
+func (f *faults) reportAt(info string, at belfry.Time) {
 	if at == 0 {
 		f.report(info)
 		return
@@ -127,7 +124,7 @@ func (f *faults) tellAt(info string, at belfry.Time) {
 	f.event(info, at.Std())
 }
 
-// isOpen tells whether a fault has begun and not ended.
+// isOpen reports whether a fault is open.
 func (f *faults) isOpen(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,7 +134,7 @@ func (f *faults) isOpen(id string) bool {
 
 // event queues the text of an event. The mutex is held.
 func (f *faults) event(info string, at time.Time) {
-	if len(f.pending) == maxPendingEvents { // the log has all of them
+	if len(f.pending) == maxPendingEvents { // all of them are in the log
 		return
 	}
 	f.pending = append(f.pending, faultEvent{info, belfry.At(at)})
@@ -151,12 +148,12 @@ func (f *faults) poke() {
 	}
 }
 
-// ready returns the error of the longest open fault that blocks; nil when there is none.
+// ready returns the oldest blocking fault as an error; nil if there is none.
 func (f *faults) ready() error {
 	for _, h := range f.list() {
 		if h.Blocks {
 			code := belfry.StorageUnavailable
-			if h.ID == faultMemory { // what makes room is taken
+			if h.ID == faultMemory { // requests that free memory are accepted
 				code = belfry.Overloaded
 			}
 			return belfry.Errorf(code, "%s (since %s)", h.Message, h.Since)
@@ -165,7 +162,7 @@ func (f *faults) ready() error {
 	return nil
 }
 
-// list returns the open faults, the longest open first.
+// list returns the open faults, the oldest first.
 func (f *faults) list() []api.HealthFault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +179,7 @@ func (f *faults) list() []api.HealthFault {
 	return list
 }
 
-// run writes the events of faults with emit until ctx ends. What cannot be written is tried again.
+// run writes the events with emit until ctx ends. It retries events that could not be written.
 func (f *faults) run(ctx context.Context, emit func(info string, at belfry.Time) error) error {
 	defer f.save()
 	for {
@@ -219,7 +216,7 @@ func (f *faults) written() {
 	f.pending = f.pending[1:]
 }
 
-// memory begins the fault that memory is short, or ends it if there is no reason.
+// memory begins the fault of low memory, or ends it if why is empty.
 func (f *faults) memory(why string) {
 	if why == "" {
 		f.end(faultMemory)

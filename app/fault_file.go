@@ -11,8 +11,8 @@ import (
 	"belfry/journal"
 )
 
-// faultsFile has the open faults and the events that are not written yet, so that the next start can go on with them: a
-// fault that was open when the process was killed has its end in the events, too.
+// faultsFile holds the open faults and the unwritten events for the next start, so that a fault that was open when the process
+// was killed gets its end event too.
 const faultsFile = "faults"
 
 // faultNotes is the content of the file.
@@ -26,7 +26,7 @@ type faultNote struct {
 	Message string    `json:"message"`
 }
 
-// load reads what the process before this one has left. What cannot be read only costs some events.
+// load reads what the previous run has left. An unreadable file costs only some events.
 func (f *faults) load(path string) {
 	f.file = path
 	text, err := os.ReadFile(path)
@@ -36,7 +36,7 @@ func (f *faults) load(path string) {
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			f.log.Warn("the faults of the last run are not known", "err", err)
+			f.log.Warn("the faults of the last run are unknown", "err", err)
 		}
 		return
 	}
@@ -51,7 +51,7 @@ func (f *faults) load(path string) {
 	f.pending = append(f.pending, notes.Pending[:min(len(notes.Pending), maxPendingEvents)]...)
 }
 
-// save notes what is open, if that has changed. While the folder cannot be written to, it is tried again with each event.
+// save writes the open faults if they have changed. If it fails, the next event retries.
 func (f *faults) save() {
 	if f.file == "" {
 		return
@@ -61,7 +61,7 @@ func (f *faults) save() {
 		return
 	}
 	if err := journal.WriteFile(f.file, text); err != nil {
-		f.log.Debug("the open faults cannot be noted", "err", err)
+		f.log.Debug("the open faults cannot be saved", "err", err)
 		return
 	}
 	f.kept = text

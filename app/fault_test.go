@@ -114,13 +114,13 @@ func TestFaultsGoOn(t *testing.T) {
 		if list := f.list(); len(list) != 1 || list[0].Since != "2026-11-16T08:00:00.000000Z" {
 			t.Errorf("%+v", list)
 		}
-		f.settle()
-		f.settle()
+		f.endStale()
+		f.endStale()
 	}), "08:00 no disk", "08:00 full", "09:00 over after 1h0m0s: no disk")
 	now = now.Add(time.Hour)
-	want(process(false, func(f *faults) { f.settle() }), "10:00 over after 2h0m0s: still full")
-	want(process(false, func(f *faults) { f.settle() }))
+	want(process(false, func(f *faults) { f.endStale() }), "10:00 over after 2h0m0s: still full")
+	want(process(false, func(f *faults) { f.endStale() }))
 	want(process(false, func(f *faults) { f.begin("clock", false, "ahead") }), "10:00 ahead")
 	now = now.Add(-3 * time.Hour)
-	want(process(false, func(f *faults) { f.settle() }), "07:00 over: ahead")
+	want(process(false, func(f *faults) { f.endStale() }), "07:00 over: ahead")
 }

@@ -17,12 +17,12 @@ import (
 	"belfry/store"
 )
 
-// watchPartsEvery is how often the files are looked at that a start needs.
+// watchPartsEvery is how often watchParts checks the files.
 const watchPartsEvery = time.Second
 
-// watchParts tells when the lock, the journal, the metadata or the files named instance are not where a restart, or another
-// process, would look for them. The journal checks its own part before it acknowledges anything; this finds out while
-// nothing is sent. What the service still has is written again.
+// watchParts detects that the lock, the journal, the metadata or the files named instance were removed or replaced while the
+// service runs, and rewrites what it can from memory. The journal also checks its own files before each acknowledgement; this
+// finds out while nothing is sent.
 func (s *service) watchParts(ctx context.Context) error {
 	tick := time.NewTicker(watchPartsEvery)
 	defer tick.Stop()
@@ -37,37 +37,37 @@ func (s *service) watchParts(ctx context.Context) error {
 }
 
 func (s *service) checkParts(ctx context.Context) {
-	s.trouble.lock.record(s.Lock.Check()) // first, so that the loss is reported even if it is repaired at once
-	s.trouble.lock.record(s.Lock.Renew())
-	s.trouble.folder.record(s.Journal.Check())
+	s.failures.lock.record(s.Lock.Check()) // check before Renew, so that a loss that Renew repairs is reported
+	s.failures.lock.record(s.Lock.Renew())
+	s.failures.folder.record(s.Journal.Check())
 	s.watchMeta(ctx)
 	s.watchInstance()
 }
 
-// newTroubles makes what follows the parts that write.
-func (s *service) newTroubles() {
+// newFailureTrackers creates the trackers of the parts that write.
+func (s *service) newFailureTrackers() {
 	cfg := s.cfg.Load()
 	dir := filepath.Join(cfg.Data, "journal")
-	s.trouble.meta = &trouble{id: faultMeta, faults: s.faults, after: 3, explain: func(err error) string {
+	s.failures.meta = &failureTracker{id: faultMeta, faults: s.faults, after: 3, explain: func(err error) string {
 		if errors.Is(err, sqlite.ErrFile) {
 			return explainMeta(s.cfg.Load(), err)
 		}
-		return "what was configured cannot be written to the metadata database, and nothing more is taken: " + folder.Explain(cfg.Inside(cfg.Meta.SQLite.Path), err)
+		return "changes cannot be written to the metadata database, so nothing is accepted: " + folder.Explain(cfg.Inside(cfg.Meta.SQLite.Path), err)
 	}}
-	s.trouble.journal = &trouble{id: faultJournal, faults: s.faults, after: 1, explain: func(err error) string {
+	s.failures.journal = &failureTracker{id: faultJournal, faults: s.faults, after: 1, explain: func(err error) string {
 		return "nothing can be stored: " + folder.Explain(dir, err)
 	}}
-	s.trouble.times = &trouble{id: faultTimes, faults: s.faults, after: 1, explain: func(err error) string {
-		const refused = "the times of records cannot be noted, and what needs it is refused: "
+	s.failures.times = &failureTracker{id: faultTimes, faults: s.faults, after: 1, explain: func(err error) string {
+		const refused = "the times of records cannot be written, and requests that need them are refused: "
 		if kind := folder.WrongKind(""); errors.As(err, &kind) {
 			return refused + kind.Error()
 		}
 		return refused + folder.Explain(filepath.Join(cfg.Data, folder.ArrivalsFile), err)
 	}}
-	s.trouble.folder = &trouble{id: faultFolder, faults: s.faults, after: 1, explain: func(error) string {
-		return "nothing is stored: " + dir + " or a file in it was removed or replaced while the service ran; put the same folder back, or stop the service, which then stores what it has in memory, and start it again"
+	s.failures.folder = &failureTracker{id: faultFolder, faults: s.faults, after: 1, explain: func(error) string {
+		return "nothing is stored: " + dir + " or a file in it was removed or replaced while the service ran; put the same folder back, or stop the service, which then stores what it has in memory, and restart it"
 	}}
-	s.trouble.lock = &trouble{id: faultLock, faults: s.faults, after: 1, explain: func(err error) string {
+	s.failures.lock = &failureTracker{id: faultLock, faults: s.faults, after: 1, explain: func(err error) string {
 		if errors.Is(err, journal.ErrLockTaken) {
 			return "nothing is stored: " + err.Error() + "; stop both and start one of them"
 		}
@@ -78,12 +78,12 @@ func (s *service) newTroubles() {
 // journalFailed records the result of an append to the journal. It leaves out the errors that watchParts reports.
 func (s *service) journalFailed(err error) {
 	if !errors.Is(err, journal.ErrGone) && !errors.Is(err, journal.ErrLockLost) {
-		s.trouble.journal.record(err)
+		s.failures.journal.record(err)
 	}
 }
 
-// endNoted begins the fault that the file with the journal's end cannot be used or written; nil ends it.
-func (s *service) endNoted(err error) {
+// journalEndFailed begins the fault that the file with the journal's end cannot be used or written; nil ends it.
+func (s *service) journalEndFailed(err error) {
 	if err == nil {
 		s.faults.end(folder.FaultEnd)
 		return
@@ -100,7 +100,7 @@ func (s *service) rowsFailed(err error, times int) {
 		s.rowsFault.record(s.faults, "mover", "")
 		return
 	case folder.DiskFull(err):
-		s.disk.Full(folderRows) // what was acknowledged must still get through
+		s.disk.Full(folderRows) // acknowledged rows must still be stored
 	}
 	if times >= store.Stuck {
 		s.rowsFault.record(s.faults, "mover", "rows cannot be stored: "+explainRows(s.cfg.Load(), err))
@@ -119,10 +119,10 @@ func (s *service) rowsWatched(err error) {
 	s.rowsFault.record(s.faults, "watch", "rows cannot be stored: "+explainRows(s.cfg.Load(), err))
 }
 
-// rowsFault is the fault of the row store, which more than one part can find. It is over when none of them finds it.
+// rowsFault is the fault of the row store, which has two detectors. It ends when neither sees a failure.
 type rowsFault struct {
 	mu    sync.Mutex
-	found map[string]string // by who has found it
+	found map[string]string // message by detector; empty: no failure
 }
 
 func (r *rowsFault) record(f *faults, by, message string) {
@@ -148,41 +148,41 @@ func explainRows(cfg *config.Config, err error) string {
 	return folder.Explain(cfg.RowsDir(), err)
 }
 
-// watchMeta writes the metadata again when their files were removed, replaced or cut. Until then nothing is taken: a start
-// would know nothing of it.
+// watchMeta rewrites the metadata files if they were removed, replaced or truncated. Until then nothing is accepted: the next
+// start would not have it.
 func (s *service) watchMeta(ctx context.Context) {
 	err := s.DB.Check()
 	if err == nil {
-		if s.metaLost.Swap(nil) != nil { // somebody has put the files back
-			s.trouble.meta.record(nil)
+		if s.metaLost.Swap(nil) != nil { // the files were put back
+			s.failures.meta.record(nil)
 		}
 		return
 	}
 	s.metaLost.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", explainMeta(s.cfg.Load(), err)))
-	s.trouble.meta.now(err)
+	s.failures.meta.recordNow(err)
 	if s.Lock.Check() != nil {
-		return // the folder may be another's
+		return // the folder may belong to another service now
 	}
 	if failed := s.DB.Restore(ctx); failed != nil {
 		if ctx.Err() == nil {
 			s.Log.Warn("the metadata cannot be rewritten, trying again", "err", failed)
-			s.trouble.meta.now(errors.Join(err, failed))
+			s.failures.meta.recordNow(errors.Join(err, failed))
 		}
 		return
 	}
 	s.metaLost.Store(nil)
-	s.trouble.meta.record(nil)
+	s.failures.meta.record(nil)
 }
 
-// explainMeta says what happened to the files of the metadata. The first line of the error is what Check has found, the
-// second why Restore has failed.
+// explainMeta explains what happened to the metadata files. The first line of err is what Check found, the second why Restore
+// failed.
 func explainMeta(cfg *config.Config, err error) string {
 	path := cfg.Inside(cfg.Meta.SQLite.Path)
 	found, failed, tried := strings.Cut(err.Error(), "\n")
-	text := "nothing is taken: " + strings.TrimPrefix(found, sqlite.ErrFile.Error()+": ") + " while the service ran"
+	text := "nothing is accepted: " + strings.TrimPrefix(found, sqlite.ErrFile.Error()+": ") + " while the service ran"
 	switch {
 	case !tried:
-		return text + "; it is rewritten from what the service has"
+		return text + "; it is being rewritten from memory"
 	case folder.DiskFull(errors.New(failed)):
 		return text + ", and it cannot be rewritten: " + folder.Explain(filepath.Dir(path), errors.New(failed)) + ". The service tries again every second; do not stop it before that has succeeded"
 	}
@@ -190,7 +190,8 @@ func explainMeta(cfg *config.Config, err error) string {
 		"Otherwise stop the service and put " + filepath.Base(path) + " of a backup in their place; the journal still has what was changed since it was last written"
 }
 
-// writable refuses what would be stored while the disk is full, or the next start would not know of it.
+// writable returns an error while the disk is full or the metadata files are missing: the next start would not have what is
+// stored then.
 func (s *service) writable() error {
 	if err := s.metaLost.Load(); err != nil {
 		return err
@@ -203,18 +204,18 @@ func (s *service) metaFailed(err error) {
 	if err != nil && folder.DiskFull(err) {
 		s.disk.Full(folderMeta)
 	}
-	s.trouble.meta.record(err)
+	s.failures.meta.record(err)
 }
 
-// checkMetadata looks once whether the pages of the database fit together. A start reads only those that it needs, and a damaged one
-// among the others would show up at the first request that needs it.
+// checkMetadata verifies all pages of the database once. A start reads only the pages that it needs, so a damaged one would
+// otherwise surface at the first request that reads it.
 func (s *service) checkMetadata(ctx context.Context) error {
 	err := s.DB.Intact(ctx)
 	switch {
 	case sqlite.Damaged(err):
 		path := s.cfg.Load().Inside(s.cfg.Load().Meta.SQLite.Path)
 		s.Log.Error("the metadata are damaged", "file", path, "err", err)
-		s.faults.begin(faultMetaPages, false, path+" is damaged, and what needs the damaged part fails: "+folder.DamagedRemedy)
+		s.faults.begin(faultMetaPages, false, path+" is damaged, and requests that read the damaged part fail: "+folder.DamagedRemedy)
 	case err == nil:
 		s.faults.end(faultMetaPages)
 	case ctx.Err() == nil:

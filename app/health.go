@@ -25,18 +25,18 @@ const (
 	spaceFor     = 10 * time.Second
 )
 
-// vitals is what /metrics does not remember: how fast rows came in lately, and what the files take.
+// vitals holds what /metrics does not: the row rates of the last quarter of an hour, and the size of the files.
 type vitals struct {
 	started time.Time
 
 	mu       sync.Mutex
-	points   []measure // the oldest first, one more than are shown
+	points   []measure // oldest first, one more than rates are shown
 	spaceAt  time.Time
 	space    []api.HealthCollection
 	metadata int64
 }
 
-// measure is the counters at a moment.
+// measure is the state of the counters at one time.
 type measure struct {
 	at               time.Time
 	received, stored int64
@@ -46,7 +46,7 @@ func newMeasure(n *intake.Counters) measure {
 	return measure{time.Now(), n.Received.Load(), n.Stored.Load()}
 }
 
-// per is what came in per second between two measures.
+// per returns the rows per second between two measures.
 func (m measure) per(before measure) api.HealthRate {
 	seconds := m.at.Sub(before.at).Seconds()
 	rate := api.HealthRate{At: belfry.At(m.at).String()}
@@ -57,10 +57,10 @@ func (m measure) per(before measure) api.HealthRate {
 	return rate
 }
 
-// rough leaves two digits behind the point.
+// rough rounds to two decimals.
 func rough(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }
 
-// run reads the counters every ten seconds.
+// run takes a measure every ten seconds.
 func (v *vitals) run(ctx context.Context, n *intake.Counters) error {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
@@ -83,7 +83,7 @@ func (v *vitals) add(m measure) {
 	}
 }
 
-// rates gives the rates between measures, and the one since the last.
+// rates returns the rates between measures, and the rate since the last measure that is at least a second old.
 func (v *vitals) rates(now measure) (series []api.HealthRate, rate float64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -91,7 +91,7 @@ func (v *vitals) rates(now measure) (series []api.HealthRate, rate float64) {
 	for i := 1; i < len(v.points); i++ {
 		series = append(series, v.points[i].per(v.points[i-1]))
 	}
-	for _, p := range slices.Backward(v.points) { // one that is far enough away
+	for _, p := range slices.Backward(v.points) { // very short intervals give a wild rate
 		if rate = now.per(p).Received; now.at.Sub(p.at) >= time.Second {
 			break
 		}
@@ -99,7 +99,7 @@ func (v *vitals) rates(now measure) (series []api.HealthRate, rate float64) {
 	return series, rate
 }
 
-// readings are the metrics by name and labels, as `belfry_queries_total{ok}`.
+// readings are the metrics by name and label values, such as `belfry_queries_total{ok}`.
 type readings map[string]float64
 
 func read(registry *prometheus.Registry) (readings, error) {
@@ -118,7 +118,7 @@ func read(registry *prometheus.Registry) (readings, error) {
 			if labels != nil {
 				name += "{" + strings.Join(labels, ",") + "}"
 			}
-			r[name] = m.GetGauge().GetValue() + m.GetCounter().GetValue() // one of them is not there
+			r[name] = m.GetGauge().GetValue() + m.GetCounter().GetValue() // each metric has only one of the two
 		}
 	}
 	return r, nil
@@ -126,7 +126,7 @@ func read(registry *prometheus.Registry) (readings, error) {
 
 func (r readings) count(name string) int64 { return int64(r[name]) }
 
-// by gives the readings of a metric by its one label.
+// by returns the readings of a metric by the value of its only label.
 func (r readings) by(name string) map[string]int64 {
 	list := map[string]int64{}
 	for full, v := range r {
@@ -137,7 +137,7 @@ func (r readings) by(name string) map[string]int64 {
 	return list
 }
 
-// health tells how the service fares; sessions are those of a customer, or with customer 0 all.
+// health returns the state of the service. Sessions are counted for one customer, or for all if c is 0.
 func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 	r, err := read(s.registry)
 	if err != nil {
@@ -168,12 +168,12 @@ func (s *service) health(c belfry.CustomerID) (h api.Health, err error) {
 	return h, nil
 }
 
-// space fills in the use of the disk. Files are measured at most once in spaceFor: there may be thousands.
+// space fills in the disk usage. It measures files at most once per spaceFor: there may be thousands.
 func (s *service) space(d *api.HealthDisk) {
 	cfg := s.cfg.Load()
 	var err error
 	if d.Free, d.Total, err = folder.FreeSpace(cfg.Data); err != nil {
-		d.Free, d.Total = s.disk.spaceOf(folderData) // the last known values: the folder may be gone
+		d.Free, d.Total = s.disk.spaceOf(folderData) // last known values; the folder may be missing
 	}
 	v := &s.vitals
 	v.mu.Lock()
@@ -191,7 +191,7 @@ func (s *service) space(d *api.HealthDisk) {
 	d.Collections, d.Metadata, d.Folders = v.space, v.metadata, s.disk.list()
 }
 
-// collectionSpace adds up the files of each collection. One that goes while it is looked at takes no space.
+// collectionSpace adds up the files of each collection. Files that disappear meanwhile count as 0.
 func collectionSpace(dir string) []api.HealthCollection {
 	list := []api.HealthCollection{}
 	entries, err := os.ReadDir(dir)

@@ -20,24 +20,24 @@ import (
 	"belfry/listen"
 )
 
-// Files of classes and packages in the data folder are a way to put them into the database, which is what counts. So
-// a file that goes away takes nothing with it, and one that is wrong leaves what there is.
+// Files of classes and packages in the data folder are imported into the database, and the database is what the service uses. So
+// removing a file removes nothing, and a wrong file changes nothing.
 
-// The limits of what is imported.
+// Limits of an import.
 const (
 	maxKindFile  = 64 << 10
 	maxKindFiles = 1000
 )
 
-// fileFault says what is wrong with a file.
+// fileFault is an error in a file.
 type fileFault struct {
-	file string // below the data folder
+	file string // relative to the data folder
 	err  error
 }
 
 func (f fileFault) String() string { return f.file + ": " + message(f.err) }
 
-// message is the text of an error without a code, for people.
+// message returns the text of an error without its code.
 func message(err error) string {
 	if e, ok := errors.AsType[*belfry.Error](err); ok {
 		return e.Message
@@ -45,15 +45,15 @@ func message(err error) string {
 	return err.Error()
 }
 
-// kindFiles are the kinds that the files of one folder define.
+// kindFiles are the classes or packages defined by the files of one folder.
 type kindFiles[K any] struct {
 	kinds  []*K
-	files  map[string]string // by name of the kind
+	files  map[string]string // by name of the class or package
 	faults []fileFault
 }
 
-// readKinds reads the files of a folder. What is not a YAML or JSON file by its name is passed over, and so are hidden
-// files, which editors and deployment tools leave.
+// readKinds reads the YAML and JSON files of a folder. It ignores other files, and hidden files, which editors and deployment
+// tools leave behind.
 func readKinds[K any](data, folder string, parse func([]byte) (*K, error), name func(*K) string) (k kindFiles[K]) {
 	k.files = map[string]string{}
 	entries, err := os.ReadDir(filepath.Join(data, folder))
@@ -91,7 +91,7 @@ func readKind[K any](file string, parse func([]byte) (*K, error)) (*K, error) {
 	if err != nil {
 		return nil, plainPath(err)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for its other end
+	if !info.Mode().IsRegular() { // opening a pipe would block
 		return nil, errors.New("is not a regular file; put the text itself there, or a link to it")
 	}
 	f, err := os.Open(file)
@@ -104,12 +104,12 @@ func readKind[K any](file string, parse func([]byte) (*K, error)) (*K, error) {
 		return nil, plainPath(err)
 	}
 	if len(text) > maxKindFile {
-		return nil, fmt.Errorf("is longer than %d bytes, which is as much as is read", maxKindFile)
+		return nil, fmt.Errorf("is longer than %d bytes, the most that is read", maxKindFile)
 	}
 	return parse(text)
 }
 
-// plainPath leaves the path out of an error that is told to customers.
+// plainPath removes the path from an error that customers see.
 func plainPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("cannot be read: %w", pe.Err)
@@ -120,14 +120,14 @@ func plainPath(err error) error {
 func className(c *catalog.Class) string          { return c.Name }
 func packageName(pt *catalog.PackageType) string { return pt.Name }
 
-// CheckFiles reads the files that a configuration names as a start would, and the classes and packages in the data folder as a
-// service that has none yet would.
+// CheckFiles reads the files that a configuration names, as a start would, and the classes and packages in the data folder, as a
+// service without any would.
 func CheckFiles(cfg *config.Config, cat *catalog.Catalog) error {
 	data := cfg.Data
 	classes := readKinds(data, "classes", cat.ReadClass, className)
 	with, err := cat.With(classes.kinds, nil)
 	if err != nil {
-		return err // each of them has been checked
+		return err // each file has been checked
 	}
 	packages := readKinds(data, "packages", with.ReadPackage, packageName)
 	var errs []error
@@ -145,23 +145,23 @@ func CheckFiles(cfg *config.Config, cat *catalog.Catalog) error {
 	return errors.Join(errs...)
 }
 
-// importStep imports files at the start. Whatever is wrong with them does not keep the service from running.
+// importStep imports files at the start. Wrong files do not prevent the start.
 func (s *service) importStep(context.Context) error {
 	for _, err := range s.Tree.Documents().Faults() {
-		s.Log.Warn("a class or package of the instance cannot be used any more", "err", message(err))
+		s.Log.Warn("a class or package of the instance is no longer valid", "err", message(err))
 	}
 	s.importFiles()
 	return nil
 }
 
-// importFiles brings the classes and packages of the files into the database, and tells which have changed.
+// importFiles imports the classes and packages from the files, and returns the names of those that changed.
 func (s *service) importFiles() (changed []string) {
 	data := s.cfg.Load().Data
 	classes := readKinds(data, "classes", s.Tree.Catalog().ReadClass, className)
-	classFaults, classNames := bring(s, "classes", &classes, s.seq.Definitions().ImportClasses)
-	// Only now, when a package may name the classes that have just come.
+	classFaults, classNames := importKinds(s, "classes", &classes, s.seq.Definitions().ImportClasses)
+	// Packages come second: they may use classes that were just imported.
 	packages := readKinds(data, "packages", s.Tree.Catalog().ReadPackage, packageName)
-	packageFaults, packageNames := bring(s, "packages", &packages, s.seq.Definitions().ImportPackages)
+	packageFaults, packageNames := importKinds(s, "packages", &packages, s.seq.Definitions().ImportPackages)
 	for _, of := range []struct {
 		folder string
 		names  []string
@@ -173,11 +173,11 @@ func (s *service) importFiles() (changed []string) {
 	if len(changed) > 0 {
 		s.Log.Info("files imported", "classes", some(classNames), "packages", some(packageNames))
 	}
-	s.tellFaults(append(classFaults, packageFaults...))
+	s.reportFileFaults(append(classFaults, packageFaults...))
 	return changed
 }
 
-// some lists names in a line of the log that stays short.
+// some joins names for the log, shortened.
 func some(names []string) string {
 	const most = 20
 	if len(names) > most {
@@ -186,8 +186,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// bring hands the kinds of one folder to the sequencer and gives what is wrong with them, and what has changed.
-func bring[K any](s *service, folder string, k *kindFiles[K], put func([]*K) (engine.Imported, error)) (faults []fileFault, changed []string) {
+// importKinds sends the kinds of one folder to the sequencer and returns the errors and the names that changed.
+func importKinds[K any](s *service, folder string, k *kindFiles[K], put func([]*K) (engine.Imported, error)) (faults []fileFault, changed []string) {
 	faults = k.faults
 	if len(k.kinds) == 0 {
 		return faults, nil
@@ -205,15 +205,15 @@ func bring[K any](s *service, folder string, k *kindFiles[K], put func([]*K) (en
 	return faults, out.Changed
 }
 
-// tellFaults tells of files that were not imported: in the log all of them, in an event the first few.
-func (s *service) tellFaults(faults []fileFault) {
+// reportFileFaults logs all files that were not imported, and writes an event about the first few.
+func (s *service) reportFileFaults(faults []fileFault) {
 	if len(faults) == 0 {
 		return
 	}
 	var listed []string
 	for _, f := range faults {
 		s.refused.Add(1)
-		s.Log.Warn("a file is not imported, what there was stays", "file", f.file, "err", message(f.err))
+		s.Log.Warn("a file was not imported; the stored definition stays in use", "file", f.file, "err", message(f.err))
 		if len(listed) < maxListed {
 			listed = append(listed, f.String())
 		}

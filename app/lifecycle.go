@@ -14,46 +14,46 @@ import (
 	"belfry/meta"
 )
 
-// Starts, stops and reloads are events of type internal. The file running is in the data folder from the start of a service to its
-// stop. A start that finds it knows that the service before was killed, or that the machine went down.
+// Starts, stops and reloads are events of type internal. The file running exists while a service runs. A start that finds it
+// knows that the previous service was killed or that the machine went down.
 
 const runningFile = "running"
 
-// tellStart tells that the service has started, and before that what became of the one before it.
-func (s *service) tellStart() {
+// reportStart writes an event about the start, and one about how the previous run ended if it was not stopped.
+func (s *service) reportStart() {
 	path := filepath.Join(s.cfg.Load().Data, runningFile)
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		s.Log.Warn("the service before this one ended without a stop")
+		s.Log.Warn("the previous run ended without a stop")
 		text := "the service ended without a stop: it was killed, or the machine went down"
 		if s.Last != 0 {
-			text += "; the last record before that is of " + s.Last.String()
+			text += "; its last record was written at " + s.Last.String()
 		}
-		s.tellNow(text, s.Last)
+		s.internalEvent(text, s.Last)
 	case !errors.Is(err, fs.ErrNotExist):
-		s.Log.Warn("whether the service before this one was stopped is not known", "err", err)
+		s.Log.Warn("whether the previous run was stopped is unknown", "err", err)
 	}
 	if err := journal.WriteFile(path, []byte(s.vitals.started.UTC().Format("2006-01-02T15:04:05Z")+"\n")); err != nil {
-		s.Log.Warn("the next start will not know whether this service was stopped", "err", err)
+		s.Log.Warn("marker of the running service not written; the next start cannot tell whether this run was stopped", "err", err)
 	}
-	s.tellNow("the service has started, version "+Version().Version, 0)
+	s.internalEvent("the service has started, version "+Version().Version, 0)
 }
 
-// tellNow writes an event at once, or later if that is not possible.
-func (s *service) tellNow(info string, at belfry.Time) {
+// internalEvent writes an event, or queues it if that fails.
+func (s *service) internalEvent(info string, at belfry.Time) {
 	if err := s.seq.Internal(info, at); err != nil {
-		s.faults.tellAt(info, at)
+		s.faults.reportAt(info, at)
 	}
 }
 
-// tellStop tells that the service stops, and what else is still to be told.
-func (s *service) tellStop(ctx context.Context) {
-	if len(s.deciding) == 0 {
+// reportStop writes the events about shortfalls and the stop.
+func (s *service) reportStop(ctx context.Context) {
+	if len(s.engineParts) == 0 {
 		return
 	}
 	_ = within(ctx, func() error {
-		s.tellShortfalls()
+		s.reportShortfalls()
 		if err := s.seq.Internal("the service has stopped", 0); err != nil {
 			s.Log.Warn("no event about the stop could be written", "err", err)
 		}
@@ -64,9 +64,9 @@ func (s *service) tellStop(ctx context.Context) {
 	}
 }
 
-// tellReload tells what a reload has changed: customers with an administrator of the instance all of it, others what concerns their data.
-// What was imported from files concerns all.
-func (s *service) tellReload(changed, imported, frozen []string) {
+// reportReload writes an event about a reload. Customers with an instance administrator see all changed settings, others only
+// those about their data. Imported files are listed for everyone.
+func (s *service) reportReload(changed, imported, frozen []string) {
 	err := s.seq.Reloaded(func(c belfry.CustomerID) string {
 		all := hasInstanceAdministrator(s.Tree, c)
 		some := func(list []string) (kept []string) {
@@ -82,7 +82,7 @@ func (s *service) tellReload(changed, imported, frozen []string) {
 		if list := append(some(changed), imported...); len(list) > 0 {
 			text += ": " + strings.Join(list, ", ")
 		} else {
-			text += ", nothing has changed"
+			text += "; nothing changed"
 		}
 		if list := some(frozen); len(list) > 0 {
 			text += "; from the next start on: " + strings.Join(list, ", ")
@@ -94,13 +94,14 @@ func (s *service) tellReload(changed, imported, frozen []string) {
 	}
 }
 
-// tellReloadFailed tells that the configuration stays as it is. What is wrong may concern the instance alone.
-func (s *service) tellReloadFailed(wrong error) {
+// reportReloadFailed writes an event that the configuration was not changed. Only customers with an instance administrator see
+// the error, as it may be about the instance.
+func (s *service) reportReloadFailed(wrong error) {
 	err := s.seq.Reloaded(func(c belfry.CustomerID) string {
 		if hasInstanceAdministrator(s.Tree, c) {
-			return fmt.Sprintf("the configuration stays as it is, the new one is wrong: %s", message(wrong))
+			return fmt.Sprintf("the configuration was not changed, because the new one is wrong: %s", message(wrong))
 		}
-		return "the configuration stays as it is, the new one is wrong"
+		return "the configuration was not changed, because the new one is wrong"
 	})
 	if err != nil {
 		s.Log.Warn("no event about the reload could be written", "err", err)

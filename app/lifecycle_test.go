@@ -57,7 +57,7 @@ func TestLifeEvents(t *testing.T) {
 	t.Run("second", func(t *testing.T) {
 		r := startService(t, func(c *config.Config) { c.Data = dir })
 		got := r.internals(key)
-		for _, want := range []string{"the service has started, version ", "the service has stopped", "the service ended without a stop: it was killed, or the machine went down; the last record before that is of 20"} {
+		for _, want := range []string{"the service has started, version ", "the service has stopped", "the service ended without a stop: it was killed, or the machine went down; its last record was written at 20"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("no event says %q:\n%s", want, got)
 			}

@@ -17,8 +17,8 @@ import (
 	"belfry/meta/sqlite"
 )
 
-// offline is a folder that no service holds, opened for one command. Records of the command stay in the journal until the next
-// start moves them on.
+// offline is a data folder opened for one command while no service runs. Records of the command stay in the journal until the
+// next start.
 type offline struct {
 	*core
 	running  *part
@@ -57,10 +57,10 @@ func openOffline(ctx context.Context, o Options) (_ *offline, err error) {
 	return f, nil
 }
 
-// newAPI makes the API without what a running service alone has: data are neither taken nor queried.
+// newAPI creates the API without rows: data can be neither sent nor queried.
 func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 	stopped := func() error {
-		return belfry.Errorf(belfry.StorageUnavailable, "the service does not run; start it with belfry serve")
+		return belfry.Errorf(belfry.StorageUnavailable, "the service is not running; start it with belfry serve")
 	}
 	return api.New(api.Config{
 		Log: f.Log.With("part", "api"), Now: time.Now, Tree: f.Tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}), Accounts: f.accounts,
@@ -73,13 +73,13 @@ func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 	})
 }
 
-// confirmFault ends a fault before the next start finds it, and reports whether it was open.
+// confirmFault confirms a fault before the next start detects it, and reports whether it was open.
 func (f *offline) confirmFault(id, _ string) (open bool, err error) {
 	dir := f.cfg.Load().Data
 	switch id {
 	case folder.FaultClock:
 		now := time.Now()
-		return true, folder.WriteClock(filepath.Join(dir, folder.ClockFile), now, now) // the next start would find the fault
+		return true, folder.WriteClock(filepath.Join(dir, folder.ClockFile), now, now) // reported as open, because the next start would detect it
 	case folder.FaultLoss:
 		losses, _ := f.OpenLosses()
 		return len(losses) > 0, f.ConfirmLosses()

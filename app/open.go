@@ -16,17 +16,17 @@ import (
 // storageEngine is a kind of row store.
 type storageEngine struct {
 	open   func(context.Context, store.Config) (store.Store, error)
-	verify func(context.Context, store.Config) (store.Verified, error) // the store is not open
-	moved  func(store.Config) (moved belfry.Position, known bool)      // how far its folder says that records have been stored; it need not be open
+	verify func(context.Context, store.Config) (store.Verified, error) // of a store that is not open
+	moved  func(store.Config) (moved belfry.Position, known bool)      // the last stored position according to the folder; the store need not be open
 	files  []string                                                    // patterns of the files that a folder with rows has
 }
 
-// storageEngines are the storage engines by name. No other code knows which there are.
+// storageEngines are the storage engines by name. No other code depends on a particular engine.
 var storageEngines = map[string]storageEngine{
 	"duck": {duck.Open, duck.Verify, duck.Moved, duck.Files},
 }
 
-// usedEngine is the engine of every service, while there is only one.
+// usedEngine is the engine that every service uses.
 const usedEngine = "duck"
 
 // OpenStore opens a store of the named engine.
@@ -38,12 +38,12 @@ func OpenStore(ctx context.Context, engine string, cfg store.Config) (store.Stor
 	return e.open(ctx, cfg)
 }
 
-// rowStore is the store of rows with the optional interfaces that it implements. The Mover gets the Store inside, because it
-// checks for an optional interface, too.
+// rowStore is a store with the optional interfaces that it implements. The Mover gets the Store field itself, because it checks
+// for an optional interface too.
 type rowStore struct {
 	store.Store
-	summaries store.Summarizer // nil: the engine makes none
-	embedded  store.Embedded   // nil: it does not run in this process
+	summaries store.Summarizer // nil: no summaries
+	embedded  store.Embedded   // nil: does not run in this process
 }
 
 func newRowStore(s store.Store) *rowStore {
@@ -68,7 +68,7 @@ func (r *rowStore) sync() error {
 	return r.embedded.SyncNotes()
 }
 
-// openRows opens the store that the configuration names.
+// openRows opens the configured store.
 func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	cfg := s.cfg.Load()
 	rows, err := OpenStore(ctx, usedEngine, store.Config{
@@ -85,19 +85,20 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	return newRowStore(rows), nil
 }
 
-// removedAfter reports whether the names of removed items have to be rebuilt, according to the metadata. If they cannot be read, the
-// start goes on: the service watches the metadata, and checks the whole database after each start.
+// removedAfter reports whether the metadata database has removed items after pos, so that their names must be rebuilt. If it
+// cannot be read, the start goes on: the service watches the database and verifies it after each start.
 func (s *service) removedAfter(pos belfry.Position) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // an engine may also break down during a stop
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // also called when the engine fails, which may be during a stop
 	defer cancel()
 	found, err := s.DB.RemovedAfter(ctx, pos)
 	if err != nil {
-		s.Log.Error("it is unknown whether all names of removed items are there", "err", err)
+		s.Log.Error("some names of removed items may be missing", "err", err)
 	}
 	return found
 }
 
-// rowsMoved returns the position up to which all records are in the store, as its folder has recorded it. The store need not be open.
+// rowsMoved returns the position up to which all records are stored, as recorded in the store's folder. The store need not be
+// open.
 func rowsMoved(cfg *config.Config) (pos belfry.Position, known bool) {
 	return storageEngines[usedEngine].moved(store.Config{Dir: cfg.RowsDir()})
 }
@@ -114,7 +115,7 @@ func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, erro
 		MemoryLimit: int64(*o.Config.EngineMemory()), MemoryMost: b.engineMost,
 		RemovedAfter: func(pos belfry.Position) bool {
 			found, err := sqlite.ReadRemovedAfter(ctx, o.Config.Inside(o.Config.Meta.SQLite.Path), pos)
-			return found && err == nil // metadata that cannot be read are reported elsewhere
+			return found && err == nil // unreadable metadata are reported elsewhere
 		},
 	})
 }

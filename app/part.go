@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// part runs beside the others until it is ended.
+// part is a goroutine of the service that runs until it is ended.
 type part struct {
 	name string
 	stop context.CancelFunc
 	done chan error
 }
 
-// start runs a part. If it ends by itself, that is sent to failed: the service cannot go on without it.
+// start runs a part. If it returns before its end was requested, an error is sent to failed, because the service needs it.
 func start(name string, run func(context.Context) error, failed chan<- error) *part {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &part{name: name, stop: stop, done: make(chan error, 1)}
@@ -29,8 +29,8 @@ func start(name string, run func(context.Context) error, failed chan<- error) *p
 	return p
 }
 
-// behind runs a part at a lower priority than what serves requests.
-func behind(run func(context.Context) error) func(context.Context) error {
+// lowPriority runs a part at a lower priority than requests.
+func lowPriority(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) (err error) {
 		atLowPriority(func() { err = run(ctx) })
 		return err
@@ -46,7 +46,7 @@ func (p *part) end() error {
 	return nil
 }
 
-// endWithin is end for a part that may hang; then it is left behind.
+// endWithin is end with a deadline, for a part that may hang.
 func (p *part) endWithin(ctx context.Context) error {
 	p.stop()
 	select {
@@ -57,7 +57,7 @@ func (p *part) endWithin(ctx context.Context) error {
 	}
 }
 
-// parts are parts in the order of their start.
+// parts are in the order of their start.
 type parts []*part
 
 // start starts a part and adds it.
@@ -67,7 +67,7 @@ func (p *parts) start(name string, run func(context.Context) error, failed chan<
 	return started
 }
 
-// end ends the parts one after the other, the last one first.
+// end ends the parts in reverse order.
 func (p parts) end(ctx context.Context) error {
 	var errs []error
 	for _, part := range slices.Backward(p) {
@@ -76,9 +76,9 @@ func (p parts) end(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// endAndDrain ends a mover and then moves what is left; it is left behind when that takes longer than most.
-func (p *part) endAndDrain(ctx context.Context, most time.Duration, drain func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, most)
+// endAndDrain ends a mover and then calls drain, both within limit.
+func (p *part) endAndDrain(ctx context.Context, limit time.Duration, drain func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := p.endWithin(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (p *part) endAndDrain(ctx context.Context, most time.Duration, drain func(c
 	return within(ctx, func() error { return drain(ctx) })
 }
 
-// within runs f, which cannot be cancelled, and leaves it behind when ctx ends first.
+// within runs f, which cannot be cancelled, but does not wait for it longer than ctx.
 func within(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

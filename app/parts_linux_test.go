@@ -34,9 +34,9 @@ func TestWatchInstance(t *testing.T) {
 	f := newFaults(slog.New(slog.DiscardHandler), time.Now)
 	s := &service{faults: f, core: &core{Options: Options{Log: slog.New(slog.DiscardHandler)}, Folder: &folder.Folder{Instance: id}}}
 	var err error
-	s.labels, err = folder.OpenLabels(cfg, id)
+	s.instanceFiles, err = folder.OpenInstanceFiles(cfg, id)
 	must(err)
-	t.Cleanup(func() { _ = s.labels.Close() })
+	t.Cleanup(func() { _ = s.instanceFiles.Close() })
 	look := func() string {
 		t.Helper()
 		s.watchInstance()

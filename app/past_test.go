@@ -117,9 +117,9 @@ func (m *memory) open() {
 		},
 	})
 	m.intake = intake.New(intake.Config{Engine: m.seq})
-	moving, deciding := start("mover", m.mover.Run, nil), start("sequencer", m.seq.Run, nil)
+	moving, engineParts := start("mover", m.mover.Run, nil), start("sequencer", m.seq.Run, nil)
 	m.close = func() {
-		m.must(deciding.end())
+		m.must(engineParts.end())
 		m.must(moving.end())
 		m.must(m.mover.Drain(context.Background()))
 		m.must(m.rows.Close())
@@ -430,7 +430,7 @@ func TestAsOf(t *testing.T) {
 	}
 }
 
-// TestLateRowUnderManagement: a row that is older than the management under which it arrives does not bring the management with it.
+// TestLateRowUnderManagement: a row that is older than the management under which it arrives does not importKinds the management with it.
 func TestLateRowUnderManagement(t *testing.T) {
 	m := newMemory(t, 1)
 	defer func() { m.close() }()

@@ -15,25 +15,25 @@ import (
 	"belfry/store"
 )
 
-// pressure watches the memory of the process, and refuses work when hardly any is left: parts of the budget are
-// estimates, and the engine takes what it does not count.
+// pressure watches the memory of the process and refuses work when hardly any is left: parts of the budget are estimates, and the
+// engine does not count all of its memory.
 type pressure struct {
-	limit   int64                 // of the process; 0: none
-	used    func() int64          // bytes that the system cannot take back
-	over    atomic.Pointer[int64] // what was used when it was too much; nil while it is not
+	limit   int64                 // of the process; 0: no limit
+	used    func() int64          // bytes of anonymous memory, which the kernel cannot reclaim
+	over    atomic.Pointer[int64] // bytes in use when work was first refused; nil while it is not
 	freed   time.Time
 	trimmed time.Time
-	since   time.Time                      // when it became too much; zero while it is not
-	lasts   func(string)                   // told that it has been too much for long, and why; with an empty text once it is not
-	engine  atomic.Pointer[store.Embedded] // of rows; nil before it is open, and when it runs elsewhere
+	since   time.Time                      // when over was set; zero while it is not
+	lasts   func(string)                   // called with a message when memory was low for long, and with "" when it no longer is
+	engine  atomic.Pointer[store.Embedded] // the row store; nil before it is open, or if it runs elsewhere
 }
 
 const (
 	pressureEvery = 25 * time.Millisecond
-	calmEvery     = 200 * time.Millisecond // while so much is free that it cannot be used up before the next look
+	calmEvery     = 200 * time.Millisecond // interval while calmFree is left
 	calmFree      = 2 << 30
 	freeEvery     = 500 * time.Millisecond
-	pressureLasts = 10 * time.Second // after which it is a fault
+	pressureLasts = 10 * time.Second // after which low memory is a fault
 
 	faultMemory = "memory"
 )
@@ -42,21 +42,20 @@ func newPressure(limit int64) *pressure {
 	return &pressure{limit: limit, used: anonymousMemory, lasts: func(string) {}}
 }
 
-// trim returns to the system what the engine has free.
+// trim returns the engine's free memory to the system.
 func (p *pressure) trim() {
 	if e := p.engine.Load(); e != nil {
 		(*e).FreeMemory()
 	}
 }
 
-// free returns to the system all that is free, which takes longer.
+// free also returns the free Go heap, which takes longer.
 func (p *pressure) free() {
 	p.trim()
 	debug.FreeOSMemory()
 }
 
-// high is the use above which work is refused, low the one below which it is taken again, and some the one above which the
-// engine may keep nothing for later use.
+// Work is refused above high and accepted again below low. Above some, the engine keeps no free memory.
 func (p *pressure) high() int64 { return p.limit - p.limit/10 }
 func (p *pressure) low() int64  { return p.limit - p.limit*3/20 }
 func (p *pressure) some() int64 { return p.limit / 2 }
@@ -78,7 +77,7 @@ func (p *pressure) run(ctx context.Context) error {
 	}
 }
 
-// measure compares what is used with the limit, and says when to look again.
+// measure compares the memory in use with the limit and returns the time until the next check.
 func (p *pressure) measure(now time.Time) time.Duration {
 	used := p.used()
 	if used >= p.some() && now.Sub(p.trimmed) >= freeEvery {
@@ -89,7 +88,7 @@ func (p *pressure) measure(now time.Time) time.Duration {
 	case used >= p.high():
 		p.over.Store(&used)
 		if e := p.engine.Load(); e != nil {
-			(*e).EndQueries() // a query can take what is left before the next look
+			(*e).EndQueries() // a query can use up the rest before the next check
 		}
 		if now.Sub(p.freed) >= freeEvery {
 			p.freed = now
@@ -106,7 +105,7 @@ func (p *pressure) measure(now time.Time) time.Duration {
 	return pressureEvery
 }
 
-// report tells of memory that has been short for long.
+// report calls lasts if memory has been low for long.
 func (p *pressure) report(now time.Time) {
 	used := p.over.Load()
 	switch {
@@ -114,23 +113,23 @@ func (p *pressure) report(now time.Time) {
 	case p.since.IsZero():
 		p.since = now
 	case now.Sub(p.since) >= pressureLasts:
-		p.lasts(fmt.Sprintf("the service uses %s of the %s of memory that it may have, so rows and queries are refused; remove items that are not needed, "+
+		p.lasts(fmt.Sprintf("the service uses %s of the %s of memory that it may use, so rows and queries are refused; remove items that are not needed, "+
 			"or give it more memory", mebibytes(*used), mebibytes(p.limit)))
 	}
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
-// check refuses work while there is too little memory.
+// check returns an error while memory is low.
 func (p *pressure) check() error {
 	used := p.over.Load()
 	if used == nil {
 		return nil
 	}
-	return belfry.Errorf(belfry.Overloaded, "the service uses %s of the %s of memory that it may have; send again shortly", config.Size(*used), config.Size(p.limit))
+	return belfry.Errorf(belfry.Overloaded, "the service uses %s of the %s of memory that it may use; try again shortly", config.Size(*used), config.Size(p.limit))
 }
 
-// anonymousMemory is what the process has in memory and no file holds.
+// anonymousMemory is the resident memory that is not backed by files.
 func anonymousMemory() int64 {
 	f := strings.Fields(readFile("/proc/self/statm")) // size resident shared …, in pages
 	if len(f) < 3 {

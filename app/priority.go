@@ -1,9 +1,10 @@
 package app
 
-// Nice values of work that may wait for what serves requests and moves their rows. A step is worth a factor of 1.25.
+// Nice values of background work, below requests and the movers. Each step changes the share of the processor by a factor of
+// 1.25.
 const (
 	upkeepBehind  = 10
 	queriesBehind = 19
-	quickBehind   = 1 // of a statement that has just begun
-	workersBehind = 5 // of the threads that the engine has for all statements
+	quickBehind   = 1 // a query that has just begun
+	workersBehind = 5 // the engine's worker threads, which all queries share
 )

@@ -2,5 +2,5 @@
 
 package app
 
-// atLowPriority runs f; elsewhere a single thread cannot be put behind the others.
+// atLowPriority runs f. Outside Linux a single thread has no priority of its own.
 func atLowPriority(f func()) { f() }

@@ -64,7 +64,7 @@ func TestLinkToMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Config: cfg, Catalog: testCatalog(t), Log: slog.New(slog.DiscardHandler)}
-	want := at + " is a link, and links are not followed; put the file in its place"
+	want := at + " is a link, and links are not followed; put the file itself there"
 	if _, err := lockCore(o); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("the start says %v", err)
 	}

@@ -10,11 +10,11 @@ import (
 	"belfry/catalog"
 )
 
-// purgeMargin is how much older than the oldest row an item must have been removed: rows may be a little ahead of their
-// arrival, and files are of whole periods.
+// purgeMargin is how long before the oldest row an item must have been removed: rows may be dated a little ahead of their
+// arrival, and files hold whole periods.
 const purgeMargin = 24 * time.Hour
 
-// purge forgets removed items about which retention has left no row.
+// purge deletes removed items that have no rows left.
 func (s *service) purge(ctx context.Context) {
 	before := max(s.oldestRow()-belfry.Time(purgeMargin.Microseconds()), 1) // graphical elements never have rows
 	purged, err := s.DB.Purge(ctx, before, func(ids []belfry.ID) error { return s.rows.ForgetItems(ctx, ids) })
@@ -27,8 +27,8 @@ func (s *service) purge(ctx context.Context) {
 	}
 }
 
-// oldestRow is the moment before which retention has dropped all rows about items, summaries included; 0 as long as a
-// collection is kept for ever.
+// oldestRow is the time before which retention has dropped all rows about items, summaries included; 0 if some collection is kept
+// forever.
 func (s *service) oldestRow() belfry.Time {
 	oldest := belfry.Time(math.MaxInt64)
 	for _, c := range s.Catalog.Kept() {

@@ -9,8 +9,8 @@ import (
 	"belfry/config"
 )
 
-// reload imports classes and packages again, and reads the configuration again. What can change while the service runs
-// does; one that is wrong is not used.
+// reload imports classes and packages and reads the configuration again. Settings that can change while the service runs take
+// effect; a wrong configuration is ignored.
 func (s *service) reload() {
 	imported := s.importFiles()
 	next, err := s.Load()
@@ -18,23 +18,23 @@ func (s *service) reload() {
 		err = s.listeners.Reload(next, time.Now())
 	}
 	if err != nil {
-		s.Log.Warn("configuration kept, the new one is wrong", "err", err)
-		s.tellReloadFailed(err)
+		s.Log.Warn("configuration not changed, the new one is wrong", "err", err)
+		s.reportReloadFailed(err)
 		return
 	}
 	changed, frozen := s.rebase(next)
-	s.tellReload(changed, imported, frozen)
+	s.reportReload(changed, imported, frozen)
 	s.Log.Info("configuration reloaded", "changed", strings.Join(append(changed, imported...), ", "))
 }
 
-// rebase makes the configuration of this machine the base under the stored settings. It returns the settings that have changed, with
-// their values, and those that change at the next start.
+// rebase makes next the base under the stored settings. It returns the changed settings with their values, and those that take
+// effect at the next start.
 func (s *service) rebase(next *config.Config) (changed, frozen []string) {
 	s.settings.mu.Lock()
 	defer s.settings.mu.Unlock()
 	_, frozen = config.Differences(s.base, next)
 	for _, path := range frozen {
-		s.Log.Warn("a setting changes at the next start only", "setting", path)
+		s.Log.Warn("a setting takes effect at the next start", "setting", path)
 	}
 	use := *next
 	use.Freeze(s.base)
@@ -47,7 +47,7 @@ func (s *service) apply(c, old *config.Config) {
 	if level, err := c.Level(); err == nil {
 		s.Level.Set(level)
 	}
-	if s.api != nil { // else it begins with them
+	if s.api != nil { // a new api starts with the settings
 		s.api.SetLimits(apiLimits(c))
 	}
 	s.disk.minFree.Store(int64(c.Storage.MinFree))
@@ -61,7 +61,7 @@ func (s *service) apply(c, old *config.Config) {
 	}
 }
 
-// tuneRuntime tunes the Go runtime where the setting differs from before; where it never was set, the environment rules.
+// tuneRuntime applies changed settings to the Go runtime. A setting that was never set leaves GOMEMLIMIT and GOGC in force.
 func tuneRuntime(r, before config.Runtime) {
 	if r.MemoryLimit != before.MemoryLimit {
 		limit := int64(r.MemoryLimit)

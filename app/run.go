@@ -17,12 +17,12 @@ const (
 	catchUpEvery   = 10 * time.Millisecond
 )
 
-// run waits until the rows of the journal are in the store, says that the service is ready, and then waits for the end.
-// The metadata database catches up meanwhile: nobody reads from it what the tree and the mover have in memory.
+// run waits until the rows of the journal are in the store, logs that the service is ready, and then waits for the end. The
+// metadata database catches up meanwhile: until then, the tree and the mover have what it lacks.
 func (s *service) run(ctx context.Context) error {
 	begun := time.Now()
 	s.store.Hurry()
-	go s.meta.Drain(ctx) // it reports by itself what goes wrong
+	go s.meta.Drain(ctx) // it logs its own errors
 	caught := time.NewTicker(catchUpEvery)
 	defer caught.Stop()
 	blocked := false
@@ -40,8 +40,8 @@ func (s *service) run(ctx context.Context) error {
 				continue
 			}
 			if s.phase.Swap(nil) != nil {
-				s.tellIncomplete(nil)
-				s.faults.settle()
+				s.reportIncomplete(nil)
+				s.faults.endStale()
 			}
 			switch err := s.faults.ready(); {
 			case err == nil:
@@ -56,9 +56,8 @@ func (s *service) run(ctx context.Context) error {
 	}
 }
 
-// keepHouse removes what is not needed any more: segments whose records have arrived everywhere, rows and answers that are too
-// old.
-func (s *service) keepHouse(ctx context.Context) error {
+// housekeep releases journal segments, applies retention, and writes last uses and shortfalls at intervals.
+func (s *service) housekeep(ctx context.Context) error {
 	release, retention, uses := time.NewTicker(releaseEvery), time.NewTicker(retentionEvery), time.NewTicker(usesEvery)
 	defer uses.Stop()
 	defer release.Stop()
@@ -71,11 +70,11 @@ func (s *service) keepHouse(ctx context.Context) error {
 		case <-release.C:
 			s.release(ctx)
 		case <-uses.C:
-			s.noteUses()
-			s.tellShortfalls()
+			s.storeUses()
+			s.reportShortfalls()
 			s.accounts.FlushRefused()
 			if s.faults.isOpen(secretsFault) {
-				s.checkSecrets() // somebody may have given them again
+				s.checkSecrets() // they may have been replaced
 			}
 		case <-retention.C:
 			s.retain(ctx)
@@ -87,11 +86,11 @@ func (s *service) keepHouse(ctx context.Context) error {
 
 func (s *service) release(ctx context.Context) {
 	rows := s.store.Position()
-	if err := s.rows.durable(rows); err != nil { // after Position, so that it speaks for these rows
+	if err := s.rows.durable(rows); err != nil { // after Position, so that it covers these rows
 		s.filesChanged()
 		return
 	}
-	if rows > s.Moved && s.trouble.meta.err() == nil {
+	if rows > s.Moved && s.failures.meta.err() == nil {
 		if err := s.DB.MarkRows(ctx, rows); err != nil {
 			if ctx.Err() == nil {
 				s.Log.Warn("position of the stored rows not saved; the next start replays them", "err", err)
@@ -101,12 +100,12 @@ func (s *service) release(ctx context.Context) {
 		s.Moved = rows
 	}
 	if _, segments := s.Journal.Size(); segments > 1 || s.Journal.Short() || s.disk.journalLow.Load() {
-		s.releaseUpTo(ctx, min(s.Moved, s.meta.Position())) // a start takes segments for lost that go beyond either
+		s.releaseUpTo(ctx, min(s.Moved, s.meta.Position())) // a start treats segments beyond either position as lost
 	}
 }
 
-// releaseUpTo deletes segments. First the changes of their records in the database must be on disk, and the position of the row store:
-// a power cut may undo the last writes, and then the records would be lost, or seem to be.
+// releaseUpTo deletes segments. Before that, the metadata and the position of the row store must be on disk: a power cut may undo
+// the last writes, and then the records would be lost, or look lost.
 func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
 	release := s.Journal.Release
 	if s.disk.journalLow.Load() {
@@ -121,8 +120,7 @@ func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
 	}
 }
 
-// retain drops the rows of each collection that are older than it keeps them. While the clock is in doubt nothing is
-// deleted.
+// retain drops the rows that are older than the retention of their collection. While the clock is suspect it deletes nothing.
 func (s *service) retain(ctx context.Context) {
 	now, sure := s.guard.mayDelete()
 	if !sure {
@@ -130,12 +128,12 @@ func (s *service) retain(ctx context.Context) {
 	}
 	cfg := s.cfg.Load()
 	for name, age := range cfg.Retention {
-		before := belfry.Time(0) // nothing is dropped, but the row store looks after its lists
+		before := belfry.Time(0) // drops nothing, but the row store still maintains its lists
 		if age != 0 {
 			before = belfry.At(now.Add(-time.Duration(age)))
 		}
 		s.retainOne(ctx, name, before)
-		if name == belfry.Events { // without events there is nothing that could follow a snapshot
+		if name == belfry.Events { // snapshots are useless without the events after them
 			s.retainOne(ctx, belfry.StatusDay, before)
 			s.retainOne(ctx, belfry.StatusChange, before)
 		}
@@ -162,8 +160,8 @@ func (s *service) retainOne(ctx context.Context, collection string, before belfr
 	}
 }
 
-// noteUses stores when keys and sessions were last used. What cannot be stored now is stored later, or lost without harm.
-func (s *service) noteUses() {
+// storeUses stores when keys and sessions were last used. On failure it retries later; a loss does no harm.
+func (s *service) storeUses() {
 	if err := s.accounts.KeysUsed(); err != nil {
 		s.Log.Debug("last use of keys not stored", "err", err)
 	}
@@ -172,15 +170,14 @@ func (s *service) noteUses() {
 	}
 }
 
-// tellShortfalls writes events about rows that were not stored and senders that were held up. What cannot be written now is told later.
-func (s *service) tellShortfalls() {
+// reportShortfalls writes events about rows that were not stored and senders that were held up. On failure it retries later.
+func (s *service) reportShortfalls() {
 	if err := s.intake.TellShortfalls(); err != nil {
 		s.Log.Debug("events about rows that were not stored are not written", "err", err)
 	}
 }
 
-// stop ends the parts in reverse order of their start. All together may take no longer than limits.stop: what is left then is in
-// the journal.
+// stop ends the parts in reverse order of their start, within limits.stop. What is unfinished then is in the journal.
 func (s *service) stop() error {
 	s.notReady("the service is stopping")
 	begun := time.Now()
@@ -190,38 +187,38 @@ func (s *service) stop() error {
 	s.closeEntries(ctx)
 	errs := []error{s.upkeep.end(ctx)}
 	if len(s.upkeep) > 0 {
-		_ = within(ctx, func() error { s.noteUses(); return nil }) // once more, but not at any price
+		_ = within(ctx, func() error { s.storeUses(); return nil }) // a last time, if there is time
 	}
-	s.tellStop(ctx)
-	errs = append(errs, s.deciding.end(ctx))
+	s.reportStop(ctx)
+	errs = append(errs, s.engineParts.end(ctx))
 	s.drain(ctx, most/moverShare)
 	errs = append(errs, s.watches.end(ctx))
 	if s.rows != nil {
 		err := within(ctx, s.rows.Close)
 		if errors.Is(err, context.DeadlineExceeded) {
-			s.leave("row store", err)
+			s.logUnfinished("row store", err)
 		} else {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, s.labels.Close(), s.closeFolder(begun.Add(most+closeWithin)))
+	errs = append(errs, s.instanceFiles.Close(), s.closeFolder(begun.Add(most+closeWithin)))
 	s.Log.Info("stopped", "dur", time.Since(begun).Round(time.Millisecond))
 	return errors.Join(errs...)
 }
 
-// closeEntries ends everything through which rows and requests come in.
+// closeEntries stops receiving rows and requests.
 func (s *service) closeEntries(ctx context.Context) {
 	if s.store != nil {
 		s.store.Closing()
 	}
 	if s.collecting != nil {
-		s.collecting.stop() // at once: no sender waits for an answer, and others may have many requests open
+		s.collecting.stop() // at once: no sender waits for a reply, and requests may take long
 	}
 	if s.seq != nil {
 		s.intake.Closing()
 	}
 	if s.hub != nil {
-		s.hub.Close() // streams would not end by themselves
+		s.hub.Close() // streams do not end by themselves
 	}
 	if s.listeners != nil {
 		s.listeners.Close(ctx, func() {
@@ -232,7 +229,7 @@ func (s *service) closeEntries(ctx context.Context) {
 	}
 }
 
-// closeFolder closes what all parts use. A part that was left behind may be writing at this moment.
+// closeFolder closes the journal and the metadata. A part that did not end in time may be writing at this moment.
 func (s *service) closeFolder(deadline time.Time) error {
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
@@ -242,31 +239,31 @@ func (s *service) closeFolder(deadline time.Time) error {
 	return nil
 }
 
-// drain ends the movers after they have moved what is left, unless that takes long.
+// drain ends the movers after they have moved the rest, if there is time.
 func (s *service) drain(ctx context.Context, each time.Duration) {
 	if m := s.movers.rows; m != nil {
-		s.leave(m.name, m.endAndDrain(ctx, each, s.drainStore))
+		s.logUnfinished(m.name, m.endAndDrain(ctx, each, s.drainStore))
 	}
 	if m := s.movers.meta; m != nil {
-		s.leave(m.name, m.endAndDrain(ctx, each, s.drainMeta))
+		s.logUnfinished(m.name, m.endAndDrain(ctx, each, s.drainMeta))
 	}
 	if s.Journal != nil && s.store != nil {
 		s.release(ctx)
 	}
 }
 
-// leave logs what could not be finished. It is in the journal.
-func (s *service) leave(part string, err error) {
+// logUnfinished logs a part that did not finish. Its data are in the journal.
+func (s *service) logUnfinished(part string, err error) {
 	if err != nil {
-		s.Log.Warn("left to the next start", "part", part, "err", err)
+		s.Log.Warn("not finished; the next start continues", "part", part, "err", err)
 	}
 }
 
-// drainStore moves the last rows. Many of them are left where they are, in the journal: the next start moves them in the
-// time that it would take here, and a service that was flooded ends soon. Unless the journal is not there any more.
+// drainStore moves the last rows. A large backlog stays in the journal, so that a flooded service stops soon: the next start
+// takes as long to move it. If the journal is gone, all rows are moved.
 func (s *service) drainStore(ctx context.Context) error {
-	if rows, _ := s.store.Backlog(); rows > drainMost && s.trouble.folder.err() == nil {
-		return fmt.Errorf("%d rows wait in the journal, and more than %d are not moved now", rows, drainMost)
+	if rows, _ := s.store.Backlog(); rows > drainMost && s.failures.folder.err() == nil {
+		return fmt.Errorf("%d rows stay in the journal; a stop moves at most %d", rows, drainMost)
 	}
 	return s.store.Drain(ctx)
 }

@@ -10,10 +10,9 @@ import (
 	"belfry/meta"
 )
 
-// secretsFault is the id of the fault that some secrets cannot be opened.
 const secretsFault = "secrets"
 
-// openSecrets reads the key file, or makes it. Without it the service runs, and receivers with sealed secrets do not.
+// openSecrets reads or creates the key file. Without it the service runs, but receivers with sealed secrets do not.
 func (s *service) openSecrets(context.Context) error {
 	path := s.cfg.Load().Inside(s.cfg.Load().Secrets.KeyFile)
 	keys, err := folder.ReadKeys(path)
@@ -32,8 +31,8 @@ func (s *service) openSecrets(context.Context) error {
 	return nil
 }
 
-// checkSecrets reports secrets that cannot be opened, and that they can be again. Every customer reads the message, so it
-// names nobody's resources; the log does.
+// checkSecrets begins or ends the fault of secrets that cannot be decrypted. Every customer can read the fault, so resources are
+// named in the log only.
 func (s *service) checkSecrets() {
 	_, shut := s.Tree.SecretState()
 	if len(shut) == 0 {
@@ -42,12 +41,12 @@ func (s *service) checkSecrets() {
 	}
 	const most = 20
 	if !s.faults.isOpen(secretsFault) {
-		s.Log.Warn("secrets cannot be opened", "receivers", len(shut), "first", shut[:min(len(shut), most)])
+		s.Log.Warn("secrets cannot be decrypted", "receivers", len(shut), "first", shut[:min(len(shut), most)])
 	}
-	s.faults.begin(secretsFault, false, "secrets of receivers cannot be decrypted: the key file is missing or another one. The receivers that need them are off; restore the key file and start again, or give the secrets again")
+	s.faults.begin(secretsFault, false, "secrets of receivers cannot be decrypted: the key file is missing or was replaced. The receivers that need them are off; restore the key file and restart the service, or enter the secrets again")
 }
 
-// sealSecrets encrypts the secrets that are not, or not with the first key, see engine.Sequencer.SealSecrets.
+// sealSecrets encrypts secrets that are in clear or not encrypted with the first key, see engine.Sequencer.SealSecrets.
 func (s *service) sealSecrets(context.Context) error {
 	n, err := s.seq.SealSecrets()
 	if err != nil {

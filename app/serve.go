@@ -29,49 +29,49 @@ import (
 	"belfry/web"
 )
 
-// service is everything that runs while the service runs.
+// service is a running service.
 type service struct {
 	*core
-	listeners   *listen.Listeners
-	disk        *disk
-	faults      *faults
-	guard       *clockGuard
-	rowsFault   rowsFault
-	trouble     struct{ meta, journal, folder, lock, times *trouble }
-	descriptors descriptors
-	rows        *rowStore
-	store       *store.Mover
-	meta        *sqlite.Mover
-	seq         *engine.Sequencer
-	intake      *intake.Intake
-	hub         *live.Hub
-	api         *api.Server
-	collect     *collect.Supervisor
-	env         *collect.Env // of the collectors
-	accounts    *accounts.Accounts
-	budget      *budget
-	pressure    *pressure
-	watches     parts // of the disk, the memory, the files and the clock
-	movers      struct{ rows, meta *part }
-	deciding    parts // the sequencer, and what feeds on it
-	collecting  *part
-	upkeep      parts // what no request needs
-	failed      chan error
-	phase       atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
-	reloads     chan struct{}                // retention may have changed
-	files       chan struct{}                // a file of rows was found damaged or missing, or is whole again
-	metaLost    atomic.Pointer[belfry.Error] // why nothing is taken while the files of the metadata are not there; nil when they are
-	goal        belfry.Position              // position of the last record of the replay
-	refused     atomic.Int64                 // files that were wrong when they were to be imported
-	summarised  atomic.Int64                 // when all summaries were found up to date, in Unix seconds
-	labels      folder.Labels
-	turns       status.Turns // of queries of the current collections
+	listeners     *listen.Listeners
+	disk          *disk
+	faults        *faults
+	guard         *clockGuard
+	rowsFault     rowsFault
+	failures      struct{ meta, journal, folder, lock, times *failureTracker }
+	descriptors   descriptors
+	rows          *rowStore
+	store         *store.Mover
+	meta          *sqlite.Mover
+	seq           *engine.Sequencer
+	intake        *intake.Intake
+	hub           *live.Hub
+	api           *api.Server
+	collect       *collect.Supervisor
+	env           *collect.Env // of the collectors
+	accounts      *accounts.Accounts
+	budget        *budget
+	pressure      *pressure
+	watches       parts // disk, memory, files and clock
+	movers        struct{ rows, meta *part }
+	engineParts   parts // the sequencer and the parts fed by it
+	collecting    *part
+	upkeep        parts // background work
+	failed        chan error
+	phase         atomic.Pointer[belfry.Error] // why it is not ready; nil when it is
+	reloads       chan struct{}                // retention may have changed
+	files         chan struct{}                // a file of rows was found damaged or missing, or was repaired
+	metaLost      atomic.Pointer[belfry.Error] // why nothing is accepted while metadata files are missing; nil if none is
+	goal          belfry.Position              // position of the last replayed record
+	refused       atomic.Int64                 // files that could not be imported
+	summarised    atomic.Int64                 // Unix time when all summaries were last up to date
+	instanceFiles folder.InstanceFiles
+	turns         status.Turns // of queries on current collections
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
 }
 
-// Serve runs the service until ctx ends or something it cannot do without fails.
+// Serve runs the service until ctx ends or an essential part fails.
 func Serve(ctx context.Context, o Options) error {
 	if level, err := o.Config.Level(); err == nil {
 		o.Level.Set(level)
@@ -93,28 +93,28 @@ func Serve(ctx context.Context, o Options) error {
 	s.vitals.started = time.Now()
 	s.pressure.lasts = s.faults.memory
 	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
-	s.newTroubles()
-	s.OnAppend, s.OnNote, s.OnTimes = s.journalFailed, s.endNoted, s.trouble.times.record
+	s.newFailureTrackers()
+	s.OnAppend, s.OnNote, s.OnTimes = s.journalFailed, s.journalEndFailed, s.failures.times.record
 	folder.WarnReadable(o.Config, o.Log)
 	s.notReady("the service is starting; try again shortly")
 	err = s.open(ctx)
 	if err == nil {
 		err = s.run(ctx)
 	} else if ctx.Err() != nil {
-		err = nil // it was told to stop before it had started
+		err = nil // stopped during the start
 	}
 	return errors.Join(err, s.stop())
 }
 
-// newBallast counts as heap and takes no memory, as nobody writes to it. While the real heap is small, the collector
-// would otherwise run many times a second over garbage that would have fitted in a few more megabytes.
+// newBallast returns memory that counts as heap but is never written, so it takes no RAM. Without it, a small heap is collected
+// many times a second for garbage of a few megabytes.
 func newBallast(bytes int) []byte { return make([]byte, bytes) }
 
 func (s *service) notReady(why string) {
 	s.phase.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", why))
 }
 
-// ready says why data cannot be taken and queried; nil when it can.
+// ready returns why data cannot be accepted and queried; nil if they can.
 func (s *service) ready() error {
 	if err := s.faults.ready(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *service) ready() error {
 	return nil
 }
 
-// open starts the parts, each on top of those before it.
+// open starts the parts in order; each depends on earlier ones.
 func (s *service) open(ctx context.Context) (err error) {
 	cfg := s.cfg.Load()
 	if s.descriptors, err = divideDescriptors(cfg.Limits.Connections); err != nil {
@@ -145,7 +145,7 @@ func (s *service) open(ctx context.Context) (err error) {
 	s.disk.check()
 	s.watches.start("disk watch", s.disk.Run, s.failed)
 	s.watches.start("memory watch", s.pressure.run, s.failed)
-	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.carryOn, s.openSecrets, s.settingsStep} {
+	for _, step := range []func(context.Context) error{s.core.open, s.openStore, s.startMovers, s.replayJournal, s.openSecrets, s.settingsStep} {
 		if err := step(ctx); err != nil {
 			return s.ExplainMetadata(ctx, err)
 		}
@@ -164,7 +164,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	}
 	if s.rows.embedded != nil {
 		s.pressure.engine.Store(&s.rows.embedded)
-		open := s.tellIncomplete(nil) // before retention, which replaces what is damaged
+		open := s.reportIncomplete(nil) // before retention, which replaces damaged files
 		s.watches.start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
 	}
 	s.oldest = s.rows.Accepts
@@ -187,11 +187,11 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err != nil || s.Tree.Recovery().Removed() == 0 {
 		return err
 	}
-	return s.rows.NamesUpTo(ctx, s.Stored) // what was found to be removed has this position
+	return s.rows.NamesUpTo(ctx, s.Stored) // items found to be removed have this position
 }
 
-// removeMissed removes items of which the row store knows that they were removed, after a loss that may have taken the
-// record of it. It comes before the store is told which items exist.
+// removeMissed removes the items that are removed according to the row store, if a loss may have taken their records. It runs
+// before the store gets the names of existing items.
 func (s *service) removeMissed(ctx context.Context) error {
 	if !s.HasGaps() {
 		return nil
@@ -215,18 +215,18 @@ func (s *service) startMovers(ctx context.Context) error {
 	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Names: s.Tree.History(), Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: func(err error) string { return explainRows(s.cfg.Load(), err) }})
 	s.meta = sqlite.NewMover(s.DB, sqlite.MoverOptions{States: s.Tree.States, MaxBytes: s.budget.metadata, Removed: s.Tree.History().Archived, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.movers.rows = start("row mover", s.store.Run, s.failed)
-	s.movers.meta = start("metadata mover", behind(s.meta.Run), s.failed)
+	s.movers.meta = start("metadata mover", lowPriority(s.meta.Run), s.failed)
 	return s.meta.RecountAnswers(ctx)
 }
 
-// carryOn brings in what is in the journal alone. The rows of a record may be stored already while the database does not
-// know its items yet; then their names are all that the store needs. It gets them first: a removal that the replay has found by itself is
-// not in the store, and once the database has it no start brings its name again.
-func (s *service) carryOn(ctx context.Context) error {
+// replayJournal applies the records that are only in the journal. If the rows of a record are stored already but its items are
+// not in the database, the store needs only their names. It gets them before the database has the items: the store does not know
+// of removals found by this replay, and no later start would send their names.
+func (s *service) replayJournal(ctx context.Context) error {
 	defer s.Tree.Recovery().End()
-	const atOnce = 50_000 // items and rows whose records share a commit of names: one for each record would take long
+	const atOnce = 50_000 // items and rows per commit of names; one commit per record would be slow
 	var names []*belfry.Batch
-	var held []*belfry.Record // not in the database before their names are in the store
+	var held []*belfry.Record // held back from the database until their names are in the store
 	count := 0
 	flush := func() error {
 		if len(names) > 0 {
@@ -258,17 +258,17 @@ func (s *service) carryOn(ctx context.Context) error {
 		if err := s.store.Room(ctx, 0, r.Rows()); err != nil && belfry.CodeOf(err) != belfry.StorageUnavailable {
 			return err
 		}
-		s.toStore(r) // without room, too, when the store fails: the process before this one had it in memory as well
+		s.toStore(r) // also without room if the store fails: the previous process had it in memory too
 		s.goal = r.Pos
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return flush() // the journal may end before the rows do
+	return flush() // the journal may end before Moved
 }
 
-// toStore hands a record to the row store, the names of its items before the rows about them.
+// toStore passes a record to the row store, with the names of its items first.
 func (s *service) toStore(r *belfry.Record) {
 	names := s.Tree.History().Dimension(r)
 	if names == nil {
@@ -297,7 +297,7 @@ func (s *service) startSequencer(context.Context) error {
 		ZoneOf:  s.zoneOf,
 		Room:    s.room,
 		Ready:   s.writable,
-		Answers: s.answered,
+		Answers: s.idempotencyAnswer,
 		Count:   s.meta.AnswerCount,
 	})
 	s.watches.start("times of records", s.arrivals.Run, s.failed)
@@ -306,14 +306,14 @@ func (s *service) startSequencer(context.Context) error {
 	})
 	env.Intake = s.intake
 	s.env = env
-	s.deciding.start("streams", s.hub.Run, s.failed)
-	s.deciding.start("sequencer", s.seq.Run, s.failed)
+	s.engineParts.start("streams", s.hub.Run, s.failed)
+	s.engineParts.start("sequencer", s.seq.Run, s.failed)
 	s.accounts = s.newAccounts(s.seq, s.guard.expiry)
 	if err := s.bootstrap(s.accounts); err != nil {
 		return err
 	}
-	s.tellStart()
-	s.deciding.start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
+	s.reportStart()
+	s.engineParts.start("events of faults", func(ctx context.Context) error { return s.faults.run(ctx, s.seq.Internal) }, s.failed)
 	for _, info := range s.Notices {
 		if err := s.seq.Internal(info, 0); err != nil {
 			s.Log.Warn("no event about an accepted loss could be written", "err", err)
@@ -321,27 +321,27 @@ func (s *service) startSequencer(context.Context) error {
 	}
 	s.reportLosses()
 	if len(s.Damage) > 0 {
-		s.mendDamage()
+		s.reportDamage()
 	}
 	if err := s.seq.Reassess(); err != nil {
-		s.Log.Warn("some items do not follow a change yet; it is tried again", "err", err)
+		s.Log.Warn("some items have not been reevaluated after a change; this will be retried", "err", err)
 	}
 	return nil
 }
 
-// maxListed is how many damaged places one event lists.
+// maxListed limits the damaged places listed in one event.
 const maxListed = 5
 
-// mendDamage tells that records were lost, and lets views and resources show again what stands in them: the record that
-// said so may be one of the lost ones.
-func (s *service) mendDamage() {
+// reportDamage writes an event about lost records and recomputes the status of views and resources, because records with status
+// changes may be among the lost.
+func (s *service) reportDamage() {
 	listed := s.Damage[:min(len(s.Damage), maxListed)]
 	info := fmt.Sprintf("journal damaged in %d places: %s", len(s.Damage), strings.Join(listed, "; "))
 	if err := s.seq.Internal(info, 0); err != nil {
 		s.Log.Warn("no event about the journal's damage could be written", "err", err)
 	}
 	if err := s.seq.Settle(); err != nil {
-		s.Log.Warn("views may show a status that is not that of their content", "err", err)
+		s.Log.Warn("views may show an outdated status", "err", err)
 	}
 }
 
@@ -352,7 +352,7 @@ func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error
 	if err := s.pressure.check(); err != nil && rows > 0 {
 		return err
 	}
-	if s.store.Roomy(c, rows) && !s.meta.Full(c) { // nearly always, and then nothing needs a clock
+	if s.store.Roomy(c, rows) && !s.meta.Full(c) { // the usual case, which needs no timer
 		return nil
 	}
 	begun := time.Now()
@@ -365,35 +365,34 @@ func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error
 	return s.store.Room(ctx, c, rows)
 }
 
-// metaRoom waits until the metadata that are not written yet are few enough. While they cannot be written, it does not
-// wait.
+// metaRoom waits while too many changes wait for the metadata database. It fails at once if they cannot be written.
 func (s *service) metaRoom(ctx context.Context, c belfry.CustomerID) error {
 	const again = 50 * time.Millisecond
 	for s.meta.Full(c) {
-		if err := s.trouble.meta.err(); err != nil {
+		if err := s.failures.meta.err(); err != nil {
 			return err
 		}
 		select {
 		case <-time.After(again):
 		case <-ctx.Done():
-			return belfry.Errorf(belfry.Overloaded, "too much that was configured waits to be written to the metadata database; send again later")
+			return belfry.Errorf(belfry.Overloaded, "too many changes are waiting to be written to the metadata database; try again later")
 		}
 	}
 	return nil
 }
 
-// answered finds what was answered under an idempotency key.
-func (s *service) answered(ctx context.Context, c belfry.CustomerID, key string) (*belfry.Answer, error) {
+// idempotencyAnswer returns the stored answer of an idempotency key.
+func (s *service) idempotencyAnswer(ctx context.Context, c belfry.CustomerID, key string) (*belfry.Answer, error) {
 	a, err := s.meta.Answer(ctx, c, key)
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("an idempotency answer cannot be read", "err", err)
 		cfg := s.cfg.Load()
-		return nil, belfry.Errorf(belfry.StorageUnavailable, "what was answered under this Idempotency-Key cannot be read: %s", folder.Explain(cfg.Inside(cfg.Meta.SQLite.Path), err))
+		return nil, belfry.Errorf(belfry.StorageUnavailable, "the stored answer for this Idempotency-Key cannot be read: %s", folder.Explain(cfg.Inside(cfg.Meta.SQLite.Path), err))
 	}
 	return a, err
 }
 
-// serveHTTP accepts requests and starts the upkeep.
+// serveHTTP serves the API and starts the background work.
 func (s *service) serveHTTP(ctx context.Context) error {
 	metrics := s.metrics()
 	s.registry = metrics.registry
@@ -420,18 +419,18 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		s.collecting = s.upkeep.start("collectors", s.collect.Run, s.failed)
 	}
 	var err error
-	if s.labels, err = folder.OpenLabels(s.cfg.Load(), s.Instance); err != nil {
+	if s.instanceFiles, err = folder.OpenInstanceFiles(s.cfg.Load(), s.Instance); err != nil {
 		return err
 	}
 	s.checkParts(ctx)
 	s.upkeep.start("watch of lock, journal and metadata", s.watchParts, s.failed)
-	s.upkeep.start("housekeeping", s.keepHouse, s.failed)
+	s.upkeep.start("housekeeping", s.housekeep, s.failed)
 	s.upkeep.start("measurements", func(ctx context.Context) error { return s.vitals.run(ctx, s.intake.Counters()) }, s.failed)
-	s.upkeep.start("removal of customers", behind(s.keepErased), s.failed)
+	s.upkeep.start("removal of customers", lowPriority(s.keepErased), s.failed)
 	s.upkeep.start("status snapshots", s.keepSnapshots, s.failed)
-	s.upkeep.start("check of the metadata", behind(s.checkMetadata), s.failed)
+	s.upkeep.start("check of the metadata", lowPriority(s.checkMetadata), s.failed)
 	if s.rows.summaries != nil {
-		s.upkeep.start("summaries", behind(s.summarise), s.failed)
+		s.upkeep.start("summaries", lowPriority(s.summarise), s.failed)
 	}
 	return nil
 }
@@ -444,7 +443,7 @@ func apiLimits(c *config.Config) api.Limits {
 	}
 }
 
-// oidcProvider returns the configuration of package accounts.
+// oidcProvider converts the configuration for package accounts.
 func oidcProvider(o *config.OIDC) (accounts.OIDC, error) {
 	secret, err := o.ReadSecret()
 	return accounts.OIDC{

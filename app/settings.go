@@ -18,28 +18,28 @@ import (
 	"belfry/status/calendar"
 )
 
-// settings are what can be changed while the service runs. What is in force is made of three layers: the defaults, over
-// them what was stored through the API, and over that what was written on the machine.
+// settings can be changed while the service runs. The configuration in force has three layers: defaults, settings stored through
+// the API, and the file and flags of this machine, which win.
 //
 //	file, flags ──► base ──┐
-//	                       ├─ with ─► the configuration in force
+//	                       ├─ With ─► the configuration in force
 //	API ──► journal ─► tree┘
 type settings struct {
-	mu    sync.Mutex     // whoever changes something holds it from the check until it is in force
-	base  *config.Config // without what was stored
+	mu    sync.Mutex     // held from the check of a change until it is in force
+	base  *config.Config // without stored settings
 	zones atomic.Pointer[zones]
 }
 
-// zones are those of times which are written without one.
+// zones are the time zones of times written without one.
 type zones struct {
 	instance *time.Location
-	of       map[belfry.CustomerID]*time.Location // of customers with a zone of their own
+	of       map[belfry.CustomerID]*time.Location // of customers with their own zone
 }
 
-// customerZone is the one setting that each customer has for itself.
+// customerZone is the only setting that each customer has.
 const customerZone = "customer.timezone"
 
-// settingsStep puts in force at the start what was stored before.
+// settingsStep applies the stored settings at the start.
 func (s *service) settingsStep(context.Context) error {
 	s.settings.mu.Lock()
 	defer s.settings.mu.Unlock()
@@ -48,20 +48,20 @@ func (s *service) settingsStep(context.Context) error {
 	return nil
 }
 
-// adopt puts in force what is stored, over the base, and tells what has changed.
+// adopt applies the stored settings to the base and returns what changed.
 func (s *service) adopt() (changed []string) {
 	old := s.cfg.Load()
-	next := s.sound(s.Tree.Documents().Settings(0))
+	next := s.withStored(s.Tree.Documents().Settings(0))
 	changed, _ = config.Differences(old, next)
 	s.findZones(s.Tree, next)
-	s.use(next)
+	s.setConfig(next)
 	s.apply(next, old)
 	return changed
 }
 
-// sound lays stored settings over the base. What does not fit any more, because the file has changed since, is left out
-// and told; the service must start all the same.
-func (s *service) sound(stored map[string]string) *config.Config {
+// withStored returns the base with the stored settings. Settings that no longer fit, because the file has changed, are logged and
+// left out: the service must start anyway.
+func (s *service) withStored(stored map[string]string) *config.Config {
 	next, faults := s.base.With(stored)
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
 		s.Log.Warn("a stored setting is not used", "setting", name, "err", faults[name])
@@ -70,7 +70,7 @@ func (s *service) sound(stored map[string]string) *config.Config {
 	if err == nil {
 		return next
 	}
-	s.Log.Warn("stored settings are not used, they do not fit to the configuration", "err", err)
+	s.Log.Warn("stored settings are not used, because they do not fit the configuration", "err", err)
 	return s.base
 }
 
@@ -78,7 +78,7 @@ func (s *settings) findZones(tree *meta.Tree, c *config.Config) {
 	z := &zones{of: map[belfry.CustomerID]*time.Location{}}
 	var err error
 	if z.instance, err = c.Zone(); err != nil {
-		z.instance = time.Local // a wrong one is refused before it gets here
+		z.instance = time.Local // invalid zones were refused earlier
 	}
 	for c, name := range tree.Documents().CustomerSetting(customerZone) {
 		if zone, err := calendar.ParseZone(name, z.instance); err == nil {
@@ -88,7 +88,7 @@ func (s *settings) findZones(tree *meta.Tree, c *config.Config) {
 	s.zones.Store(z)
 }
 
-// zoneOf is the zone of times that a customer writes without one.
+// zoneOf returns the zone of a customer's times that have none.
 func (s *settings) zoneOf(c belfry.CustomerID) *time.Location {
 	z := s.zones.Load()
 	if zone := z.of[c]; zone != nil {
@@ -97,17 +97,17 @@ func (s *settings) zoneOf(c belfry.CustomerID) *time.Location {
 	return z.instance
 }
 
-// rezone lets what was read in the old zone be read in the new one.
+// rezone reads monitoring periods again in the new zone.
 func (s *service) rezone() {
 	if s.seq == nil {
-		return // nothing has been read yet
+		return // no period has been read yet
 	}
 	if err := s.seq.Rezone(); err != nil {
 		s.Log.Warn("monitoring periods are read in the former zone until the next start", "err", err)
 	}
 }
 
-// listSettings lists what an administrator may see: those of the instance with all, others with what concerns their data.
+// listSettings lists the settings that an administrator may see: all for the instance, otherwise those about customers' data.
 func (s *service) listSettings(c belfry.CustomerID, l belfry.Level) (list []api.Setting) {
 	cfg, stored := s.cfg.Load(), s.Tree.Documents().Settings(0)
 	s.settings.mu.Lock()
@@ -136,11 +136,11 @@ func (s *service) listSettings(c belfry.CustomerID, l belfry.Level) (list []api.
 	return append(list, customerSetting(s.Tree, c))
 }
 
-// customerSetting shows the zone of a customer.
+// customerSetting returns the zone of a customer.
 func customerSetting(tree *meta.Tree, c belfry.CustomerID) api.Setting {
 	set := api.Setting{
 		Name: customerZone, Value: "", Default: "", From: config.FromDefault, Change: true, Scope: "customer",
-		Help: "zone of times that users and keys of this customer give without one; empty: that of the instance",
+		Help: "time zone of times that users and keys of this customer send without one; empty: the zone of the instance",
 	}
 	if name, ok := tree.Documents().Settings(c)[customerZone]; ok {
 		set.Value, set.From = name, config.FromStore
@@ -148,12 +148,12 @@ func customerSetting(tree *meta.Tree, c belfry.CustomerID) api.Setting {
 	return set
 }
 
-// concerns tells whether a setting of the instance says something about the data of its customers.
+// concerns reports whether a setting of the instance affects the data of its customers.
 func concerns(name string) bool {
 	return name == "timezone" || name == "strict_classes" || strings.HasPrefix(name, config.RetentionPrefix) || strings.HasPrefix(name, "limits.")
 }
 
-// putSettings changes settings, all or none; nil takes one back. They are in force when it returns.
+// putSettings changes all of the settings or none; nil resets one. They are in force when it returns.
 func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[string]*string) error {
 	s.settings.mu.Lock()
 	defer s.settings.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *service) putSettings(who engine.Sender, l belfry.Level, settings map[st
 	return nil
 }
 
-// valuesOf returns the values of some settings as they are.
+// valuesOf returns the current values of some settings.
 func valuesOf(cfg *config.Config, settings map[string]*string) map[string]string {
 	values, fields := map[string]string{}, cfg.Fields()
 	for name := range settings {
@@ -201,7 +201,7 @@ func valuesOf(cfg *config.Config, settings map[string]*string) map[string]string
 	return values
 }
 
-// checkSettings finds what is wrong with changes of the instance's settings.
+// checkSettings returns an error if changes of the instance's settings are not allowed or not valid.
 func (s *service) checkSettings(l belfry.Level, changes map[string]*string) error {
 	stored := s.Tree.Documents().Settings(0)
 	if stored == nil {
@@ -236,7 +236,7 @@ func (s *service) checkSettings(l belfry.Level, changes map[string]*string) erro
 	return nil
 }
 
-// withOwn adds the setting of the customer to those that a misspelt name may have meant.
+// withOwn adds the customer's setting to the names suggested for a misspelt one.
 func withOwn(fields map[string]config.Field) map[string]config.Field {
 	fields = maps.Clone(fields)
 	fields[customerZone] = config.Field{Live: true}

@@ -9,16 +9,16 @@ import (
 	"belfry/status"
 )
 
-// snapshotsEvery is how often we look whether a new day has begun.
+// snapshotsEvery is how often keepSnapshots checks for a new day.
 const snapshotsEvery = time.Minute
 
-// past answers for past moments.
+// past returns the source for queries as of a past time.
 func (s *service) past() *status.Past {
 	return &status.Past{Tree: s.Tree, Catalog: s.Catalog, Rows: s.store, Oldest: s.rows.Oldest}
 }
 
-// keepSnapshots has the status of all items written once a day, soon after the day has begun in UTC, or when the
-// service starts on a day that has none yet. What fails is tried again a little later.
+// keepSnapshots writes the status of all items once a day, soon after midnight UTC, or at the start if the day has no snapshot.
+// It retries after a failure.
 func (s *service) keepSnapshots(ctx context.Context) error {
 	tick := time.NewTicker(snapshotsEvery)
 	defer tick.Stop()
@@ -36,8 +36,8 @@ func (s *service) keepSnapshots(ctx context.Context) error {
 	}
 }
 
-// snapshots writes the snapshot of the day for every customer that has none. A customer that was made on that day needs
-// none: there is nothing before that would have to be read.
+// snapshots writes the snapshot of the day for every customer without one. A customer created on that day needs none, because it
+// has no earlier history.
 func (s *service) snapshots(ctx context.Context, day belfry.Time) (all bool) {
 	all = true
 	for _, c := range s.Tree.Access().Customers() {
@@ -51,7 +51,7 @@ func (s *service) snapshots(ctx context.Context, day belfry.Time) (all bool) {
 		if err != nil {
 			all = false
 			if ctx.Err() == nil {
-				s.Log.Warn("no snapshot of the status of items", "customer", c.Name, "err", err)
+				s.Log.Warn("snapshot of the status of items not written", "customer", c.Name, "err", err)
 			}
 		}
 	}

@@ -9,19 +9,18 @@ import (
 )
 
 const (
-	// settled is how long after its end an hour is summed up: what comes a little late is then in it at once.
+	// settled is how long after its end an hour is summarized, so that slightly late rows are included the first time.
 	settled = 5 * time.Minute
 
-	// rest is how long summing up stands still after a piece of work, in times of what the piece took. Whoever stores
-	// rows or asks for them meanwhile finds the engine idle most of the time.
+	// rest is the pause after each piece of work, as a multiple of the time it took, so that the engine is mostly free for
+	// requests.
 	rest = 3
 
-	// summariesFirst is how long after its start the service looks for what is not summed up. What comes first has the
-	// machine to itself.
+	// summariesFirst is the delay after the start, so that requests and the replay come first.
 	summariesFirst = 10 * time.Second
 )
 
-// summarise keeps the summaries up to date, a piece at a time.
+// summarise keeps the summaries up to date, one piece at a time.
 func (s *service) summarise(ctx context.Context) error {
 	timer := time.NewTimer(summariesFirst)
 	defer timer.Stop()
@@ -31,7 +30,7 @@ func (s *service) summarise(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		}
-		if s.disk.Ready() != nil { // the room that is left is for what was acknowledged
+		if s.disk.Ready() != nil { // the remaining space is for acknowledged rows
 			timer.Reset(summariesEvery)
 			continue
 		}
@@ -51,7 +50,7 @@ func (s *service) summarise(ctx context.Context) error {
 	}
 }
 
-// drop forgets what is older than t of a collection or, as the configuration names them, of its summaries.
+// drop deletes the rows of a collection that are older than t, or those of a summary, named as in the configuration.
 func (s *service) drop(ctx context.Context, name string, t belfry.Time) error {
 	if collection, period, ok := strings.Cut(name, "."); ok {
 		if s.rows.summaries == nil {

@@ -10,7 +10,7 @@ import (
 	"belfry/store"
 )
 
-// Verification is what Verify has found.
+// Verification is the result of Verify.
 type Verification struct {
 	Files    int             `json:"files"` // that were read
 	Problems []store.Problem `json:"problems"`
@@ -18,8 +18,8 @@ type Verification struct {
 	Unread   []store.Problem `json:"unread,omitempty"` // files that could not be looked at
 }
 
-// Verify reads everything in a data folder that no service holds, and tells what is damaged, missing or does not belong
-// together. It changes nothing.
+// Verify reads everything in a data folder that no service holds and reports what is damaged, missing or inconsistent. It changes
+// nothing.
 func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	if err := errors.Join(o.checkFolder(), folder.CheckKinds(o.Config)); err != nil {
 		return v, err
@@ -28,7 +28,7 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	o.useBudget(budget)
 	lock, err := journal.LockDir(o.Config.Data)
 	if errors.Is(err, journal.ErrLocked) {
-		return v, fmt.Errorf("%w; stop the service first, or ask it: GET /api/health lists under faults what it has found", err)
+		return v, fmt.Errorf("%w; stop the service first, or look at faults in GET /api/health", err)
 	}
 	if err != nil {
 		return v, err

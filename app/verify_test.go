@@ -91,7 +91,7 @@ func TestVerifyParts(t *testing.T) {
 			in.must(os.Truncate(in.path(segment), 0))
 			in.must(os.Remove(in.path("journal/end")))
 		}, "all of the segment is damaged"},
-		{"note of the end damaged", func(in *instance) { in.must(os.Truncate(in.path("journal/end"), 7)) }, "journal/end: the note of the journal's end cannot be used: it does not have 64 bytes"},
+		{"note of the end damaged", func(in *instance) { in.must(os.Truncate(in.path("journal/end"), 7)) }, "journal/end: the file with the journal's end cannot be used: it does not have 64 bytes"},
 		{"instance missing", func(in *instance) { in.must(os.Remove(in.path("instance"))) }, "instance: missing"},
 		{"instance of the journal missing", func(in *instance) { in.must(os.Remove(in.path("journal/instance"))) }, "journal/instance: missing"},
 		{"instance of the rows differs", func(in *instance) { in.write("rows/instance", other.id) }, "rows/instance: names instance " + other.id},

@@ -7,21 +7,21 @@ import (
 	"belfry/api"
 )
 
-// version is that of this source. It is no flag of the linker, so that a plain go build knows it, also in a clone without tags.
+// version is the version of this source. It is not a linker flag, so a plain go build in a clone without tags has it too.
 const version = "0.1.0"
 
-// Build says what the running program was built from.
+// Build describes the running program.
 type Build struct {
 	api.Version
-	Date     string // of the commit; empty where git was not there
-	Modified bool   // with changes that are in no commit
+	Date     string // of the commit; empty if built without git
+	Modified bool   // built from uncommitted changes
 	Platform string
 }
 
-// Version names this program.
+// Version returns the name and version of this program.
 func Version() api.Version { return ReadBuild().Version }
 
-// ReadBuild reads what the linker wrote into the program.
+// ReadBuild reads the build information that the linker stored.
 func ReadBuild() Build {
 	b := Build{
 		Version:  api.Version{Name: "belfry", Version: version, Go: runtime.Version()},

@@ -82,7 +82,7 @@ func (PolicyText) Schema() any { return newPolicy{} }
 // Schema gives the form that a policy has, for openapi.json.
 func (Policy) Schema() any { return policyFile{} }
 
-// PolicyText is a policy as somebody wrote it. What it means depends on the classes that it names.
+// PolicyText is a policy as written. Its meaning depends on the classes that it names.
 type PolicyText struct {
 	s    *source
 	file policyFile

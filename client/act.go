@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Action is what is to be done with items; what is nil or empty is not sent.
+// Action describes a change of items; nil and empty fields are not sent.
 type Action struct {
 	Items        []string `json:"items"`
 	Resource     string   `json:"resname,omitempty"`
@@ -31,14 +31,13 @@ type Action struct {
 	Note         *string  `json:"note,omitempty"`
 }
 
-// Acted is what became of an action: an entry for each item and thing that was done with it, and one for each that
-// was not.
+// Acted is the result of an action: an entry for each change of an item, and one for each that failed.
 type Acted struct {
 	Items  []ActedItem  `json:"items"`
 	Errors []ActedError `json:"errors"`
 }
 
-// ActedItem is what was done with an item.
+// ActedItem is one change of an item.
 type ActedItem struct {
 	Name        string `json:"name"`
 	Kind        string `json:"kind"`
@@ -51,19 +50,19 @@ type ActedItem struct {
 	UnmanagedBy string `json:"unmanagedby,omitempty"`
 }
 
-// ActedError says why something was not done.
+// ActedError is one failed change.
 type ActedError struct {
 	Name    string `json:"name"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// maxActed bounds the answer to an action: it has an entry for every item.
+// maxActed limits the response to an action, which has an entry per item.
 const maxActed = 256 << 20
 
-// Act does something with items, which are looked for among their kind (resources, views or objects) first. That
-// nothing could be done with any of them is an answer, too; only a refusal of the whole request is an error. The request
-// has an Idempotency-Key of its own, so that one whose answer was lost is not done twice.
+// Act changes items, looked up first among the given kind (resources, views or objects). It returns an error only if the whole
+// request is refused, not if every change failed. Each request has its own Idempotency-Key, so a retry after a lost response
+// changes nothing twice.
 func (c *Client) Act(ctx context.Context, kind string, a Action) (*Acted, error) {
 	body, err := json.Marshal(a)
 	if err != nil {
@@ -86,7 +85,7 @@ func (c *Client) Act(ctx context.Context, kind string, a Action) (*Acted, error)
 	}
 	switch err := json.Unmarshal(text, &got); {
 	case err != nil || got.Error == nil && got.Items == nil:
-		return nil, fmt.Errorf("the answer, status %d, is not one of Belfry; is the URL right?", res.StatusCode)
+		return nil, fmt.Errorf("the response, status %d, is not from Belfry; is the URL right?", res.StatusCode)
 	case got.Error != nil && len(got.Errors) == 0:
 		return nil, &Failure{res.StatusCode, got.Error.Code, got.Error.Message, res.Header.Get("X-Request-Id")}
 	}

@@ -75,7 +75,7 @@ func TestAct(t *testing.T) {
 	if f, ok := errors.AsType[*Failure](err); !ok || f.Code != belfry.BadParameter {
 		t.Errorf("%v", err)
 	}
-	if _, err = c.Act(t.Context(), "objects", Action{Items: []string{"a"}}); err == nil || !strings.Contains(err.Error(), "is not one of Belfry") {
+	if _, err = c.Act(t.Context(), "objects", Action{Items: []string{"a"}}); err == nil || !strings.Contains(err.Error(), "is not from Belfry") {
 		t.Errorf("%v", err)
 	}
 }

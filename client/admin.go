@@ -12,9 +12,9 @@ import (
 	"belfry"
 )
 
-// What administrators do, for the commands that work on the data folder.
+// Requests of administrators, for the commands that work on the data folder.
 
-// Key is an API key. Its text is in the answer to its creation alone.
+// Key is an API key. Only the response to its creation has the secret.
 type Key struct {
 	Name    string    `json:"name"`
 	Level   string    `json:"level"`
@@ -28,21 +28,21 @@ type Key struct {
 	Old []OldSecret `json:"old"` // earlier secrets that are still accepted
 }
 
-// OldSecret is a secret that a key had before a rotation.
+// OldSecret is a secret from before a rotation.
 type OldSecret struct {
 	Last4   string    `json:"last4"`
 	Until   time.Time `json:"until"`
 	LastUse time.Time `json:"lastuse"`
 }
 
-// NewKey describes a key to be created. It is good for some time, or with 0 for ever.
+// NewKey describes a key to be created. It expires after Lasts; 0: never.
 type NewKey struct {
 	Name, Level string
 	Lasts       time.Duration
 	belfry.Narrowing
 }
 
-// User is somebody who can log in.
+// User is a user account.
 type User struct {
 	Name    string    `json:"name"`
 	Role    string    `json:"role"`
@@ -50,14 +50,14 @@ type User struct {
 	Views   []string  `json:"views"` // to which it is limited; none: to nothing
 }
 
-// Customer is one of those who share the service.
+// Customer is a tenant of the service.
 type Customer struct {
 	Name    string    `json:"name"`
 	Created time.Time `json:"created"`
 	Listen  []string  `json:"listen"` // what it may listen on
 }
 
-// UserChange is a user to be made, or what is to be different about one; what is empty is not sent.
+// UserChange describes a new user or a change of one; empty fields are not sent.
 type UserChange struct {
 	Name     string    `json:"name,omitempty"` // of a new one
 	Role     string    `json:"role,omitempty"`
@@ -77,8 +77,8 @@ func (c *Client) CreateKey(ctx context.Context, wish NewKey) (k Key, err error) 
 	return k, err
 }
 
-// RotateKey gives a key another secret and returns the key with it. The old secret is accepted for the overlap. Unless lasts is 0,
-// the key ends that long from now.
+// RotateKey replaces a key's secret and returns the key with the new one. The old secret is accepted for the overlap. If lasts is
+// not 0, the key expires that long from now.
 func (c *Client) RotateKey(ctx context.Context, name string, overlap, lasts time.Duration) (k Key, err error) {
 	in := map[string]string{"overlap": overlap.String()}
 	if lasts > 0 {
@@ -104,13 +104,11 @@ func (c *Client) Keys(ctx context.Context) ([]Key, error) {
 	return list(ctx, c, "/api/keys", "keys", func(k Key) string { return k.Name })
 }
 
-// RevokeKey revokes a key.
 func (c *Client) RevokeKey(ctx context.Context, name string) error {
 	_, err := c.call(ctx, http.MethodDelete, "/api/keys/", name, nil, nil)
 	return err
 }
 
-// CreateUser makes a user.
 func (c *Client) CreateUser(ctx context.Context, u UserChange) error {
 	_, err := c.call(ctx, http.MethodPost, "/api/users", "", u, nil)
 	return err
@@ -121,19 +119,17 @@ func (c *Client) Users(ctx context.Context) ([]User, error) {
 	return list(ctx, c, "/api/users", "users", func(u User) string { return u.Name })
 }
 
-// ChangeUser changes a user.
 func (c *Client) ChangeUser(ctx context.Context, name string, to UserChange) error {
 	_, err := c.call(ctx, http.MethodPut, "/api/users/", name, to, nil)
 	return err
 }
 
-// RemoveUser removes a user.
 func (c *Client) RemoveUser(ctx context.Context, name string) error {
 	_, err := c.call(ctx, http.MethodDelete, "/api/users/", name, nil, nil)
 	return err
 }
 
-// CreateCustomer makes a customer without users.
+// CreateCustomer creates a customer without users.
 func (c *Client) CreateCustomer(ctx context.Context, name string) error {
 	_, err := c.call(ctx, http.MethodPost, "/api/customers", "", map[string]any{"name": name, "administrator": false}, nil)
 	return err
@@ -144,19 +140,19 @@ func (c *Client) Customers(ctx context.Context) ([]Customer, error) {
 	return list(ctx, c, "/api/customers", "customers", func(c Customer) string { return c.Name })
 }
 
-// ChangeGrants adds to what a customer may listen on, and removes from it.
+// ChangeGrants adds and removes addresses that a customer may listen on.
 func (c *Client) ChangeGrants(ctx context.Context, customer string, add, remove []string) error {
 	_, err := c.call(ctx, http.MethodPut, "/api/customers/", customer, map[string][]string{"add": add, "remove": remove}, nil)
 	return err
 }
 
-// ConfirmFault ends a fault, and reports whether it was open.
+// ConfirmFault confirms a fault, and reports whether it was open.
 func (c *Client) ConfirmFault(ctx context.Context, id string) (open bool, err error) {
 	h, err := c.call(ctx, http.MethodPost, "/api/health/faults/", id, nil, nil)
 	return h.Get("X-Fault-Was-Open") == "true", err
 }
 
-// call sends a request about a thing of a name, with in as its body unless that is nil, and reads the answer into out.
+// call sends a request for a named thing, with in as its JSON body unless it is nil, and decodes the response into out.
 func (c *Client) call(ctx context.Context, method, path, name string, in, out any) (http.Header, error) {
 	q := request{method: method, path: path + name, escaped: path + segment(name), typ: "application/json"}
 	if in != nil {
@@ -181,12 +177,12 @@ func (c *Client) send(ctx context.Context, q request, out any) (http.Header, err
 		return res.Header, nil
 	}
 	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", c.base, err)
+		return nil, fmt.Errorf("read the response of %s: %w", c.base, err)
 	}
 	return res.Header, nil
 }
 
-// segment is a name as a part of a path. One of dots alone would be understood as a place in the path.
+// segment escapes a name for use in a path. A name of dots only would otherwise be read as a relative path.
 func segment(name string) string {
 	if strings.Trim(name, ".") == "" {
 		return strings.ReplaceAll(name, ".", "%2E")
@@ -194,7 +190,7 @@ func segment(name string) string {
 	return url.PathEscape(name)
 }
 
-// list reads all pages of a list, each after the last name of the one before.
+// list reads all pages of a list; each page starts after the last name of the previous one.
 func list[T any](ctx context.Context, c *Client, path, field string, name func(T) string) (all []T, err error) {
 	after := ""
 	for {
@@ -206,10 +202,10 @@ func list[T any](ctx context.Context, c *Client, path, field string, name func(T
 		var more bool
 		var part []T
 		if err := json.Unmarshal(page[field], &part); err != nil {
-			return nil, fmt.Errorf("read the answer of %s: %w", c.base, err)
+			return nil, fmt.Errorf("read the response of %s: %w", c.base, err)
 		}
 		if err := json.Unmarshal(page["more"], &more); err != nil {
-			return nil, fmt.Errorf("read the answer of %s: %w", c.base, err)
+			return nil, fmt.Errorf("read the response of %s: %w", c.base, err)
 		}
 		all = append(all, part...)
 		if !more || len(part) == 0 {

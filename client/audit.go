@@ -38,7 +38,8 @@ type AuditRow struct {
 // auditPage is the largest page of the audit trail.
 const auditPage = 1000
 
-// Audit calls each with up to rows rows of the audit trail in JSON, the newest first; 0: all rows. more: there are others.
+// Audit calls each with up to rows rows of the audit trail in JSON, newest first; 0: all rows. more reports whether there are
+// others.
 func (c *Client) Audit(ctx context.Context, f AuditFilter, rows int, each func(json.RawMessage) error) (more bool, err error) {
 	q := url.Values{}
 	for name, value := range map[string]string{

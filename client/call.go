@@ -18,27 +18,27 @@ import (
 	"belfry"
 )
 
-// maxAnswer bounds what is read of an answer that is held in memory: a report lists a hundred errors at most.
+// maxAnswer limits a response that is held in memory: a report lists at most a hundred errors.
 const maxAnswer = 16 << 20
 
-// request is one question, the same however often it is asked.
+// request is a request that can be sent again unchanged.
 type request struct {
 	method, path string
-	escaped      string // the path as it is sent, where names in it may hold slashes
+	escaped      string // path as sent, if names in it may contain slashes
 	query        url.Values
 	body         []byte
 	idempotency  string
-	typ          string // of the body; empty: CSV
-	most         int64  // bytes of the answer; 0: maxAnswer
-	stream       bool   // the answer is read while it comes; others are read to their end, as it may be missing
+	typ          string // content type of the body; empty: CSV
+	most         int64  // maximum bytes of the response; 0: maxAnswer
+	stream       bool   // the caller reads the response as it arrives; others are read completely first, as the connection may break
 }
 
-// Failure is an answer that says no.
+// Failure is an error response.
 type Failure struct {
 	Status  int
 	Code    belfry.Code
 	Message string
-	Request string // its id, to be found in the server's log
+	Request string // request id, to look up in the server's log
 }
 
 func (f *Failure) Error() string {
@@ -48,10 +48,10 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("%s (status %d %s)", Printable(f.Message), f.Status, Printable(string(f.Code)))
 }
 
-// Decided tells whether it is certain that the request had no effect: the server refused it.
+// Decided reports whether the request certainly had no effect, because the server refused it.
 func (f *Failure) Decided() bool { return f.Status < 500 || f.Status == http.StatusServiceUnavailable }
 
-// Printable keeps what others wrote from steering the terminal it is shown on.
+// Printable replaces control characters, so that foreign text cannot control the terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 {
@@ -61,9 +61,9 @@ func Printable(text string) string {
 	}, text)
 }
 
-// open sends a request, again after temporary failures, until the time for retries is over. The caller closes the body.
+// open sends a request and retries after temporary failures until the retry time is over. The caller closes the body.
 func (c *Client) open(ctx context.Context, q request) (*http.Response, error) {
-	var first time.Time // of a row of failures
+	var first time.Time // of a series of failures
 	for attempt := 0; ; attempt++ {
 		res, err := c.once(ctx, q)
 		if err != nil && !passing(ctx, err) || err == nil && !later(res) {
@@ -123,7 +123,7 @@ func (c *Client) once(ctx context.Context, q request) (*http.Response, error) {
 	res, err := c.http.Do(r)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // the URL is known to who gave it
+			err = e.Err // the caller knows the URL
 		}
 		return nil, fmt.Errorf("cannot reach %s: %w", c.base, err)
 	}
@@ -133,13 +133,13 @@ func (c *Client) once(ctx context.Context, q request) (*http.Response, error) {
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, cmp.Or(q.most, maxAnswer)))
 	if err != nil {
-		return nil, fmt.Errorf("the answer of %s broke off: %w", c.base, err)
+		return nil, fmt.Errorf("the response of %s was cut off: %w", c.base, err)
 	}
 	res.Body = io.NopCloser(bytes.NewReader(text))
 	return res, nil
 }
 
-// passing tells whether an error of the connection may go away by itself.
+// passing reports whether a connection error may go away by itself.
 func passing(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
@@ -158,12 +158,12 @@ func later(res *http.Response) bool {
 	return res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable
 }
 
-// failure reads an answer as the reason of a refusal, and closes it.
+// failure converts an error response to an error, and closes it.
 func failure(res *http.Response) error {
 	defer res.Body.Close()
 	f := &Failure{Status: res.StatusCode, Request: res.Header.Get("X-Request-Id")}
 	if to := res.Header.Get("Location"); to != "" && res.StatusCode < 400 {
-		return fmt.Errorf("the server says to go to %q; give that address as --url if it is right", to)
+		return fmt.Errorf("the server redirects to %q; if that is right, use it as --url", to)
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	var body answer
@@ -171,16 +171,16 @@ func failure(res *http.Response) error {
 		f.Code, f.Message = body.Error.Code, body.Error.Message
 		return f
 	}
-	return fmt.Errorf("the answer, status %d, is not one of Belfry; is the URL right?", res.StatusCode)
+	return fmt.Errorf("the response, status %d, is not from Belfry; is the URL right?", res.StatusCode)
 }
 
-// answer is what a request of rows is answered with.
+// answer is the response to a request with rows.
 type answer struct {
 	answerError
 	belfry.Report
 }
 
-// answerError is the part of an answer that says no.
+// answerError is the error in a response.
 type answerError struct {
 	Error *struct {
 		Code    belfry.Code `json:"code"`
@@ -188,7 +188,7 @@ type answerError struct {
 	} `json:"error"`
 }
 
-// report asks, and reads the answer as a report. That some or all rows were rejected is a report too.
+// report sends a request and decodes the response as a report. A report may also say that all rows were rejected.
 func (c *Client) report(ctx context.Context, q request) (*belfry.Report, error) {
 	res, err := c.open(ctx, q)
 	if err != nil {
@@ -200,11 +200,11 @@ func (c *Client) report(ctx context.Context, q request) (*belfry.Report, error) 
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", c.base, err)
+		return nil, fmt.Errorf("read the response of %s: %w", c.base, err)
 	}
 	var a answer
 	if err := json.Unmarshal(text, &a); err != nil {
-		return nil, fmt.Errorf("the answer, status %d, is not one of Belfry; is the URL right?", res.StatusCode)
+		return nil, fmt.Errorf("the response, status %d, is not from Belfry; is the URL right?", res.StatusCode)
 	}
 	if a.Error != nil && a.Error.Code != belfry.AllRowsRejected && a.Error.Code != belfry.AtomicRejected {
 		return nil, &Failure{res.StatusCode, a.Error.Code, a.Error.Message, res.Header.Get("X-Request-Id")}

@@ -1,12 +1,11 @@
-// Package client speaks to a Belfry server over HTTP, for the commands of the shell.
-//
-// A file of rows goes out in parts, one request after the other, since rows apply in order:
+// Package client is the HTTP client of the shell commands.
+// A file of rows is sent in parts, one request after the other, because rows apply in order:
 //
 //	Source ──► splitter ──► part ──► request with an Idempotency-Key ──► report ──► totals
-//	(unpacks)  (at rows)                (again and again)                └──► rejected rows, as they were
+//	(unpacks)  (at rows)                (retried)                        └──► rejected rows, unchanged
 //
-// The key of a request is made from what it asks for. So a run that is broken off and started again asks the same
-// questions, the server answers those it has answered before from memory, and no row is applied twice.
+// The Idempotency-Key is derived from the request. So a run that was interrupted and started again sends the same requests, the
+// server returns the stored answers to those it has processed, and no row is applied twice.
 package client
 
 import (
@@ -23,30 +22,30 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Options say which server to speak to, and how.
+// Options configure a client.
 type Options struct {
-	URL      string        // as https://belfry.example.org
-	Key      string        // the API key; it goes into a header and nowhere else
+	URL      string        // such as https://belfry.example.org
+	Key      string        // the API key; only sent in a header
 	CA       []byte        // certificates to trust instead of the system's, in PEM
 	Insecure bool          // trust any certificate
-	Compress *bool         // pack bodies; nil packs them for servers on other machines
-	Retry    time.Duration // how long to try again while the server cannot be reached or says it is busy
-	Notice   func(string)  // told when a wait begins; may be nil
+	Compress *bool         // compress bodies; nil: only for servers on other machines
+	Retry    time.Duration // how long to retry while the server is unreachable or busy
+	Notice   func(string)  // called when a wait begins; may be nil
 }
 
-// Client speaks to one server with one key.
+// Client sends requests to one server with one key.
 type Client struct {
 	base     *url.URL
 	key      string
-	customer string // in which NewLocal acts
+	customer string // for NewLocal
 	http     *http.Client
-	packer   *zstd.Encoder // nil sends bodies as they are
+	packer   *zstd.Encoder // nil: do not compress
 	retry    time.Duration
 	notice   func(string)
 	timing   retryTiming
 }
 
-// New prepares a client; nothing is sent yet.
+// New creates a client without connecting.
 func New(o Options) (*Client, error) {
 	base, err := parseURL(o.URL)
 	if err != nil {
@@ -57,7 +56,7 @@ func New(o Options) (*Client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: min(10*time.Second, max(2*time.Second, o.Retry))}).DialContext
-	transport.ResponseHeaderTimeout = 2 * time.Minute // the repeat waits for the same answer
+	transport.ResponseHeaderTimeout = 2 * time.Minute // a retry waits for the same response
 	transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: o.Insecure}
 	if o.CA != nil {
 		pool := x509.NewCertPool()
@@ -67,7 +66,7 @@ func New(o Options) (*Client, error) {
 		transport.TLSClientConfig.RootCAs = pool
 	}
 	c := &Client{base: base, key: o.Key, retry: o.Retry, notice: o.Notice, timing: realTime()}
-	// Redirects are not followed: the key would go to whoever the answer names.
+	// Redirects are not followed: the key would be sent to the new address.
 	c.http = &http.Client{Transport: transport, CheckRedirect: stay}
 	if c.notice == nil {
 		c.notice = func(string) {}
@@ -82,12 +81,11 @@ func New(o Options) (*Client, error) {
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// localWithin is how long a command waits for the answer of the service on the same machine.
+// localWithin is how long a command waits for a response of the local service.
 const localWithin = 30 * time.Second
 
-// NewLocal prepares a client for the administrator on the machine of the service, who needs no key and acts in one
-// customer; with an empty name, in none in particular.
-// The transport leads to the service, through its control socket or in this process.
+// NewLocal creates a client for the administrator on the machine of the service, who needs no key. It works in one customer; with
+// an empty name, in none. The transport connects to the control socket, or calls the API in this process.
 func NewLocal(transport http.RoundTripper, customer string) *Client {
 	return &Client{
 		base: &url.URL{Scheme: "http", Host: "control"}, customer: customer, notice: func(string) {}, timing: realTime(),
@@ -95,14 +93,14 @@ func NewLocal(transport http.RoundTripper, customer string) *Client {
 	}
 }
 
-// parseURL reads the address of a server. Its errors do not repeat the text, which may hold a password.
+// parseURL parses the address of a server. Its errors do not contain the address, which may include a password.
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("the URL of the server must read as https://host:port or http://host:port")
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("the URL of the server must not hold a user, a query or a fragment; the key is given apart from it")
+		return nil, errors.New("the URL of the server must not hold a user, a query or a fragment; the key is passed separately")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil
@@ -110,11 +108,11 @@ func parseURL(text string) (*url.URL, error) {
 
 func checkKey(key string) error {
 	if key == "" {
-		return errors.New("no API key is given; put it into a file and name that with --key-file or BELFRY_KEY_FILE, or set BELFRY_KEY")
+		return errors.New("no API key; put it into a file and name the file with --key-file or BELFRY_KEY_FILE, or set BELFRY_KEY")
 	}
 	for i := range len(key) {
 		if key[i] <= ' ' || key[i] >= 0x7f {
-			return errors.New("the API key holds a blank or a sign that no key has; is the right file named, and does it hold the key alone?")
+			return errors.New("the API key contains a space or another invalid character; is it the right file, and does it contain only the key?")
 		}
 	}
 	return nil

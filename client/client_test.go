@@ -560,7 +560,7 @@ func TestRefusals(t *testing.T) {
 		io.WriteString(w, "<html>")
 		return true
 	}
-	if _, _, err := b.send(b.file(5, none), nil); err == nil || !strings.Contains(err.Error(), "not one of Belfry") {
+	if _, _, err := b.send(b.file(5, none), nil); err == nil || !strings.Contains(err.Error(), "not from Belfry") {
 		t.Errorf("another server: %v", err)
 	}
 }
@@ -587,8 +587,8 @@ func TestNew(t *testing.T) {
 	f("must not hold", Options{URL: "http://h?apikey=hush", Key: secret})
 	f("must read as", Options{URL: "http://hush\x7f", Key: secret})
 	f("no API key", Options{URL: "http://h"})
-	f("a blank", Options{URL: "http://h", Key: "hush hush"})
-	f("a blank", Options{URL: "http://h", Key: "hush\n"})
+	f("contains a space", Options{URL: "http://h", Key: "hush hush"})
+	f("contains a space", Options{URL: "http://h", Key: "hush\n"})
 	f("none in PEM", Options{URL: "http://h", Key: secret, CA: []byte("x")})
 }
 

@@ -8,8 +8,7 @@ import (
 	"net/url"
 )
 
-// Explain asks why an item has its status, and gives the answer as JSON. A resource is named where the name alone stands
-// for several items.
+// Explain returns as JSON why an item has its status. The resource is only needed if several items have the name.
 func (c *Client) Explain(ctx context.Context, kind, name, resource string) ([]byte, error) {
 	const path = "/api/explain/"
 	r := request{
@@ -28,7 +27,7 @@ func (c *Client) Explain(ctx context.Context, kind, name, resource string) ([]by
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("the answer of %s broke off: %w", c.base, err)
+		return nil, fmt.Errorf("the response of %s was cut off: %w", c.base, err)
 	}
 	return text, nil
 }

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Package is what a server says of a kind of item that can be provisioned.
+// Package is a package as described by a server.
 type Package struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"` // resource, view, object or element
@@ -28,18 +28,18 @@ type Column struct {
 	Secret bool   `json:"secret"`
 }
 
-// packageName is what a package may be called to become part of a path and of a file name.
+// packageName matches names that can be part of a path and of a file name.
 var packageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
-// CheckPackage refuses a name that cannot be one of a package.
+// CheckPackage returns an error for a name that no package can have.
 func CheckPackage(name string) error {
 	if !packageName.MatchString(name) {
-		return fmt.Errorf("%q cannot be the name of a package; such names have letters, digits, points and dashes, as network-ping", name)
+		return fmt.Errorf("%q cannot be the name of a package; such names have letters, digits, dots and dashes, such as network-ping", name)
 	}
 	return nil
 }
 
-// Packages lists what can be provisioned.
+// Packages lists the packages of the server.
 func (c *Client) Packages(ctx context.Context) ([]Package, error) {
 	res, err := c.open(ctx, request{method: http.MethodGet, path: "/api/packages"})
 	if err != nil {
@@ -63,17 +63,17 @@ func (c *Client) Packages(ctx context.Context) ([]Package, error) {
 	return list.Packages, nil
 }
 
-// Exported is what an export held.
+// Exported describes an export.
 type Exported struct {
 	Rows    int
-	Secrets []string // columns in which the server shows *** instead of the value
+	Secrets []string // columns with *** instead of secret values
 }
 
-// Hidden is how a server writes an answer that it keeps secret.
+// Hidden is what a server writes in place of a secret.
 const Hidden = "***"
 
-// Export gives the rows of a package one by one, as the server wrote them, the header first. If broken, they are those of the elements that name
-// something that has been removed, which are not among the others. The bytes are valid during the call.
+// Export calls row for each row of a package, unchanged, the header first. With broken it exports the elements that refer to
+// removed items, which are otherwise left out. The bytes are valid during the call.
 func (c *Client) Export(ctx context.Context, pkg string, broken bool, row func(text []byte, fields []string) error) (*Exported, error) {
 	q := request{method: http.MethodGet, path: ProvisioningPath(pkg), stream: true}
 	if broken {
@@ -107,7 +107,7 @@ func (c *Client) Export(ctx context.Context, pkg string, broken bool, row func(t
 	return e, nil
 }
 
-// eachRow gives the header of a CSV file and then its rows, each with the line where it begins.
+// eachRow calls row for the header and each row of a CSV file, with the line where it begins.
 func eachRow(r io.Reader, row func(line int, text []byte) error) error {
 	cut, err := newSplitter(r, MaxPart)
 	if err != nil {
@@ -119,7 +119,7 @@ func eachRow(r io.Reader, row func(line int, text []byte) error) error {
 	return cut.each(row)
 }
 
-// Each gives the header of a source and then its rows, each with the line where it begins. What is not CSV has no fields.
+// Each calls row for the header and each row of a source, with the line where it begins. A row that is not CSV has no fields.
 func (s *Source) Each(row func(line int, fields []string)) error {
 	return eachRow(s.text, func(line int, text []byte) error {
 		fields, err := fieldsOf(text)
@@ -140,7 +140,7 @@ func (e *Exported) count(header, fields []string) {
 	}
 }
 
-// fieldsOf reads one row of what a server wrote.
+// fieldsOf parses one row from a server.
 func fieldsOf(row []byte) ([]string, error) {
 	if bytes.IndexByte(row, '"') < 0 {
 		return strings.Split(strings.TrimRight(string(row), "\r\n"), ","), nil

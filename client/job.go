@@ -11,42 +11,42 @@ import (
 	"belfry"
 )
 
-// Job is a file to be sent: what for, and how.
+// Job describes how a file is sent.
 type Job struct {
 	Method, Path string
 	Query        url.Values
 	Source       *Source
-	Rows         int    // of a part
-	Whole        bool   // everything in one request: what is checked together must be sent together
-	DryRun       bool   // nothing is applied, so nothing has to be remembered either
-	Rejected     string // file for rejected rows; empty for none
+	Rows         int    // per part
+	Whole        bool   // everything in one request, so that it is checked together
+	DryRun       bool   // apply nothing
+	Rejected     string // file for rejected rows; empty: none
 
-	Problem func(line int, message string) // told of each rejected row
-	Step    func(Step)                     // told after each part
+	Problem func(line int, message string) // called for each rejected row
+	Step    func(Step)                     // called after each part
 }
 
-// Step is how far a job has come.
+// Step is the progress of a job.
 type Step struct {
-	Rows  int   // answered for
+	Rows  int   // processed
 	Bytes int64 // of the source
 }
 
-// Result is what became of a job, or of what of it was done before an error.
+// Result is the result of a job, or of the part of it before an error.
 type Result struct {
-	Report belfry.Report // summed up; rows and lines are those of the file
-	Lines  int           // the last line that was answered for
-	// Open says that a request was sent and not answered: whether its rows, those after Lines, are applied is not known.
+	Report belfry.Report // totals; rows and lines are those of the file
+	Lines  int           // the last processed line
+	// Open is set if a request had no response, so it is unknown whether the rows after Lines were applied.
 	Open bool
-	// Unfound counts rejected rows that could not be told from others: there were too many to list, and asked again the
-	// server would take them.
+	// Unfound counts rejected rows that could not be identified: there were too many to list, and when checked again the server
+	// would accept them.
 	Unfound int
-	File    string // holds the rejected rows; empty when there are none
+	File    string // contains the rejected rows; empty: none
 }
 
-// maxWhole bounds a request that must not be cut. Servers take less unless they are told otherwise.
+// maxWhole limits a request that must not be split. The server's default limit is lower.
 const maxWhole = 256 << 20
 
-// Send sends one part after the other. With an error comes what was done before it.
+// Send sends the parts in order. With an error it also returns the result so far.
 func (c *Client) Send(ctx context.Context, j Job) (res *Result, err error) {
 	r := &run{c: c, j: j, res: &Result{Report: belfry.Report{Errors: []belfry.RowError{}}}}
 	limit := MaxPart
@@ -81,7 +81,7 @@ func (c *Client) Send(ctx context.Context, j Job) (res *Result, err error) {
 	}
 }
 
-// run is a job at work.
+// run is a running job.
 type run struct {
 	c       *Client
 	j       Job
@@ -130,7 +130,7 @@ func (r *run) bytes() int64 {
 	return r.cut.consumed
 }
 
-// explain says which rows an error is about.
+// explain adds to an error which rows it is about.
 func (r *run) explain(p *part, err error) error {
 	if f, ok := errors.AsType[*Failure](err); ok && f.Code == belfry.BodyTooLarge && r.j.Whole {
 		return fmt.Errorf("the file is sent as one request, and the server takes no request of that size: %w; "+
@@ -139,11 +139,11 @@ func (r *run) explain(p *part, err error) error {
 	if p.number == 1 {
 		return err
 	}
-	return fmt.Errorf("from line %d on: %w", p.line, err)
+	return fmt.Errorf("from line %d: %w", p.line, err)
 }
 
-// idempotencyKey is the same whenever the same part of the same source is sent for the same purpose. Each text goes in
-// with its length, so that no two lists of them read alike.
+// idempotencyKey is the same for the same part of the same source and the same request. Each text is hashed with its length, so
+// that different lists never hash alike.
 func idempotencyKey(q request, identity string, number int) string {
 	sum := sha256.New()
 	for _, text := range []string{q.method, q.path, q.query.Encode(), identity, fmt.Sprint(number), string(q.body)} {
@@ -152,7 +152,7 @@ func idempotencyKey(q request, identity string, number int) string {
 	return "belfry-" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// add sums up. The errors are those of the file by now.
+// add adds a report to the totals. The errors already have lines of the file.
 func (r *run) add(p *belfry.Report, bad []belfry.RowError) {
 	t := &r.res.Report
 	before := t.Rows
@@ -174,11 +174,11 @@ func (r *run) add(p *belfry.Report, bad []belfry.RowError) {
 		e.Row += before
 		t.Errors = append(t.Errors, e)
 	}
-	// Of a refused atomic request every row counts as rejected, and the wrong ones are listed.
+	// In a refused atomic request all rows count as rejected, but only the wrong ones are listed.
 	t.Truncated = r.j.Whole && p.Truncated || !r.j.Whole && t.Rejected > len(t.Errors)
 }
 
-// SendPath is where rows of data, logs and views go.
+// SendPath is the path for rows of all collections.
 const SendPath = "/api/send"
 
 // ProvisioningPath is where the items of a package are provisioned, removed and exported.

@@ -12,20 +12,20 @@ import (
 	"strings"
 )
 
-// The paths of what a customer keeps by name beside the items.
+// Paths of a customer's named definitions other than items.
 const (
 	ClassesPath  = "/api/classes"
 	PicturesPath = "/api/pictures"
 )
 
-// Picture is what a server tells of a picture.
+// Picture describes a picture.
 type Picture struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 	ETag string `json:"etag"` // the SHA-256 of its bytes, in hexadecimal
 }
 
-// Pictures gives the pictures one by one, in the order of their names.
+// Pictures calls each for every picture, in the order of their names.
 func (c *Client) Pictures(ctx context.Context, each func(Picture) error) error {
 	return pages(ctx, c, PicturesPath, func(entry json.RawMessage) (string, error) {
 		var p Picture
@@ -36,7 +36,8 @@ func (c *Client) Pictures(ctx context.Context, each func(Picture) error) error {
 	})
 }
 
-// Classes gives the classes that the customer has defined one by one, in the order of their names, each as PUT takes it.
+// Classes calls each for every class that the customer has defined, in the order of their names, with the definition as PUT
+// accepts it.
 func (c *Client) Classes(ctx context.Context, each func(name string, definition []byte) error) error {
 	return pages(ctx, c, ClassesPath, func(entry json.RawMessage) (string, error) {
 		var class struct{ Name, Source string }
@@ -51,7 +52,8 @@ func (c *Client) Classes(ctx context.Context, each func(name string, definition 
 	})
 }
 
-// pages asks for a list page by page. The last part of the path is the name of the list in the answer; entry gives the name of an entry.
+// pages reads all pages of a list and calls entry for each entry, which returns its name. The last part of the path is the name
+// of the list in the response.
 func pages(ctx context.Context, c *Client, path string, entry func(json.RawMessage) (name string, err error)) error {
 	after := ""
 	for {
@@ -83,7 +85,7 @@ func pages(ctx context.Context, c *Client, path string, entry func(json.RawMessa
 	}
 }
 
-// definition is a class without what a list says beside its definition, in the order of the server and as people read it.
+// definition removes everything from a listed class that is not part of its definition, and indents the rest.
 func definition(entry []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(entry))
 	if _, err := dec.Token(); err != nil {
@@ -110,7 +112,7 @@ func definition(entry []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Picture gives the bytes of a picture.
+// Picture returns the bytes of a picture.
 func (c *Client) Picture(ctx context.Context, name string) ([]byte, error) {
 	res, err := c.open(ctx, kept(http.MethodGet, PicturesPath, name))
 	if err != nil {
@@ -119,10 +121,10 @@ func (c *Client) Picture(ctx context.Context, name string) ([]byte, error) {
 	if res.StatusCode != http.StatusOK {
 		return nil, failure(res)
 	}
-	return io.ReadAll(res.Body) // in memory by now
+	return io.ReadAll(res.Body) // already in memory
 }
 
-// Put keeps a class or a picture under a name; result is created, updated or unchanged.
+// Put stores a class or a picture under a name; result is created, updated or unchanged.
 func (c *Client) Put(ctx context.Context, path, name, typ string, body []byte) (result string, err error) {
 	r := kept(http.MethodPut, path, name)
 	r.typ, r.body = typ, body
@@ -135,12 +137,12 @@ func (c *Client) Put(ctx context.Context, path, name, typ string, body []byte) (
 	}
 	var answer struct{ Result string }
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || answer.Result == "" {
-		return "", fmt.Errorf("the answer, status %d, is not one of Belfry; is the URL right?", res.StatusCode)
+		return "", fmt.Errorf("the response, status %d, is not from Belfry; is the URL right?", res.StatusCode)
 	}
 	return answer.Result, nil
 }
 
-// kept asks for something by its name, which may be any: a path whose last part is . or .. would mean another one.
+// kept returns a request for a definition by name. Any name is possible, so . and .. are escaped.
 func kept(method, path, name string) request {
 	escaped := url.PathEscape(name)
 	if name == "." || name == ".." {

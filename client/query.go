@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// Query is a question to a server; what is empty is not sent.
+// Query is a query with its options; empty fields are not sent.
 type Query struct {
 	Text     string
 	Rows     string
@@ -20,19 +20,19 @@ type Query struct {
 	Filter   string
 	Format   string // json, csv or ndjson
 	Explain  bool
-	Partial  bool // answer without the days that cannot be read
+	Partial  bool // leave out days that cannot be read
 
-	Pages bool   // the answer is a page of Rows rows
-	After string // where it begins: Next of the page before; empty for the first
+	Pages bool   // return a page of Rows rows
+	After string // where the page begins: Next of the previous page; empty: the first page
 }
 
-// Answer is what a server tells about the rows it has given. In a JSON answer this stands in its text.
+// Answer is the metadata of a query result. In a JSON result it is part of the text.
 type Answer struct {
-	Limit   int    // rows that it has at most; 0 when the server did not say
-	Ended   bool   // the end has come, in which the server tells the rest
-	More    bool   // there are rows beyond those given
+	Limit   int    // maximum number of rows; 0: unknown
+	Ended   bool   // the trailer was received
+	More    bool   // there are more rows
 	Next    string // where the next page begins
-	Missing string // days it is without
+	Missing string // days that were left out
 }
 
 func (q Query) form() url.Values {
@@ -56,7 +56,7 @@ func (q Query) form() url.Values {
 	return v
 }
 
-// Query asks, and hands the answer to read as it comes.
+// Query runs a query and passes the response to read as it arrives.
 func (c *Client) Query(ctx context.Context, q Query, read func(io.Reader) error) (a Answer, err error) {
 	res, err := c.open(ctx, request{
 		method: http.MethodPost, path: "/api/sql", body: []byte(q.form().Encode()), stream: true,
@@ -71,8 +71,8 @@ func (c *Client) Query(ctx context.Context, q Query, read func(io.Reader) error)
 	defer res.Body.Close()
 	whole := &reader{r: res.Body}
 	err = read(whole)
-	if whole.err != nil { // whatever read made of it
-		return a, fmt.Errorf("the answer of %s broke off: %w", c.base, whole.err)
+	if whole.err != nil { // whatever error read returned
+		return a, fmt.Errorf("the response of %s was cut off: %w", c.base, whole.err)
 	}
 	more := res.Trailer.Get("X-More")
 	a.Limit, _ = strconv.Atoi(res.Header.Get("X-Limit"))
@@ -80,10 +80,10 @@ func (c *Client) Query(ctx context.Context, q Query, read func(io.Reader) error)
 	return a, err
 }
 
-// reader remembers how reading ended.
+// reader remembers the error that ended reading.
 type reader struct {
 	r   io.Reader
-	err error // other than the proper end
+	err error // other than EOF
 }
 
 func (r *reader) Read(b []byte) (int, error) {
@@ -94,7 +94,7 @@ func (r *reader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Passing tells whether asking again later may go better: the server cannot be reached, or has too much to do.
+// Passing reports whether a later attempt may succeed, because the server is unreachable or busy.
 func Passing(ctx context.Context, err error) bool {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f.Status >= 500 || f.Status == http.StatusTooManyRequests

@@ -13,9 +13,9 @@ import (
 	"belfry"
 )
 
-// rejected gives the errors of a part with the lines of the file. The server lists a hundred of them; the rows behind
-// the last one listed are asked about again, without effect, a hundred at a time, so that all errors are listed. What
-// was taken the first time is there by now and is right still, and what was wrong is wrong again.
+// rejected returns all errors of a part with lines of the file. A report lists at most a hundred. The rows after the last listed
+// one are checked again with dry runs, a hundred at a time: rows that were accepted the first time are still valid, and wrong
+// ones are still wrong.
 func (r *run) rejected(ctx context.Context, p *part, report *belfry.Report) ([]belfry.RowError, error) {
 	bad := p.translate(report.Errors)
 	if !report.Truncated || r.j.Whole {
@@ -39,7 +39,7 @@ func (r *run) rejected(ctx context.Context, p *part, report *belfry.Report) ([]b
 	return bad, nil
 }
 
-// recheck finds which of some rows are wrong, with a dry run.
+// recheck finds the wrong rows with a dry run.
 func (r *run) recheck(ctx context.Context, p *part, rows []rowAt) ([]belfry.RowError, error) {
 	first, last := rows[0], rows[len(rows)-1]
 	piece := &part{line: first.line, header: p.header, body: slices.Concat(r.cut.header, p.body[first.from:last.to])}
@@ -56,7 +56,7 @@ func (r *run) recheck(ctx context.Context, p *part, rows []rowAt) ([]belfry.RowE
 	return bad, nil
 }
 
-// translate turns lines of the body into lines of the file.
+// translate converts lines of the body to lines of the file.
 func (p *part) translate(errors []belfry.RowError) []belfry.RowError {
 	errors = slices.Clone(errors)
 	for i := range errors {
@@ -67,16 +67,16 @@ func (p *part) translate(errors []belfry.RowError) []belfry.RowError {
 	return errors
 }
 
-// rowOf finds the row that a line of the file belongs to.
+// rowOf returns the row that contains a line of the file.
 func (p *part) rowOf(line int) int {
 	i, found := slices.BinarySearchFunc(p.rows, line, func(r rowAt, line int) int { return r.line - line })
 	if !found {
-		i-- // a line inside a row
+		i-- // inside a row of several lines
 	}
 	return min(max(i, 0), len(p.rows)-1)
 }
 
-// rejects is the file of rejected rows, made when the first is written. It has the header and the rows as they were.
+// rejects writes the rejected rows with the header, unchanged. The first one creates the file.
 type rejects struct {
 	path   string
 	header []byte
@@ -92,14 +92,14 @@ func (r *rejects) write(p *part, bad []belfry.RowError) error {
 	}
 	if r.file == nil {
 		if err := r.open(); err != nil {
-			return fmt.Errorf("keep rejected rows: %w", err)
+			return fmt.Errorf("write rejected rows: %w", err)
 		}
 	}
 	last := -1
 	for _, e := range bad {
 		i := p.rowOf(e.Line)
 		if i == last {
-			continue // one row of the file that the server read as several
+			continue // the server read one row of the file as several
 		}
 		last = i
 		text := p.body[p.rows[i].from:p.rows[i].to]
@@ -109,13 +109,13 @@ func (r *rejects) write(p *part, bad []belfry.RowError) error {
 		}
 		r.rows++
 	}
-	if err := r.w.Flush(); err != nil { // what was rejected is known even if this process is killed
-		return fmt.Errorf("keep rejected rows: %w", err)
+	if err := r.w.Flush(); err != nil { // keeps what is known so far, even if this process is killed
+		return fmt.Errorf("write rejected rows: %w", err)
 	}
 	return nil
 }
 
-// open makes the file. Rows may hold secrets, so it is for its owner alone.
+// open creates the file, for its owner alone as rows may contain secrets.
 func (r *rejects) open() (err error) {
 	if r.file, err = os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (r *rejects) open() (err error) {
 	return nil
 }
 
-// close ends the file. A file of an earlier run goes when a whole run had nothing to reject.
+// close closes the file. If a complete run rejected nothing, it removes the file of an earlier run.
 func (r *rejects) close(whole bool) error {
 	if r.file != nil {
 		return r.file.Close()

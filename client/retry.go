@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// retryTiming is the clock of retries; tests have their own.
+// retryTiming is the clock for retries, replaced in tests.
 type retryTiming struct {
 	now    func() time.Time
 	wait   func(context.Context, time.Duration) error
@@ -32,12 +32,12 @@ const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 15 * time.Second
 
-	// notSoon is how long a server asks to wait when waiting alone does not help, as for a day that cannot be read.
+	// notSoon is a Retry-After that means that waiting does not help, for example if a day cannot be read.
 	notSoon = time.Hour
 )
 
-// pause is how long to wait after so many failed attempts: twice as long each time, spread so that many clients do not
-// come back together, and never shorter than the server asked for.
+// pause returns the wait after a failed attempt. It doubles each time, is spread randomly so that clients do not return together,
+// and is never shorter than the server's Retry-After.
 func (p retryTiming) pause(attempt int, hint time.Duration) time.Duration {
 	d := min(longestPause, firstPause<<min(attempt, 10))
 	d = d/2 + time.Duration(p.jitter()*float64(d/2))
@@ -47,7 +47,7 @@ func (p retryTiming) pause(attempt int, hint time.Duration) time.Duration {
 	return d
 }
 
-// retryAfter reads when the server wants to be asked again: seconds, or a date.
+// retryAfter parses the header Retry-After: seconds, or a date.
 func retryAfter(res *http.Response, now time.Time) time.Duration {
 	text := res.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n > 0 {

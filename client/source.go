@@ -14,22 +14,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Source is a file of rows, or a stream of them.
+// Source is a file or a stream of rows.
 type Source struct {
 	Name string
-	Size int64 // of the file as it lies on disk, 0 when that is not known
-	// Resumable says that a later run can tell that it is about the same rows: it is a file, and its content is known.
+	Size int64 // of the file on disk; 0: unknown
+	// Resumable is set if a later run can recognize the same rows: the source is a file with a known digest.
 	Resumable bool
 
-	text     io.Reader // unpacked
+	text     io.Reader // decompressed
 	raw      *counter
 	packed   bool
-	identity string // of the content, or of this run
+	identity string // digest of the content, or unique to this run
 	file     *os.File
 }
 
-// Open opens a file of rows. Its content is read once for its digest; what is not a regular file, as a pipe, is taken
-// like a stream. fresh makes this run one of its own: nothing is remembered from an earlier run.
+// Open opens a file of rows. It reads a regular file once for its digest, and treats anything else, such as a pipe, as a stream.
+// With fresh, earlier runs of the same file are ignored.
 func Open(name string, fresh bool) (*Source, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -73,13 +73,13 @@ func openFile(f *os.File, name string, fresh bool) (*Source, error) {
 	return s, s.unpack(f)
 }
 
-// Stream takes rows from r, once.
+// Stream returns a source that reads r once.
 func Stream(name string, r io.Reader) (*Source, error) {
 	s := &Source{Name: name, identity: rand.Text()}
 	return s, s.unpack(r)
 }
 
-// unpack looks at the first bytes: no CSV file begins like a packed one.
+// unpack detects compression from the first bytes, with which no CSV file begins.
 func (s *Source) unpack(r io.Reader) error {
 	s.raw = &counter{r: r}
 	in := bufio.NewReaderSize(s.raw, 64<<10)

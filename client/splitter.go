@@ -10,38 +10,38 @@ import (
 	"belfry/intake/rowfmt"
 )
 
-// MaxPart is how many bytes one request carries at most, header included. It is far below what a server takes.
+// MaxPart is the maximum size of a request, header included. It is far below the server's limit.
 const MaxPart = 8 << 20
 
-// splitter cuts a CSV file into parts that are CSV files themselves: each has the header, and each ends where a row ends.
-// Rows are found by the reader that the server has, so both agree on damaged ones, too.
+// splitter splits a CSV file into parts that are CSV files too: each has the header and ends at the end of a row. It finds rows
+// with the server's reader, so both agree on damaged ones.
 type splitter struct {
 	csv *rowfmt.CSV
-	raw bytes.Buffer // what csv has read, from the current position
-	max int          // bytes of a part
+	raw bytes.Buffer // bytes read by csv from the current position
+	max int          // maximum bytes of a part
 
-	// The next row, with the blank lines before it. At the end of the file there are only blank lines.
-	blank, size int  // both count from the start of raw
-	long        bool // the row is longer than max, and has not been read to its end
+	// Ends of the blank lines before the next row and of that row, from the start of raw. At the end of the file there is no row.
+	blank, size int
+	long        bool // the row is longer than max and was not read to its end
 
 	bom         bool
 	header      []byte // with its line end
 	headerLines int
-	line        int   // physical line of the current position, counted from 1
-	consumed    int64 // bytes passed so far, in the file
+	line        int   // line of the file at the current position, from 1
+	consumed    int64 // bytes of the file before the current position
 }
 
-// part is a piece of a file, ready to be sent.
+// part is a part of a file, ready to be sent.
 type part struct {
 	number int // from 1
 	body   []byte
 	rows   []rowAt
-	line   int // of the file, where the first line after the header stands
-	header int // physical lines of the header
+	line   int // line of the file after which the rows begin
+	header int // lines of the header
 	last   bool
 }
 
-// rowAt is where a row stands: its bytes in the body, and its line in the file.
+// rowAt is the position of a row: its bytes in the body, and its line in the file.
 type rowAt struct {
 	from, to int
 	line     int
@@ -49,7 +49,7 @@ type rowAt struct {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// newSplitter reads the header. A file without one gives a single part with nothing in it, for the server to refuse.
+// newSplitter reads the header. Without one, the file is a single empty part, which the server refuses.
 func newSplitter(r io.Reader, limit int) (*splitter, error) {
 	c := &splitter{line: 1, max: limit}
 	c.csv = rowfmt.NewCSV(io.TeeReader(r, &c.raw), limit)
@@ -70,8 +70,8 @@ func newSplitter(r io.Reader, limit int) (*splitter, error) {
 	return c, nil
 }
 
-// next gives a part of at most so many rows. A file without rows has one part too, as its header wants to be checked. Blank
-// lines belong to the part of the row before them.
+// next returns a part of at most rows rows. A file without rows is one part, so that the server checks its header. Blank lines
+// belong to the row before them.
 func (c *splitter) next(number, rows int) (*part, error) {
 	p := &part{number: number, line: c.line, header: c.headerLines, body: bytes.Clone(c.header)}
 	for {
@@ -101,7 +101,7 @@ func (c *splitter) next(number, rows int) (*part, error) {
 	}
 }
 
-// each gives the rows that are left, each with the line where it begins.
+// each calls f for the remaining rows, with the line where each begins.
 func (c *splitter) each(f func(line int, text []byte) error) error {
 	for {
 		blanks, row, err := c.peek()
@@ -124,8 +124,7 @@ func (c *splitter) tooLong() error {
 		c.line, c.max>>20)
 }
 
-// peek gives the next row and the blank lines before it, without moving past them. At the end of the
-// file there is no row.
+// peek returns the next row and the blank lines before it, without advancing. At the end of the file the row is empty.
 func (c *splitter) peek() (blanks, row []byte, err error) {
 	if c.size == 0 {
 		if err := c.read(); err != nil {
@@ -142,7 +141,7 @@ func (c *splitter) read() error {
 	refused, _ := errors.AsType[*belfry.Error](err)
 	switch {
 	case refused != nil:
-		return err // it is no CSV at all
+		return err // not CSV
 	case err != nil && err != io.EOF && !damaged:
 		return fmt.Errorf("read line %d: %w", line, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"net/url"
 )
 
-// Window is a maintenance window that is open or planned.
+// Window is an open or planned maintenance window.
 type Window struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"` // of the item
@@ -26,7 +26,7 @@ type Window struct {
 	Note     string `json:"unmanagenote,omitempty"`
 }
 
-// Windows gives the windows of all items that the key may see to each, page by page.
+// Windows calls each for the windows of all items that the key may see.
 func (c *Client) Windows(ctx context.Context, each func(Window) error) error {
 	for after, more := "", true; more; {
 		q := url.Values{"limit": {"200"}}

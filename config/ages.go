@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// covers tells whether what is kept for a is there as long as what is kept for b. 0 is for ever.
+// covers reports whether data kept for a last at least as long as data kept for b. 0: forever.
 func (a Duration) covers(b Duration) bool { return a == 0 || b != 0 && a >= b }
 
-// summaryOf finds the collection behind the name of summaries, as objectdata.hour.
+// summaryOf returns the collection of a summary name such as objectdata.hour.
 func summaryOf(name string) (collection string, ok bool) {
 	collection, _, ok = strings.Cut(name, ".")
 	return collection, ok
 }
 
-// stretch keeps the summaries of which the file says nothing at least as long as their rows.
+// stretch keeps summaries without a setting at least as long as their rows.
 func (a Ages) stretch(given Ages) {
 	for name, age := range a {
 		collection, ok := summaryOf(name)
@@ -25,7 +25,7 @@ func (a Ages) stretch(given Ages) {
 	}
 }
 
-// check refuses summaries that go before their rows: they would be made again as long as the rows are there.
+// check returns an error for summaries kept shorter than their rows, from which they would be computed again.
 func (a Ages) check() error {
 	var errs []error
 	for _, name := range sortedKeys(a) {

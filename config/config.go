@@ -1,5 +1,5 @@
-// Package config holds the configuration: its defaults, the YAML file, and the settings that are laid over it at run time.
-// It reads the file and checks values; it applies none of them.
+// Package config defines the configuration: defaults, the YAML file, and the settings stored at run time. It reads the file and
+// checks values, but applies none of them.
 //
 //	defaults ◄─ settings stored through the API ◄─ file ◄─ flags and environment
 package config
@@ -26,31 +26,30 @@ import (
 	"belfry/collect/script"
 )
 
-// Config is everything a user can set. Load fills in what the file leaves out, so the zero value is never used.
-//
-// The tag help is what the reference page says; reload marks what SIGHUP can change.
+// Config has all settings. Load fills in defaults, so the zero value is never used.
+// The tag help is the text of the reference page; reload marks settings that SIGHUP can change.
 type Config struct {
 	Listen        string            `yaml:"listen" help:"address of the API and the web interface"`
 	AdminListen   string            `yaml:"admin_listen" help:"address of /metrics and the profiler; empty: /metrics on listen, for callers on the same machine"`
-	AdminHosts    string            `yaml:"admin_hosts" help:"names under which /metrics and the profiler may be asked, with commas between them; addresses, localhost and the machine's own name always do"`
-	Data          string            `yaml:"data" help:"folder of everything the service keeps"`
+	AdminHosts    string            `yaml:"admin_hosts" help:"host names accepted for /metrics and the profiler, separated by commas; addresses, localhost and the machine's own name are always accepted"`
+	Data          string            `yaml:"data" help:"folder of all data of the service"`
 	LogLevel      string            `yaml:"log_level" help:"debug, info, warn or error" reload:"yes"`
-	Timezone      string            `yaml:"timezone" help:"zone of times that are given without one, as Europe/Vienna; empty: the machine's" reload:"yes"`
-	InsecureHTTP  bool              `yaml:"insecure_http" help:"allows a listen address that others can reach without TLS"`
-	NoCollect     bool              `yaml:"no_collect" help:"starts no collectors: nothing is asked and nothing received, for a look at a copy of the data in peace"`
-	StrictClasses bool              `yaml:"strict_classes" help:"refuses rows that name an unknown class, instead of making one from what they hold" reload:"yes"`
+	Timezone      string            `yaml:"timezone" help:"time zone of times sent without one, such as Europe/Vienna; empty: the machine's" reload:"yes"`
+	InsecureHTTP  bool              `yaml:"insecure_http" help:"allows a listen address without TLS that other machines can reach"`
+	NoCollect     bool              `yaml:"no_collect" help:"starts no collectors: the service polls and receives nothing, to inspect a copy of the data"`
+	StrictClasses bool              `yaml:"strict_classes" help:"rejects rows with an unknown class, instead of inferring the class from their values" reload:"yes"`
 	TLS           TLS               `yaml:"tls"`
 	Storage       Storage           `yaml:"storage"`
 	Meta          Meta              `yaml:"meta"`
-	Retention     Ages              `yaml:"retention" help:"how long each collection is kept, and its summaries by the hour and by the day, which are not to go before its rows; 0 keeps it for ever" reload:"yes"`
+	Retention     Ages              `yaml:"retention" help:"how long each collection is kept, and its hourly and daily summaries, which must be kept at least as long as the rows; 0: forever" reload:"yes"`
 	Limits        Limits            `yaml:"limits"`
 	Runtime       Runtime           `yaml:"runtime"`
 	Sessions      Sessions          `yaml:"sessions"`
 	Secrets       Secrets           `yaml:"secrets"`
 	OIDC          OIDC              `yaml:"oidc"`
-	file          string            // where it was read from
-	sources       map[string]string // which settings somebody has written on this machine, and where: see FromFile
-	lines         map[string]int    // where in the file they stand
+	file          string            // path of the file
+	sources       map[string]string // settings given on this machine, and where: see FromFile
+	lines         map[string]int    // their lines in the file
 }
 
 // TLS says how connections are encrypted.
@@ -60,11 +59,11 @@ type TLS struct {
 	SelfSigned bool   `yaml:"self_signed" help:"makes a certificate in the folder tls of the data folder"`
 }
 
-// Storage is where rows live.
+// Storage configures the row store.
 type Storage struct {
 	DuckDB  DuckDB `yaml:"duckdb"`
-	MinFree Size   `yaml:"min_free" help:"free space on the disk below which nothing more is taken; 0: 1 GiB or 5 % of the disk, whichever is smaller" reload:"yes"`
-	Reserve Size   `yaml:"reserve" help:"space kept in a file, given up when the disk is full so that what was acknowledged can still be moved"`
+	MinFree Size   `yaml:"min_free" help:"free space on the disk below which writes are refused; 0: 1 GiB or 5 % of the disk, whichever is smaller" reload:"yes"`
+	Reserve Size   `yaml:"reserve" help:"space reserved in a file, which is deleted when the disk is full so that acknowledged rows can still be stored"`
 }
 
 // EngineMemory is the name of the setting that Config.EngineMemory returns.
@@ -76,68 +75,68 @@ func (c *Config) EngineMemory() *Size { return &c.Storage.DuckDB.MemoryLimit }
 // RowsDir returns the folder of the row store.
 func (c *Config) RowsDir() string { return c.Inside(c.Storage.DuckDB.Dir) }
 
-// DuckDB is the embedded engine.
+// DuckDB configures the embedded row store.
 type DuckDB struct {
 	Dir         string `yaml:"dir" help:"folder of the rows, inside data unless absolute"`
-	MemoryLimit Size   `yaml:"memory_limit" help:"what the engine may use for queries and writing together; when rows of a megabyte need it, up to sixteen times as much"`
+	MemoryLimit Size   `yaml:"memory_limit" help:"memory of the engine for queries and writing together; up to sixteen times as much if very long rows need it"`
 }
 
-// Meta is where what exists lives.
+// Meta configures the metadata store.
 type Meta struct {
 	SQLite SQLite `yaml:"sqlite"`
 }
 
-// SQLite is the embedded metadata database.
+// SQLite configures the embedded metadata database.
 type SQLite struct {
 	Path string `yaml:"path" help:"file of the database, inside data unless absolute"`
 }
 
-// Limits bound what clients may do.
+// Limits limit what clients may use.
 type Limits struct {
 	Body         Size `yaml:"body" help:"size of a body, unpacked" reload:"yes"`
 	BodyHeld     Size `yaml:"body_held" help:"size of a body with atomic or Idempotency-Key, which is held until its end" reload:"yes"`
-	RowsHeld     int  `yaml:"rows_held" help:"rows of a body with atomic, dryrun or Idempotency-Key, which is decided in one go while others wait; a row that is not about a known object counts as ten" reload:"yes"`
-	MemoryHeld   Size `yaml:"memory_held" help:"memory for the decoded rows of all such bodies together, and for bodies of other requests that are read as a whole; one customer's may take half of it" reload:"yes"`
+	RowsHeld     int  `yaml:"rows_held" help:"rows of a body with atomic, dryrun or Idempotency-Key, which is processed in one go while others wait; a row about an unknown object counts as ten" reload:"yes"`
+	MemoryHeld   Size `yaml:"memory_held" help:"memory for the decoded rows of all such bodies together, and for other bodies that are read completely; one customer may use half of it" reload:"yes"`
 	Row          Size `yaml:"row" help:"size of one row of a body" reload:"yes"`
 	Columns      int  `yaml:"columns" help:"columns of a CSV header" reload:"yes"`
 	Indicators   int  `yaml:"indicators" help:"indicators of an object" reload:"yes"`
 	BulkRequests int  `yaml:"bulk_requests" help:"bulk requests served at the same time; a quarter more for customers who have few of them" reload:"yes"`
-	Objects      int  `yaml:"objects" help:"objects of one customer; its resources, views and graphical elements together may be as many" reload:"yes"`
-	Texts        Size `yaml:"texts" help:"memory for the texts of what customers have set up (answers, constants, notes, acknowledgments, classes, policies, users, keys); one customer's may take half of it" reload:"yes"`
-	MemoryItems  Size `yaml:"memory_items" help:"memory for items and the last values of their indicators; one customer's may take three quarters of it when there are others" reload:"yes"`
+	Objects      int  `yaml:"objects" help:"objects of one customer; the same limit applies to its resources, views and graphical elements together" reload:"yes"`
+	Texts        Size `yaml:"texts" help:"memory for user-defined texts (answers, constants, notes, acknowledgments, classes, policies, users, keys); one customer may use half of it" reload:"yes"`
+	MemoryItems  Size `yaml:"memory_items" help:"memory for items and the last values of their indicators; one customer may use three quarters of it if there are others" reload:"yes"`
 	Receivers    int  `yaml:"receivers" help:"receivers of one customer: resources that listen on a port" reload:"yes"`
-	// Each is a process that may use as much memory as script.WorkerMemory says.
+	// Each is a process that may use script.WorkerMemory.
 	ScriptWorkers int `yaml:"script_workers" help:"processes that run scripts of receivers at the same time, at most one of a customer"`
-	Connections   int `yaml:"connections" help:"connections to the API; further ones wait, and idle ones make room for them"`
-	RowRate       int `yaml:"row_rate" help:"rows per second of one customer; 0: any number" reload:"yes"`
-	// Answers are remembered for a day, so this is also how many requests a day may carry a key.
+	Connections   int `yaml:"connections" help:"connections to the API; further ones wait, and idle ones are closed for them"`
+	RowRate       int `yaml:"row_rate" help:"rows per second of one customer; 0: unlimited" reload:"yes"`
+	// Answers are kept for a day, so this also limits the requests per day with a key.
 	IdempotencyKeys int      `yaml:"idempotency_keys" help:"requests with an Idempotency-Key that are remembered for one customer" reload:"yes"`
 	Queries         int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
 	Streams         int      `yaml:"streams" help:"streams of one customer that are open at the same time" reload:"yes"`
 	AllStreams      int      `yaml:"all_streams" help:"streams of all customers together" reload:"yes"`
 	QueryTime       Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`
-	Wait            Duration `yaml:"wait" help:"how long a request waits for its turn before it is refused" reload:"yes"`
-	Idle            Duration `yaml:"idle" help:"how long a client may send or take nothing, or next to nothing, in the middle of a request" reload:"yes"`
-	Stop            Duration `yaml:"stop" help:"how long a stop may take; what is stored and not yet where queries find it is left to the next start" reload:"yes"`
+	Wait            Duration `yaml:"wait" help:"how long a request waits in the queue before it is refused" reload:"yes"`
+	Idle            Duration `yaml:"idle" help:"how long a client may send or read nothing, or almost nothing, during a request" reload:"yes"`
+	Stop            Duration `yaml:"stop" help:"how long a stop may take; journal records not yet in the row store are moved there at the next start" reload:"yes"`
 }
 
-// Runtime tunes the Go runtime; zero leaves it alone.
+// Runtime tunes the Go runtime; zero values leave it unchanged.
 type Runtime struct {
 	MemoryLimit Size `yaml:"memory_limit" help:"soft limit of the Go heap, like GOMEMLIMIT; 0: none" reload:"yes"`
 	GCPercent   int  `yaml:"gc_percent" help:"how much the heap may grow between collections, like GOGC; 0: the default" reload:"yes"`
 }
 
-// Sessions says how long people stay logged in.
+// Sessions limits how long users stay logged in.
 type Sessions struct {
-	MaxAge Duration `yaml:"max_age" help:"when a session ends however much it is used; without use it ends after 12h" reload:"yes"`
+	MaxAge Duration `yaml:"max_age" help:"when a session ends, even if it is in use; an unused session ends after 12h" reload:"yes"`
 }
 
-// Secrets says where the key is that seals secret answers.
+// Secrets names the key file for receivers' secrets.
 type Secrets struct {
-	KeyFile string `yaml:"key_file" help:"file of the key with which secrets of receivers are encrypted, inside data unless absolute; made at the first start. Keep it apart from backups of data"`
+	KeyFile string `yaml:"key_file" help:"file of the key with which secrets of receivers are encrypted, inside data unless absolute; created at the first start. Keep it separate from backups of data"`
 }
 
-// Ages say how long collections are kept.
+// Ages maps collections and summaries to their retention.
 type Ages map[string]Duration
 
 // Default is the configuration of an empty file.
@@ -145,7 +144,7 @@ func Default(cat *catalog.Catalog) *Config {
 	return &Config{
 		Listen:   "127.0.0.1:8080",
 		Data:     "belfry-data",
-		Runtime:  Runtime{GCPercent: 60}, // most of the heap is the tree, which stays; room for as much again would lie idle
+		Runtime:  Runtime{GCPercent: 60}, // most of the heap is the long-lived tree; the default of 100 would leave as much again unused
 		LogLevel: "info",
 		Storage:  Storage{DuckDB: DuckDB{Dir: "rows", MemoryLimit: 256 << 20}, Reserve: 64 << 20},
 		Meta:     Meta{SQLite: SQLite{Path: "meta.db"}},
@@ -154,7 +153,7 @@ func Default(cat *catalog.Catalog) *Config {
 			BulkRequests: 64, Objects: 1_000_000, Texts: 128 << 20, Receivers: 100, ScriptWorkers: script.DefaultWorkers, Connections: 10_000, IdempotencyKeys: 1_000_000, Queries: 4,
 			Streams: 200, AllStreams: 1000,
 			QueryTime: Duration(30 * time.Second), Wait: Duration(2 * time.Second), Idle: Duration(30 * time.Second),
-			Stop: Duration(9 * time.Second), // many kill after ten
+			Stop: Duration(9 * time.Second), // many supervisors kill after ten
 		},
 		Secrets:   Secrets{KeyFile: "secret.key"},
 		Sessions:  Sessions{MaxAge: Duration(7 * day)},
@@ -163,7 +162,7 @@ func Default(cat *catalog.Catalog) *Config {
 	}
 }
 
-// Load reads a configuration file over the defaults. The empty name stands for an empty file.
+// Load reads a configuration file over the defaults; an empty name: defaults only.
 func Load(file string, cat *catalog.Catalog) (*Config, error) {
 	c := Default(cat)
 	c.file = file
@@ -209,8 +208,7 @@ func (c *Config) read(r io.Reader) error {
 	return nil
 }
 
-// restore sets to its default what the file names without giving it a value: a section all of whose lines are comments
-// means nothing, not zero.
+// restore resets names without a value to their defaults: a section with only comments means no settings, not zero values.
 func (c *Config) restore(defaults *Config, given any) {
 	each(reflect.ValueOf(c).Elem(), reflect.ValueOf(defaults).Elem(), "", func(path string, mine, def reflect.Value, _ reflect.StructField) {
 		at := given
@@ -229,7 +227,7 @@ func (c *Config) restore(defaults *Config, given any) {
 	})
 }
 
-// yamlError gives the decoder's error with the lines around it.
+// yamlError adds the lines around it to the decoder's error.
 func yamlError(err error) error {
 	if err == nil {
 		return nil
@@ -237,7 +235,7 @@ func yamlError(err error) error {
 	return errors.New(strings.TrimSpace(yaml.FormatError(err, false, true)))
 }
 
-// Check finds what cannot work, whatever the machine looks like.
+// Check returns all errors that do not depend on the machine.
 func (c *Config) Check() error {
 	var errs []error
 	if _, err := c.Level(); err != nil {
@@ -250,7 +248,7 @@ func (c *Config) Check() error {
 		errs = append(errs, err)
 	}
 	if c.Data == "" {
-		errs = append(errs, errors.New("data: a folder is needed"))
+		errs = append(errs, errors.New("data: must name a folder"))
 	}
 	l := &c.Limits
 	errs = append(errs,
@@ -289,7 +287,7 @@ func (c *Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// inFile says where in the configuration file the setting stands that an error begins with, if that is where it comes from.
+// inFile adds the line of the file to an error about a setting that comes from there.
 func (c *Config) inFile(err error) error {
 	if err == nil {
 		return nil
@@ -310,17 +308,17 @@ func inRange[T cmp.Ordered](name string, v, low, high T) error {
 
 func (c *Config) checkListen() error {
 	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
-		return errors.New("tls: a certificate needs its key; give both --tls-cert and --tls-key")
+		return errors.New("tls: a certificate needs its key; set both --tls-cert and --tls-key")
 	}
 	if c.TLS.Cert != "" && c.TLS.SelfSigned {
-		return errors.New("tls: give a certificate or ask for a self-signed one, not both")
+		return errors.New("tls: use a certificate or a self-signed one, not both")
 	}
 	local, err := Loopback(c.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	if !local && !c.Encrypted() && !c.InsecureHTTP {
-		return fmt.Errorf("listen: others can reach %s and would send their keys in clear; give --tls-cert and --tls-key, or --tls-self-signed, or allow it with --insecure-http", c.Listen)
+		return fmt.Errorf("listen: other machines can reach %s and would send their keys in clear text; set --tls-cert and --tls-key, or --tls-self-signed, or allow it with --insecure-http", c.Listen)
 	}
 	if c.AdminListen == "" {
 		return nil
@@ -329,27 +327,27 @@ func (c *Config) checkListen() error {
 		return fmt.Errorf("admin_listen: %w", err)
 	}
 	if _, port, _ := net.SplitHostPort(c.AdminListen); c.AdminListen == c.Listen && port != "0" {
-		return fmt.Errorf("admin_listen: %s is the address of listen already; choose another port, or leave it empty to have /metrics there", c.AdminListen)
+		return fmt.Errorf("admin_listen: %s is already the address of listen; choose another port, or leave it empty to have /metrics there", c.AdminListen)
 	}
 	return nil
 }
 
 func (c *Config) Encrypted() bool { return c.TLS.Cert != "" || c.TLS.SelfSigned }
 
-// Loopback tells whether only this machine can reach an address.
+// Loopback reports whether only this machine can reach an address.
 func Loopback(addr string) (bool, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return false, fmt.Errorf("%q is not HOST:PORT, as 127.0.0.1:8080", addr)
+		return false, fmt.Errorf("%q is not HOST:PORT, such as 127.0.0.1:8080", addr)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
-		return false, fmt.Errorf("%q has no port from 0 to 65535; write it as 127.0.0.1:8080", addr)
+		return false, fmt.Errorf("%q has no port from 0 to 65535; write it like 127.0.0.1:8080", addr)
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
 }
 
-// HostNames are the names under which this machine is asked for /metrics.
+// HostNames are the host names accepted for /metrics and the profiler.
 func (c *Config) HostNames() []string {
 	names := strings.FieldsFunc(c.AdminHosts, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, addr := range []string{c.Listen, c.AdminListen} {
@@ -375,7 +373,7 @@ func badLevel(name string) error {
 	return fmt.Errorf("must be debug, info, warn or error, got %q%s", name, hint)
 }
 
-// Level is the log level as the logger wants it.
+// Level returns the log level for slog.
 func (c *Config) Level() (slog.Level, error) {
 	var l slog.Level
 	if isLevel(c.LogLevel) {
@@ -384,19 +382,19 @@ func (c *Config) Level() (slog.Level, error) {
 	return l, fmt.Errorf("log_level: %w", badLevel(c.LogLevel))
 }
 
-// Zone is the zone of times without one.
+// Zone returns the zone of times without one.
 func (c *Config) Zone() (*time.Location, error) {
 	if c.Timezone == "" {
 		return time.Local, nil
 	}
 	z, err := time.LoadLocation(c.Timezone)
 	if err != nil {
-		return nil, fmt.Errorf("timezone: there is no zone %q; write it as Europe/Vienna or UTC", c.Timezone)
+		return nil, fmt.Errorf("timezone: unknown time zone %q; write it like Europe/Vienna or UTC", c.Timezone)
 	}
 	return z, nil
 }
 
-// File is the name of the file that was read; empty: none was.
+// File returns the path of the file that was read; empty: none.
 func (c *Config) File() string { return c.file }
 
 // Inside resolves a path against the data folder.
@@ -407,7 +405,7 @@ func (c *Config) Inside(p string) string {
 	return filepath.Join(c.Data, p)
 }
 
-// Write prints the configuration as a file that would give the same.
+// Write writes the configuration as a file with the same settings.
 func (c *Config) Write(w io.Writer) error {
 	text, err := yaml.MarshalWithOptions(c, yaml.IndentSequence(true))
 	if err != nil {
@@ -430,7 +428,7 @@ func defaultAges(cat *catalog.Catalog) Ages {
 
 func sortedKeys(a Ages) []string { return slices.Sorted(maps.Keys(a)) }
 
-// summaryAges are how long summaries are kept where the configuration does not say.
+// summaryAges sets the default retention of summaries.
 func summaryAges(cat *catalog.Catalog, ages Ages) {
 	for _, c := range cat.Collections() {
 		for _, sum := range c.Summaries {

@@ -14,7 +14,7 @@ func (c *Config) Freeze(old *Config) {
 	})
 }
 
-// Differences lists the settings that differ, with both values: those that can change and those that cannot.
+// Differences lists the differing settings with both values, separated by whether they can change while the service runs.
 func Differences(old, next *Config) (changed, frozen []string) {
 	each(reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem(), "", func(path string, a, b reflect.Value, f reflect.StructField) {
 		if reflect.DeepEqual(a.Interface(), b.Interface()) {
@@ -42,7 +42,7 @@ func (a Ages) differences(next Ages) (changed []string) {
 	return changed
 }
 
-// each visits the settings of two configurations side by side. A setting is a field with a help text.
+// each calls f for every setting of two configurations. A setting is a field with a help text.
 func each(a, b reflect.Value, prefix string, f func(path string, a, b reflect.Value, field reflect.StructField)) {
 	for i := range a.NumField() {
 		field := a.Type().Field(i)

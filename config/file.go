@@ -15,11 +15,11 @@ import (
 	"belfry/catalog"
 )
 
-// file is a configuration file that is YAML. It finds what the decoder would refuse, or misread, and says in the words of the
-// reference page what is expected instead.
+// file checks a YAML configuration file for values that the decoder would refuse or misread. Its messages use the terms of the
+// reference page.
 type file struct {
 	docs   []*ast.DocumentNode
-	leaves map[string]reflect.Value // settings by path, as limits.body
+	leaves map[string]reflect.Value // settings by path, such as limits.body
 	faults []fault
 }
 
@@ -28,7 +28,7 @@ type fault struct {
 	text string
 }
 
-// checkFile finds settings that do not exist and values of the wrong type, all of them at once.
+// checkFile returns all unknown settings and values of the wrong type.
 func (c *Config) checkFile(text []byte, given any) error {
 	f := &file{leaves: map[string]reflect.Value{}}
 	if file, err := parser.ParseBytes(text, 0); err == nil {
@@ -53,12 +53,12 @@ func (c *Config) checkFile(text []byte, given any) error {
 	return errors.Join(errs...)
 }
 
-// section checks what a file gives for a section of the configuration; the empty path is the file as a whole.
+// section checks the value of a section; the empty path is the whole file.
 func (f *file) section(path string, given any) {
 	entries, ok := given.(map[string]any)
 	if !ok {
 		if given != nil {
-			f.fault(path, "%s is no section; write its settings below it, a line each, as %s", kindOf(given), f.first(path))
+			f.fault(path, "this must be a section, not %s; write its settings below it, one per line, such as %s", kindOf(given), f.first(path))
 		}
 		return
 	}
@@ -68,7 +68,7 @@ func (f *file) section(path string, given any) {
 			at = path + "." + name
 		}
 		if leaf, ok := f.leaves[at]; strings.Contains(name, ".") && f.known(at) {
-			f.fault(at, "points do not lead into sections here; write %s", nested(at, entries[name]))
+			f.fault(at, "a nested setting cannot be written with dots; write %s", nested(at, entries[name]))
 		} else if ok {
 			f.value(at, leaf, entries[name])
 		} else if slices.ContainsFunc(f.paths(), func(p string) bool { return strings.HasPrefix(p, at+".") }) {
@@ -79,7 +79,7 @@ func (f *file) section(path string, given any) {
 	}
 }
 
-// first shows how the first setting of a section is written.
+// first returns an example of a setting in a section.
 func (f *file) first(path string) string {
 	paths := f.paths()
 	i := slices.IndexFunc(paths, func(p string) bool { return path == "" || strings.HasPrefix(p, path+".") })
@@ -87,7 +87,7 @@ func (f *file) first(path string) string {
 	return name + ": ..."
 }
 
-// known tells whether a path is a setting, a section, or a name in a setting that has names.
+// known reports whether a path is a setting, a section, or a name in a setting with names.
 func (f *file) known(path string) bool {
 	for p, leaf := range f.leaves {
 		if p == path || strings.HasPrefix(p, path+".") || leaf.Kind() == reflect.Map && strings.HasPrefix(path, p+".") {
@@ -97,7 +97,7 @@ func (f *file) known(path string) bool {
 	return false
 }
 
-// nested shows how a setting is written without points: limits: {body: 5MiB}.
+// nested formats a setting without dots: limits: {body: 5MiB}.
 func nested(path string, given any) string {
 	value := "..."
 	if given != nil && isScalar(given) && len(fmt.Sprint(given)) <= 40 {
@@ -113,10 +113,10 @@ func nested(path string, given any) string {
 
 func (f *file) paths() []string { return slices.Sorted(maps.Keys(f.leaves)) }
 
-// unknown tells that there is no such setting, and which one may be meant: one of the same section, or one of that name elsewhere.
+// unknown reports an unknown setting, and suggests one of the same section, or one of that name elsewhere.
 func (f *file) unknown(path, name string) {
 	if near := catalog.Nearest(path, f.paths()); near != "" {
-		f.fault(path, "there is no such setting; did you mean %s?", near)
+		f.fault(path, "unknown setting; did you mean %s?", near)
 		return
 	}
 	names := map[string]string{}
@@ -124,13 +124,13 @@ func (f *file) unknown(path, name string) {
 		names[p[strings.LastIndexByte(p, '.')+1:]] = p
 	}
 	if near := catalog.Nearest(name, slices.Sorted(maps.Keys(names))); near != "" {
-		f.fault(path, "there is no such setting; did you mean %s?", names[near])
+		f.fault(path, "unknown setting; did you mean %s?", names[near])
 		return
 	}
 	f.fault(path, `there is no such setting; "belfry check" without a file prints all of them`)
 }
 
-// value checks what a file gives for a setting.
+// value checks the value of a setting.
 func (f *file) value(path string, setting reflect.Value, given any) {
 	if given == nil { // it has its default
 		return
@@ -138,7 +138,7 @@ func (f *file) value(path string, setting reflect.Value, given any) {
 	if setting.Kind() == reflect.Map {
 		entries, ok := given.(map[string]any)
 		if !ok {
-			f.fault(path, "%s is no section; write names and their values below it, a line each", kindOf(given))
+			f.fault(path, "this must be a section, not %s; write names and values below it, one per line", kindOf(given))
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(entries)) {
@@ -180,7 +180,7 @@ func (f *file) value(path string, setting reflect.Value, given any) {
 	}
 }
 
-// noCollection tells that retention is given for something that has none.
+// noCollection reports a retention for an unknown collection.
 func (f *file) noCollection(path, name string, known []string) {
 	hint := ""
 	if near := catalog.Nearest(name, known); near != "" {
@@ -197,7 +197,7 @@ func (f *file) fault(path, format string, args ...any) {
 	f.faults = append(f.faults, fault{f.line(path), where + ": " + fmt.Sprintf(format, args...)})
 }
 
-// line is the line of a setting in the file; 0 if that is not known.
+// line returns the line of a setting; 0: unknown.
 func (f *file) line(path string) int {
 	for _, doc := range f.docs {
 		if line := lineIn(doc.Body, path); line > 0 {
@@ -207,7 +207,7 @@ func (f *file) line(path string) int {
 	return 0
 }
 
-// oneDocument refuses a second document, which nobody would read.
+// oneDocument refuses a second YAML document, which would be ignored.
 func (f *file) oneDocument() {
 	docs := slices.DeleteFunc(slices.Clone(f.docs), func(d *ast.DocumentNode) bool { return d.Body == nil })
 	if len(docs) > 1 {
@@ -215,7 +215,7 @@ func (f *file) oneDocument() {
 	}
 }
 
-// lineIn is the line of the name at the end of a path. Names may have points in them.
+// lineIn returns the line of the last name of a path. Names may contain dots.
 func lineIn(n ast.Node, path string) int {
 	var values []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -246,7 +246,7 @@ func isScalar(v any) bool {
 	return true
 }
 
-// kindOf says what a value in a file is.
+// kindOf describes a value for messages.
 func kindOf(v any) string {
 	switch v := v.(type) {
 	case map[string]any:

@@ -40,7 +40,7 @@ func TestOIDCConfig(t *testing.T) {
 	f("client_id", func(o *OIDC) { o.ClientID = "" })
 	f("customer", func(o *OIDC) { o.Customer = "" })
 	f("not both", func(o *OIDC) { o.ClientSecret, o.ClientSecretFile = "x", file })
-	f("nobody could log in", func(o *OIDC) { o.DefaultRole, o.RoleClaim = "", "groups" })
+	f("no user could log in", func(o *OIDC) { o.DefaultRole, o.RoleClaim = "", "groups" })
 	f("oidc.roles.root", func(o *OIDC) { o.Roles = map[string]string{"root": belfry.InstanceAdministrator} })
 	f("oidc.default_role", func(o *OIDC) { o.DefaultRole = "king" })
 	o := OIDC{ClientSecretFile: file}

@@ -12,8 +12,8 @@ import (
 	"belfry/catalog"
 )
 
-// Where a setting comes from. What was written on the machine wins over what was stored through the API: whoever can
-// write the file can repair a service into which nobody can log in any more.
+// Sources of settings. The file and the flags of this machine win over settings stored through the API, so that a service to
+// which no one can log in can still be repaired.
 const (
 	FromFile    = "file"
 	FromFlag    = "flag" // or by a variable of the environment
@@ -21,10 +21,10 @@ const (
 	FromDefault = "default"
 )
 
-// Source says where a setting was given on this machine: FromFile or FromFlag; empty: nowhere.
+// Source returns where a setting was given on this machine: FromFile or FromFlag; empty: not at all.
 func (c *Config) Source(name string) string { return c.sources[name] }
 
-// SetByFlag notes that a setting was given on the command line or in the environment.
+// SetByFlag records that a setting was given on the command line or in the environment.
 func (c *Config) SetByFlag(name string) {
 	c.sources = maps.Clone(c.sources)
 	if c.sources == nil {
@@ -33,7 +33,7 @@ func (c *Config) SetByFlag(name string) {
 	c.sources[name] = FromFlag
 }
 
-// remember notes which settings a file gives.
+// remember records which settings a file has.
 func (c *Config) remember(given any) {
 	c.sources = map[string]string{}
 	var walk func(prefix string, at any)
@@ -54,19 +54,18 @@ func (c *Config) remember(given any) {
 
 const RetentionPrefix = "retention."
 
-// Fields lists the settings by name, each with the place where the configuration keeps it. Retention is a setting for each
-// collection.
+// Fields returns the settings by name. Each retention is a setting.
 func (c *Config) Fields() map[string]Field {
 	list := map[string]Field{}
 	v := reflect.ValueOf(c).Elem()
 	each(v, v, "", func(path string, mine, _ reflect.Value, f reflect.StructField) {
 		if ages, ok := mine.Interface().(Ages); ok {
 			for name := range ages {
-				list[RetentionPrefix+name] = Field{Help: "how long " + strings.ReplaceAll(name, ".", " summaries by the ") + " is kept; 0 for ever", age: name, Live: true}
+				list[RetentionPrefix+name] = Field{Help: "how long " + strings.ReplaceAll(name, ".", " summaries by the ") + " is kept; 0: forever", age: name, Live: true}
 			}
 			return
 		}
-		// Names of files are for those who can write them.
+		// Names of files can be changed only by those who can write the files.
 		live := f.Tag.Get("reload") != "" && !strings.HasPrefix(path, "tls.")
 		list[path] = Field{value: mine, Help: f.Tag.Get("help"), Live: live}
 	})
@@ -74,13 +73,13 @@ func (c *Config) Fields() map[string]Field {
 }
 
 type Field struct {
-	value reflect.Value // zero for a retention
-	age   string        // the collection of a retention
+	value reflect.Value // zero for retention
+	age   string        // collection, for retention
 	Help  string
-	Live  bool // can be changed while the service runs
+	Live  bool // can change while the service runs
 }
 
-// Show is the value as JSON has it: a number, true or false, or a text.
+// Show returns the value for JSON: a number, a bool or a string.
 func (f Field) Show(c *Config) any {
 	if f.age != "" {
 		return c.Retention[f.age].String()
@@ -95,7 +94,7 @@ func (f Field) Show(c *Config) any {
 	}
 }
 
-// set reads a text into the field.
+// set parses text into the field.
 func (f Field) set(c *Config, text string) error {
 	if f.age != "" {
 		var age Duration
@@ -127,8 +126,8 @@ func (f Field) set(c *Config, text string) error {
 	return nil
 }
 
-// With lays stored settings over a configuration, and leaves c as it is. What was written on the machine stays. A setting
-// that is wrong is left out and told.
+// With returns a copy of c with stored settings. Settings given on this machine are not changed. Wrong settings are left out and
+// returned with their errors.
 func (c *Config) With(stored map[string]string) (*Config, map[string]error) {
 	next := *c
 	next.Retention = maps.Clone(c.Retention)
@@ -162,7 +161,7 @@ func (c *Config) With(stored map[string]string) (*Config, map[string]error) {
 
 func NoSetting(name string, fields map[string]Field) error {
 	if f, ok := fields[name]; ok && !f.Live {
-		return fmt.Errorf("%s cannot be changed while the service runs; set it in the configuration file and start again", name)
+		return fmt.Errorf("%s cannot be changed while the service runs; set it in the configuration file and restart the service", name)
 	}
 	var names []string
 	for name, f := range fields {
@@ -177,5 +176,5 @@ func NoSetting(name string, fields map[string]Field) error {
 	if near := catalog.Nearest(name, names); near != "" {
 		return fmt.Errorf("there is no setting %q; nearest is %q", name, near)
 	}
-	return fmt.Errorf("there is no setting %q; GET /api/settings lists those there are", name)
+	return fmt.Errorf("there is no setting %q; GET /api/settings lists all settings", name)
 }

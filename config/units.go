@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Size is a number of bytes that people write as 64MiB or 1GB.
+// Size is a number of bytes, written as 64MiB or 1GB.
 type Size int64
 
 var sizeUnits = []struct {
@@ -56,17 +56,17 @@ func (s Size) String() string {
 	return "0B"
 }
 
-// Rough gives the size in three digits, for messages.
+// Rough formats the size with three digits, for messages.
 func (s Size) Rough() string {
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
 	n := float64(max(s, 0))
-	for n >= 999.5 { // it would be rounded to 1000; an int64 has fewer than 10 EB
+	for n >= 999.5 { // otherwise it would be rounded to 1000; an int64 is less than 10 EB
 		n, units = n/1000, units[1:]
 	}
 	return strconv.FormatFloat(n, 'g', 3, 64) + " " + units[0]
 }
 
-// Duration is a span of time that may be written in days: 400d, 12h, 1h30m.
+// Duration is a duration that may be written in days: 400d, 12h, 1h30m.
 type Duration time.Duration
 
 const day = 24 * time.Hour
@@ -76,7 +76,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	text := strings.TrimSpace(string(b))
 	if n, err := strconv.ParseFloat(strings.TrimSuffix(text, "d"), 64); err == nil && strings.HasSuffix(text, "d") {
 		if n < 0 || n > 100*366 {
-			return fmt.Errorf("%q is out of range; write a duration of at most a hundred years, as 400d", text)
+			return fmt.Errorf("%q is out of range; write a duration of at most a hundred years, such as 400d", text)
 		}
 		*d = Duration(n * float64(day))
 		return nil
@@ -89,7 +89,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalText writes the duration in days where that is exact.
+// MarshalText formats the duration, in days where that is exact.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 func (d Duration) String() string {

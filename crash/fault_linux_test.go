@@ -350,7 +350,7 @@ func TestFewDescriptors(t *testing.T) {
 	case <-s.addr:
 		t.Fatal("it listens")
 	}
-	if s.exit == nil || !strings.Contains(s.text(), "may have 100 files open, and at least 200 are needed; raise the limit (ulimit -n") {
+	if s.exit == nil || !strings.Contains(s.text(), "may open 100 files and needs at least 200; raise the limit (ulimit -n") {
 		t.Errorf("%v\n%s", s.exit, s.text())
 	}
 }

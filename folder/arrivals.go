@@ -15,35 +15,34 @@ import (
 	"belfry"
 )
 
-// Arrivals keeps a file from which a later start can tell which times lost records of the journal may have had. The records
-// around a gap do not tell that if the clock was set in between. So the file has, before any such record is acknowledged:
+// Arrivals maintains a file from which a later start bounds the times of lost journal records. The records around a gap are not
+// enough for that if the clock was set in between. So before a record is acknowledged, the file has:
 //
 //	until   no record after the last step is later than this
 //	steps   where in the journal times go back, or jump forward by more than an hour
 //
-// While the clock runs as it should, run moves until ahead of it, and the sequencer compares two numbers for each record. It
-// writes the file itself only after the clock was set.
-//
-// Its first line has the checksum of the rest, which names the instance, so a damaged file and one of another folder are
-// rejected. Each file has a higher serial number than the one before it, and journal/end has the number of the file that was
-// valid at the last record, so an older copy is rejected too.
+// While the clock runs normally, Run moves until ahead of it, and the sequencer compares two numbers for each record. Only after
+// the clock was set does the sequencer write the file itself.
+// The first line has a checksum of the rest, which contains the instance id, so a damaged file or one of another folder is
+// rejected. Each version has a higher serial number. As journal/end has the serial number that was valid at the last record, an
+// older copy is rejected too.
 type Arrivals struct {
 	path     string
 	instance string
 	position func() belfry.Position // of the last record in the journal
-	noted    func(serial uint64)    // called with the serial number of the file that is valid from the next record on
-	written  func(error)            // called with each failure to write the file, and with nil when that succeeds again; may be nil
+	noted    func(serial uint64)    // called with the serial number of the file that covers the next record
+	written  func(error)            // called with each write error, and with nil when writing works again; may be nil
 	log      *slog.Logger
 
-	last  belfry.Time  // of the last record; for the sequencer alone
-	open  bool         // where the last steps end is not known yet; for the sequencer alone
+	last  belfry.Time  // time of the last record; used by the sequencer alone
+	open  bool         // the end of the last steps is still unknown; used by the sequencer alone
 	until atomic.Int64 // a belfry.Time
 
 	mu     sync.Mutex
 	serial uint64 // of the file
 	steps  []timeStep
-	stale  bool // the file does not have all of it
-	failed bool // to write the file
+	stale  bool // the file is out of date
+	failed bool // the last write failed
 }
 
 // recordTimes is the content of the file.
@@ -54,8 +53,8 @@ type recordTimes struct {
 	Steps    []timeStep `json:"steps,omitempty"`
 }
 
-// timeStep says that the clock was set after the record at First was written and before the one at Last was, and which times
-// records had before and after that.
+// timeStep is a step of the clock, made after the record at First was written and before the one at Last. Low and High bound the
+// times of records on both sides.
 type timeStep struct {
 	First belfry.Position `json:"first"`
 	Last  belfry.Position `json:"last"` // notYet: the last record of the journal
@@ -65,22 +64,23 @@ type timeStep struct {
 
 const (
 	ArrivalsFile = "arrivals"
-	// arrivalsAhead is how far until is moved ahead of the clock: a loss at the end of the journal may be told too long by it.
+	// arrivalsAhead is how far until runs ahead of the clock. A loss at the end of the journal may be reported this much too
+	// long.
 	arrivalsAhead = time.Minute
 	arrivalsEvery = 10 * time.Second
 	maxTimeSteps  = 64
 	notYet        = math.MaxUint64
 )
 
-// start goes on after a replay that has told what is lost. Known and problem are what readArrivals has found, last is the time
-// of the last record, and no other is later since the last step.
+// start continues after a replay. Known and problem are the results of readArrivals, last is the time of the last record and the
+// latest time since the last step.
 func (a *Arrivals) start(known recordTimes, problem error, last belfry.Time) {
 	a.last, a.serial = last, known.Serial
 	if errors.Is(problem, fs.ErrNotExist) && last == 0 { // a new folder
 		return
 	}
 	if problem != nil {
-		a.log.Warn("whether the clock was set before is not known; if records of the journal are lost, all times count as incomplete", "file", a.path, "err", problem)
+		a.log.Warn("earlier steps of the clock are unknown; if journal records are lost, all times count as incomplete", "file", a.path, "err", problem)
 		a.stale = true
 	}
 	for _, s := range known.Steps {
@@ -91,8 +91,7 @@ func (a *Arrivals) start(known recordTimes, problem error, last belfry.Time) {
 	a.noted(a.serial)
 }
 
-// Arrive is called with the time of each record before it is written. If it returns an error, the time could not be stored,
-// and the record must not be written.
+// Arrive is called with the time of each record before it is written. After an error the record must not be written.
 func (a *Arrivals) Arrive(at belfry.Time) error {
 	if a.open {
 		a.finish()
@@ -106,8 +105,8 @@ func (a *Arrivals) Arrive(at belfry.Time) error {
 	return nil
 }
 
-// finish notes where the last steps end: at the last record of the round in which they were, once it is written. Until
-// the file has it, steps count to the end of the journal.
+// finish sets the end of the last steps: the last record of the round that they began in, once it is written. Until the file has
+// it, they extend to the end of the journal.
 func (a *Arrivals) finish() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -121,7 +120,7 @@ func (a *Arrivals) finish() {
 	}
 }
 
-// set notes a time that does not follow from the one before it.
+// set handles a time that is earlier than the one before, or later than until.
 func (a *Arrivals) set(at belfry.Time) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -132,12 +131,12 @@ func (a *Arrivals) set(at belfry.Time) error {
 	}
 	err := a.write(belfry.At(now.Add(arrivalsAhead)))
 	if err != nil {
-		a.steps = before // the next record tries again
+		a.steps = before // the next record retries
 	}
 	return err
 }
 
-// step adds a step. When there are too many, the two oldest become one that covers both.
+// step adds a step. If there are too many, it merges the two oldest.
 func (a *Arrivals) step(s timeStep) {
 	a.open = true
 	if a.steps = append(a.steps, s); len(a.steps) <= maxTimeSteps {
@@ -149,7 +148,7 @@ func (a *Arrivals) step(s timeStep) {
 	a.steps = a.steps[1:]
 }
 
-// write makes the file say what is known, and then lets records have times until the given one.
+// write updates the file and then allows record times up to until.
 func (a *Arrivals) write(until belfry.Time) error {
 	a.serial++
 	text, err := recordTimes{a.instance, a.serial, until.Std(), a.steps}.encode()
@@ -157,14 +156,14 @@ func (a *Arrivals) write(until belfry.Time) error {
 		err = overwrite(a.path, text)
 	}
 	if err != nil && !a.failed {
-		a.log.Error("the times of records cannot be noted; what needs it is refused", "err", err)
+		a.log.Error("the times of records cannot be written; requests that need them are refused", "err", err)
 	}
 	if a.written != nil && (err != nil || a.failed) {
 		a.written(err)
 	}
 	a.failed = err != nil
 	if err != nil {
-		return fmt.Errorf("note times of records: %w", err)
+		return fmt.Errorf("write times of records: %w", err)
 	}
 	a.stale = false
 	a.noted(a.serial)
@@ -172,9 +171,9 @@ func (a *Arrivals) write(until belfry.Time) error {
 	return nil
 }
 
-// Renew moves until ahead of the clock, and writes what the file does not have. If something else is in the place of the file, it
-// fails, so that this is told although nobody sends anything. If the clock is already past until, the clock was
-// set, or the machine slept: the next record notes that.
+// Renew moves until ahead of the clock and writes the file if it is out of date. It also writes if something else has replaced
+// the file: that fails, so the error is reported even if no record arrives. If the clock is past until, it was set, or the
+// machine slept: then the next record writes the file.
 func (a *Arrivals) Renew(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -186,7 +185,7 @@ func (a *Arrivals) Renew(now time.Time) {
 	}
 }
 
-// Run keeps until ahead of the clock, until ctx ends.
+// Run calls Renew at intervals until ctx ends.
 func (a *Arrivals) Run(ctx context.Context) error {
 	a.Renew(time.Now())
 	tick := time.NewTicker(arrivalsEvery)
@@ -202,7 +201,7 @@ func (a *Arrivals) Run(ctx context.Context) error {
 	}
 }
 
-// widen gives the times that records from one position to another may have had, if those around them had the given times.
+// widen extends a range of times by all steps between two positions.
 func (r *recordTimes) widen(from, to belfry.Position, low, high time.Time) (time.Time, time.Time) {
 	for _, s := range r.Steps {
 		if s.First <= to && s.Last >= from {

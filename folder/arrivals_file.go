@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	arrivalsSize = 16 << 10 // of the file: enough for all steps
+	arrivalsSize = 16 << 10 // size of the file, enough for all steps
 	arrivalsHead = "arrivals 1 "
 )
 
-// encode gives the content of the file:
+// encode returns the content of the file:
 //
 //	arrivals 1 5f1c09aa    format version, CRC32C of everything after this line
 //	{"instance": …         JSON, and blank lines up to arrivalsSize
@@ -38,13 +38,13 @@ func (r recordTimes) encode() ([]byte, error) {
 	return append(arrivalsLine(text), text...), nil
 }
 
-// arrivalsLine is the first line of a file with the given rest.
+// arrivalsLine returns the first line for the given rest.
 func arrivalsLine(rest []byte) []byte {
 	return fmt.Appendf(nil, "%s%08x\n", arrivalsHead, crc32.Checksum(rest, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// readArrivals reads the file of a data folder. Serial is what journal/end has noted. If the file is missing or cannot be used,
-// the clock may have been set at any position.
+// readArrivals reads the file of a data folder; serial is the number in journal/end. Without a usable file, the result covers a
+// step of the clock at any position.
 func readArrivals(dir, instance string, serial uint64) (known recordTimes, err error) {
 	text, err := readPlain(filepath.Join(dir, ArrivalsFile), arrivalsSize+1)
 	if err == nil {
@@ -63,40 +63,40 @@ func decodeArrivals(text []byte, instance string, serial uint64) (known recordTi
 	case len(text) != arrivalsSize:
 		return known, fmt.Errorf("it does not have %d bytes", arrivalsSize)
 	case !bytes.Equal(text[:head], arrivalsLine(text[head:])):
-		return known, errors.New("it does not match its checksum, or is of another version of this program")
+		return known, errors.New("its checksum is wrong, or another version of this program wrote it")
 	}
 	if err := json.Unmarshal(text[head:], &known); err != nil {
 		return known, err
 	}
 	switch {
 	case known.Instance != instance:
-		err = errors.New("it is of another instance")
+		err = errors.New("it belongs to another instance")
 	case known.Serial < serial:
-		err = errors.New("it is an older copy: the journal has records that a later one counted for")
+		err = errors.New("it is an older copy: the journal has records of a later one")
 	case known.Until.IsZero() || len(known.Steps) > maxTimeSteps:
-		err = errors.New("it has no times that can be used")
+		err = errors.New("it has no usable times")
 	}
 	return known, err
 }
 
-// readPlain reads at most so many bytes of a file. It neither follows a link nor waits for a pipe.
-func readPlain(path string, most int64) ([]byte, error) {
+// readPlain reads at most limit bytes of a file. It neither follows a link nor blocks on a pipe.
+func readPlain(path string, limit int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// blocked tells whether something that is not a file is in the place of one.
+// blocked reports whether path is something other than a file.
 func blocked(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// overwrite replaces the content of the file in its place, which works on a full disk, too. A crash in the middle leaves a file
-// that does not match its checksum, and that means that all times count.
+// overwrite replaces the content in place, which works on a full disk too. A crash in the middle leaves a wrong checksum, so all
+// times count as incomplete.
 func overwrite(path string, text []byte) error {
 	info, missing := os.Lstat(path)
 	if missing == nil && !info.Mode().IsRegular() {

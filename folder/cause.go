@@ -10,15 +10,15 @@ import (
 	"belfry/journal"
 )
 
-// A cause is why something cannot be written, as far as that can be told.
+// cause is a reason why something cannot be written.
 type cause struct {
 	errnos []syscall.Errno
-	words  []string // of the engines, in lower case: they do not pass on the number
+	words  []string // in the engine's message, lower case: engines do not return the number
 	text   string   // for operators; DIR stands for the folder
 	remedy string
 }
 
-const DamagedRemedy = "stop the service, restore the file from a backup and remove those beside it that end in -wal and -shm; the next start brings in what the journal has of later changes. " +
+const DamagedRemedy = "stop the service, restore the file from a backup and remove those beside it that end in -wal and -shm; the next start replays later changes from the journal. " +
 	"belfry verify lists everything that is wrong, and docs/guide/damage.md says what to do"
 
 func causes() []cause {
@@ -56,7 +56,7 @@ func causes() []cause {
 		{
 			[]syscall.Errno{syscall.EISDIR, syscall.EEXIST, syscall.ENOTDIR},
 			[]string{"is a directory", "not a directory"},
-			"in DIR a folder is in the place of a file, or a file in that of a folder", "the server's log names it; move it away",
+			"in DIR there is a folder where a file should be, or the reverse", "the server's log names it; move it away",
 		},
 		{
 			nil,
@@ -85,7 +85,7 @@ func (c *cause) of(err error, text string) bool {
 	return false
 }
 
-// Explain says for operators why a folder cannot be written to, and what to do. The words of the engines are for the log.
+// Explain returns for operators why a folder cannot be written, and what to do. The engine's own message goes to the log.
 func Explain(dir string, err error) string {
 	text := strings.ToLower(err.Error())
 	for _, c := range causes() {
@@ -96,12 +96,12 @@ func Explain(dir string, err error) string {
 	return dir + " cannot be written to; the server's log says why"
 }
 
-// DiskFull recognises a full disk.
+// DiskFull reports whether err means that a disk is full.
 func DiskFull(err error) bool {
 	return causes()[0].of(err, strings.ToLower(err.Error()))
 }
 
-// EndProblem is what operators read about the file journal/end, from the service as from Verify.
+// EndProblem describes for operators a problem with the file journal/end.
 func EndProblem(path string, err error) (problem, remedy string) {
 	var system *fs.PathError
 	switch {
@@ -112,5 +112,5 @@ func EndProblem(path string, err error) (problem, remedy string) {
 	default:
 		remedy = "Move it away: the service writes a new one with its next record."
 	}
-	return "the note of the journal's end cannot be used: " + err.Error(), remedy + " Until then a loss of the last records of the journal may go unnoticed."
+	return "the file with the journal's end cannot be used: " + err.Error(), remedy + " Until then a loss of the last records of the journal may go unnoticed."
 }

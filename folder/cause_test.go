@@ -18,7 +18,7 @@ func TestExplainFailure(t *testing.T) {
 	f(errors.New("IO Error: Cannot open file \"/x/y.duckdb\": Too many open files"), "too many files are open to write to /x; raise the limit of open files (ulimit -n, LimitNOFILE of a systemd unit)")
 	f(errors.New("IO Error: Could not write file \"/x/y.duckdb.wal\": Input/output error"), "the disk of /x reports input/output errors; check the disk and the kernel's log")
 	f(errors.New("disk I/O error (522)"), "the disk of /x reports input/output errors; check the disk and the kernel's log")
-	f(fmt.Errorf("rename: %w", syscall.EEXIST), "in /x a folder is in the place of a file, or a file in that of a folder; the server's log names it; move it away")
+	f(fmt.Errorf("rename: %w", syscall.EEXIST), "in /x there is a folder where a file should be, or the reverse; the server's log names it; move it away")
 	f(errors.New("something else"), "/x cannot be written to; the server's log says why")
 }
 

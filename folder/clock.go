@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// ClockFile is the name of the file that notes the time.
+	// ClockFile is the file with the last known time.
 	ClockFile = "clock"
-	// FaultClock is the fault that the clock is in doubt.
+	// FaultClock is the id of the fault that the clock is suspect.
 	FaultClock = "clock"
-	// MaxClockStep is how far the clock may differ from the expected time before it is in doubt.
+	// MaxClockStep is how far the clock may be from the expected time before it is suspect.
 	MaxClockStep = 24 * time.Hour
 )
 
-// ReadClock reads what the clock file says: the time up to which the clock was right, and when it was confirmed, if it ever was.
+// ReadClock reads the last known time, and the time of the last confirmation; zero if there was none.
 func ReadClock(path string) (known, confirmed time.Time, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func ReadClock(path string) (known, confirmed time.Time, err error) {
 
 const confirmedLayout = "confirmed " + time.RFC3339
 
-// WriteClock notes the time up to which the clock was right, and when it was confirmed.
+// WriteClock writes the last known time and the time of the last confirmation.
 func WriteClock(path string, known, confirmed time.Time) error {
 	text := known.UTC().Format(time.RFC3339) + "\n"
 	if !confirmed.IsZero() {
@@ -49,8 +49,8 @@ func WriteClock(path string, known, confirmed time.Time) error {
 	return replaceFile(path, []byte(text))
 }
 
-// replaceFile makes a file with the given text durable. A process that ends meanwhile leaves the old one, and at most one
-// temporary file, however often that happens.
+// replaceFile replaces a file durably and atomically. A crash leaves the old one and at most one temporary file, however often it
+// happens.
 func replaceFile(path string, text []byte) error {
 	temp := path + ".new"
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
@@ -67,7 +67,7 @@ func replaceFile(path string, text []byte) error {
 	return journal.SyncDir(filepath.Dir(path))
 }
 
-// Distance says how far apart two times are, in years when it is several: a time.Duration has room for 292.
+// Distance formats the difference of two times, in years if it is several: a time.Duration ends at 292 years.
 func Distance(a, b time.Time) string {
 	if years := max(a.UTC().Year()-b.UTC().Year(), b.UTC().Year()-a.UTC().Year()); years > 2 {
 		return fmt.Sprintf("about %d years", years)

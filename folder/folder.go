@@ -1,10 +1,10 @@
-// Package folder holds the data folder: which parts belong to it, what they must have, and what is lost if one of them is damaged, older
-// than the others, or not there.
+// Package folder manages the data folder: it knows the parts of an instance, checks that they belong together, and detects losses
+// if one of them is damaged, missing or older than the others.
 //
 //	lock ─► Identify (the parts are of one instance) ─► Open (metadata, tree, journal) ─► Replay (the tree is up to date; losses are known)
 //
-// A start and Verify find losses with the same code, so they agree. The caller opens the row store; this package
-// recognizes its files and gets its positions.
+// A start and Verify detect losses with the same code, so they agree. The caller opens the row store; this package recognizes its
+// files and gets its positions.
 package folder
 
 import (
@@ -25,47 +25,47 @@ import (
 	"belfry/meta/sqlite"
 )
 
-// Options are what Lock needs.
+// Options configure Lock.
 type Options struct {
 	Config     *config.Config
 	Catalog    *catalog.Catalog
 	Log        *slog.Logger
-	RowFiles   []string // patterns of the files that the folder of the row store has if there are rows in it
-	AcceptLoss []string // parts without which the folder opens all the same: LossJournal, LossRows or LossMetadata
+	RowFiles   []string // patterns of the files of a row store, which tell whether its folder has rows
+	AcceptLoss []string // parts that may be missing: LossJournal, LossRows or LossMetadata
 }
 
-// Folder is a data folder that this process has locked: what exists, and the journal in which it changes.
+// Folder is a data folder locked by this process, with its metadata and journal.
 type Folder struct {
 	o        Options
 	Lock     *journal.Lock
 	DB       *sqlite.DB
 	Tree     *meta.Tree
 	Journal  *journal.Journal
-	Stored   belfry.Position // position of the database when it was opened
-	Instance string          // the id that all parts have
-	Moved    belfry.Position // position up to which all records are in the row store, as far as the metadata note it
-	noted    belfry.Position // the same as the metadata had it
-	Damage   []string        // what Replay has found
-	Last     belfry.Time     // of the newest record in the journal
-	OnAppend func(error)     // called with the outcome of each append to the journal; may be nil
-	OnTimes  func(error)     // called when the times of records cannot be noted, and with nil when they can again; may be nil
-	OnNote   func(error)     // called when the end of the journal cannot be noted, and with nil when it is; may be nil
+	Stored   belfry.Position // position of the metadata when they were opened
+	Instance string          // the id in all parts
+	Moved    belfry.Position // position up to which the row store has all records
+	noted    belfry.Position // the same according to the metadata
+	Damage   []string        // damage found by Replay
+	Last     belfry.Time     // time of the newest journal record
+	OnAppend func(error)     // called with the result of each journal append; may be nil
+	OnTimes  func(error)     // called when record times cannot be written, and with nil when they can again; may be nil
+	OnNote   func(error)     // called when the end of the journal cannot be written, and with nil when it can; may be nil
 
-	accepted map[string]bool // parts whose loss has been accepted at this start
-	Notices  []string        // texts of events about it
-	gaps     []gap           // positions that the journal has lost
-	losses   []Loss          // what is known about them, also from earlier starts
-	skipped  bool            // ids may be in use of which nothing is known
+	accepted map[string]bool // parts whose loss was accepted at this start
+	Notices  []string        // texts of events about accepted losses
+	gaps     []gap           // lost positions
+	losses   []Loss          // all losses, also of earlier starts
+	skipped  bool            // unknown ids may be in use
 }
 
-// Lock locks the data folder, which it makes if there is none.
+// Lock locks the data folder. It creates a missing one.
 func Lock(o Options) (*Folder, error) {
 	dir := o.Config.Data
 	if err := CheckNoFile(dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, explainLock(fmt.Errorf("make data folder: %w", err))
+		return nil, explainLock(fmt.Errorf("create data folder: %w", err))
 	}
 	if err := CheckKinds(o.Config); err != nil {
 		return nil, err
@@ -82,13 +82,13 @@ func Lock(o Options) (*Folder, error) {
 	return f, nil
 }
 
-// Accepted reports whether the loss of a part has been accepted at this start.
+// Accepted reports whether the loss of a part was accepted at this start.
 func (f *Folder) Accepted(part string) bool { return f.accepted[part] }
 
-// HasGaps reports whether records of the journal are lost.
+// HasGaps reports whether journal records are lost.
 func (f *Folder) HasGaps() bool { return len(f.gaps) > 0 }
 
-// explainLock says what to do when the folder may not be written to.
+// explainLock adds a remedy to a permission error.
 func explainLock(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w; run this as a user who may write there, or choose another folder with --data", err)
@@ -96,8 +96,8 @@ func explainLock(err error) error {
 	return err
 }
 
-// Open reads what exists, as the database has it, and opens the journal. What is in the journal alone comes by Replay. The row store
-// has noted that it has the records up to rows, if that is known.
+// Open loads the tree from the metadata database and opens the journal; Replay then applies the records that are only in the
+// journal. rows is the position up to which the row store has all records, if known.
 func (f *Folder) Open(ctx context.Context, rows belfry.Position, known bool) (err error) {
 	if f.Stored, err = f.DB.Position(ctx); err != nil {
 		return err
@@ -112,17 +112,17 @@ func (f *Folder) Open(ctx context.Context, rows belfry.Position, known bool) (er
 	return f.openJournal(ctx)
 }
 
-// rowsPosition is the position up to which all records are in the row store. The metadata have noted it, and the row store
-// itself: a folder of rows that somebody has put back may be older than what the metadata say.
+// rowsPosition returns the position up to which the row store has all records. The metadata have it too, but the rows may have
+// been restored from an older copy.
 func (f *Folder) rowsPosition(rows belfry.Position, known bool) belfry.Position {
 	pos := movedIn(rows, known, f.noted)
 	if pos < f.noted {
-		f.o.Log.Warn("the row store has fewer records than the metadata say; those that the journal has are stored again", "rows", pos, "metadata", f.noted)
+		f.o.Log.Warn("the row store has fewer records than the metadata expect; they are stored again from the journal", "rows", pos, "metadata", f.noted)
 	}
 	return pos
 }
 
-// movedIn is the position that the row store itself has noted; at most the given one, which is what the metadata say.
+// movedIn is the row store's own position, but at most noted, that of the metadata.
 func movedIn(rows belfry.Position, known bool, noted belfry.Position) belfry.Position {
 	if known {
 		return min(rows, noted)
@@ -130,7 +130,7 @@ func movedIn(rows belfry.Position, known bool, noted belfry.Position) belfry.Pos
 	return noted
 }
 
-// ExplainMetadata says of an error at the start that it comes from damaged metadata, if that is so, and what to do.
+// ExplainMetadata adds a remedy to an error of a start that comes from damaged metadata.
 func (f *Folder) ExplainMetadata(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -145,11 +145,12 @@ func (f *Folder) ExplainMetadata(ctx context.Context, err error) error {
 	if found != err {
 		found = fmt.Errorf("%w; %w", err, found)
 	}
-	return fmt.Errorf("the metadata %s are damaged: %w. Restore the file from a backup and remove %[1]s-wal and %[1]s-shm; the start brings in what the journal has of later changes. "+
+	return fmt.Errorf("the metadata %s are damaged: %w. Restore the file from a backup and remove %[1]s-wal and %[1]s-shm; the start replays later changes from the journal. "+
 		"belfry verify --data %[3]s lists everything that is wrong, and docs/guide/damage.md says what to do", path, found, f.o.Config.Data)
 }
 
-// segmentSize is smaller on a small disk: a segment is allocated whole, and must fit where the disk watch sees room.
+// segmentSize is smaller on a small disk: segments are allocated whole and must fit above the free space that disk monitoring
+// requires.
 func segmentSize(dir string) int64 {
 	_, total, err := FreeSpace(dir)
 	if err != nil {
@@ -158,12 +159,12 @@ func segmentSize(dir string) int64 {
 	return min(journal.DefaultSegmentSize, max(1<<20, total/32))
 }
 
-// Replay brings the tree up to date and hands every record that is still in the journal to each. A record that cannot
-// be understood is lost, as a damaged one is; it is told, and the rest counts.
+// Replay brings the tree up to date and calls each for every record in the journal. A record that cannot be decoded or applied
+// counts as lost, like a damaged one, and the replay continues.
 func (f *Folder) Replay(ctx context.Context, each func(r *belfry.Record, fresh bool) error) error {
 	records, news := 0, 0
 	start := time.Now()
-	times, _ := f.readArrivals() // without it all times count
+	times, _ := f.readArrivals() // without the file all times count as incomplete
 	finder, e := newLossFinder(f.gaps, earliestLoss(f.o.Config.Data, times), times), f.evidence()
 	err := f.Journal.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
@@ -190,7 +191,7 @@ func (f *Folder) Replay(ctx context.Context, each func(r *belfry.Record, fresh b
 	if err != nil {
 		return fmt.Errorf("replay journal: %w", err)
 	}
-	if err := f.keepLosses(finder.rest(time.Now()), func() error { return f.skipRows(ctx) }); err != nil {
+	if err := f.saveLosses(finder.rest(time.Now()), func() error { return f.skipRows(ctx) }); err != nil {
 		return err
 	}
 	for _, d := range f.Journal.Damaged() {
@@ -201,7 +202,7 @@ func (f *Folder) Replay(ctx context.Context, each func(r *belfry.Record, fresh b
 		f.Damage = append(f.Damage, text)
 	}
 	if n := f.Tree.Recovery().Removed(); n > 0 {
-		f.o.Log.Warn("items were removed because the records of their removal are lost", "items", n)
+		f.o.Log.Warn("items were removed again, as the records of their removal are lost", "items", n)
 	}
 	f.o.Log.Info("journal replayed", "records", records, "fresh", news, "dur", time.Since(start).Round(time.Millisecond))
 	return nil
@@ -209,13 +210,13 @@ func (f *Folder) Replay(ctx context.Context, each func(r *belfry.Record, fresh b
 
 func (f *Folder) lost(pos belfry.Position, err error) {
 	f.o.Log.Error("a record of the journal cannot be used", "pos", pos, "err", err)
-	// Every customer reads this in an event, and the error may name something of one of them; the log has it.
+	// The event is visible to every customer, and the error may name a customer's item; only the log has it.
 	f.Damage = append(f.Damage, unusable(pos))
 }
 
 func unusable(pos belfry.Position) string { return "record " + pos.String() + " cannot be used" }
 
-// Close closes what was opened, and unlocks the folder.
+// Close closes everything and unlocks the folder.
 func (f *Folder) Close() error {
 	var errs []error
 	if f.Journal != nil {
@@ -231,7 +232,7 @@ func (f *Folder) readArrivals() (recordTimes, error) {
 	return readArrivals(f.o.Config.Data, f.Instance, journal.ReadNote(f.JournalDir()))
 }
 
-// OpenArrivals takes note of the times of records, after the replay.
+// OpenArrivals starts recording the times of records. It is called after the replay.
 func (f *Folder) OpenArrivals() *Arrivals {
 	a := &Arrivals{
 		path: filepath.Join(f.o.Config.Data, ArrivalsFile), instance: f.Instance,
@@ -242,16 +243,15 @@ func (f *Folder) OpenArrivals() *Arrivals {
 	return a
 }
 
-// CheckNoFile refuses a data folder that is a file.
+// CheckNoFile returns an error if the data folder is a file.
 func CheckNoFile(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is a file, not a folder; give a folder with --data", dir)
+		return fmt.Errorf("%s is a file, not a folder; name a folder with --data", dir)
 	}
 	return nil
 }
 
-// Batches calls each with the rows that are still in the journal, without those of removed customers, which may have been erased
-// already.
+// Batches calls each with the rows that are still in the journal, except those of removed customers, which may have been erased.
 func (f *Folder) Batches(each func(*belfry.Batch) error) error {
 	removed := map[belfry.CustomerID]bool{}
 	for _, r := range f.Tree.Access().Removals() {
@@ -259,7 +259,7 @@ func (f *Folder) Batches(each func(*belfry.Batch) error) error {
 	}
 	return f.Journal.Replay(0, func(pos belfry.Position, payload []byte) error {
 		r, err := belfry.DecodeRecord(payload)
-		if err != nil { // Replay has reported it
+		if err != nil { // reported by Replay
 			return nil
 		}
 		r.SetPos(pos)

@@ -19,43 +19,43 @@ import (
 	"belfry/meta/sqlite"
 )
 
-// What an instance keeps lies in four places, which can be on different disks and can be lost, restored or mixed up one by
-// one: the data folder, the journal, the rows and the metadata. Each has the id of the instance:
+// The data of an instance are in four places, which can be on different disks and can be lost, restored or mixed up separately:
+// the data folder, the journal, the rows and the metadata. Each has the id of the instance:
 //
 //	DIR/instance   DIR/journal/instance   ROWS/instance   table instance in meta.db
 //
-// The id is written in this order at the first start. So when meta.db has one, all others had one, and a part without it
-// has been lost or does not belong here. A start that finds such a part refuses: rows carry numbers of items, and
-// metadata of another instance, or of none, would give them the names of other items, even of other customers.
+// The first start writes the id in this order. So if meta.db has an id, all others had it, and a part without it was lost or does
+// not belong here. The start then fails: rows contain item numbers, and with the metadata of another instance, or none, they
+// would appear under the names of other items, even of other customers.
 
-// The parts that Options.AcceptLoss may name.
+// Parts for Options.AcceptLoss.
 const (
 	LossJournal  = "journal"
 	LossRows     = "rows"
 	LossMetadata = "metadata"
 )
 
-// place is one of the parts, as it is found at the start.
-type place struct {
-	name string // as AcceptLoss has it; empty for the data folder
+// partState is the state of one part at the start.
+type partState struct {
+	name string // as in AcceptLoss; empty for the data folder
 	path string
 	id   string
-	used bool // there is something in it
+	used bool // it is not empty
 }
 
-// places are what a start finds.
-type places struct {
-	dir, journal, rows place
-	meta               place
+// parts are the states of all parts at the start.
+type parts struct {
+	dir, journal, rows partState
+	meta               partState
 }
 
-// findPlaces looks at everything but the content of the database.
-func findPlaces(cfg *config.Config, rowFiles []string) (p places, err error) {
-	p.dir = place{path: cfg.Data}
-	p.journal = place{name: LossJournal, path: filepath.Join(cfg.Data, "journal")}
-	p.rows = place{name: LossRows, path: cfg.RowsDir()}
-	p.meta = place{name: LossMetadata, path: cfg.Inside(cfg.Meta.SQLite.Path)}
-	for _, part := range []*place{&p.dir, &p.journal, &p.rows} {
+// findParts inspects the parts, except for the content of the database.
+func findParts(cfg *config.Config, rowFiles []string) (p parts, err error) {
+	p.dir = partState{path: cfg.Data}
+	p.journal = partState{name: LossJournal, path: filepath.Join(cfg.Data, "journal")}
+	p.rows = partState{name: LossRows, path: cfg.RowsDir()}
+	p.meta = partState{name: LossMetadata, path: cfg.Inside(cfg.Meta.SQLite.Path)}
+	for _, part := range []*partState{&p.dir, &p.journal, &p.rows} {
 		if part.id, err = journal.ReadInstance(part.path); err != nil {
 			return p, err
 		}
@@ -76,7 +76,7 @@ func findPlaces(cfg *config.Config, rowFiles []string) (p places, err error) {
 	return p, err
 }
 
-// hasFiles reports whether a folder has files of one of the patterns in it.
+// hasFiles reports whether a folder contains files of one of the patterns.
 func hasFiles(dir string, patterns []string) (bool, error) {
 	for _, pattern := range patterns {
 		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err != nil || len(found) > 0 {
@@ -86,17 +86,17 @@ func hasFiles(dir string, patterns []string) (bool, error) {
 	return false, nil
 }
 
-// lostMetadata refuses when there are rows or records but no metadata.
-func (p *places) lostMetadata() error {
+// lostMetadata returns an error if there are rows or records but no metadata.
+func (p *parts) lostMetadata() error {
 	if p.meta.used || !p.journal.used && !p.rows.used {
 		return nil
 	}
-	return fmt.Errorf("the metadata %s are missing or empty, but there are %s: without the metadata nobody knows what these are about, "+
-		"and new items would get the numbers of old ones. Restore %s from a backup; the start brings in what the journal has of later changes, and says so if that is not all of them. "+
-		"There is no way to go on without the metadata: to begin again, use another data folder, or move these away first", p.meta.path, p.others(), filepath.Base(p.meta.path))
+	return fmt.Errorf("the metadata %s are missing or empty, but there are %s: without the metadata it is unknown which items these belong to, "+
+		"and new items would get the numbers of old ones. Restore %s from a backup; the start replays later changes from the journal, and reports if some are missing. "+
+		"The service cannot run without the metadata: to start afresh, use another data folder, or move these away first", p.meta.path, p.others(), filepath.Base(p.meta.path))
 }
 
-func (p *places) others() string {
+func (p *parts) others() string {
 	var list []string
 	if p.journal.used {
 		list = append(list, "a journal in "+p.journal.path)
@@ -107,15 +107,14 @@ func (p *places) others() string {
 	return strings.Join(list, " and ")
 }
 
-// Identify makes sure that the parts of the data folder belong together, and gives those of a new one their id. It opens
-// the database.
+// Identify opens the database, and checks that the parts of the data folder belong together. It gives a new folder an id.
 func (f *Folder) Identify(ctx context.Context) error {
 	cfg := f.o.Config
-	p, err := findPlaces(cfg, f.o.RowFiles)
+	p, err := findParts(cfg, f.o.RowFiles)
 	if err != nil {
 		return err
 	}
-	if err := p.useSaved(ctx, f.o.Log); err != nil {
+	if err := p.finishReplacement(ctx, f.o.Log); err != nil {
 		return err
 	}
 	if err := p.lostMetadata(); err != nil {
@@ -139,12 +138,12 @@ func (f *Folder) Identify(ctx context.Context) error {
 	if err := p.lostMetadata(); err != nil {
 		return err
 	}
-	return f.adopt(ctx, &p)
+	return f.assignID(ctx, &p)
 }
 
-// useSaved finishes the replacement of the metadata that an earlier process began: it had made the copy, and ended before
-// moving it into place.
-func (p *places) useSaved(ctx context.Context, log *slog.Logger) error {
+// finishReplacement completes an interrupted replacement of the metadata: a previous process had made the copy, but not moved it into
+// place.
+func (p *parts) finishReplacement(ctx context.Context, log *slog.Logger) error {
 	if p.meta.used || p.dir.id == "" {
 		return nil
 	}
@@ -160,7 +159,7 @@ func (p *places) useSaved(ctx context.Context, log *slog.Logger) error {
 	if err := sqlite.Adopt(p.meta.path); err != nil {
 		return fmt.Errorf("put the copy of the metadata in their place: %w", err)
 	}
-	log.Warn("the metadata were missing; a copy that the last run made has taken their place", "file", p.meta.path)
+	log.Warn("the metadata were missing; they were replaced with the copy that the last run made", "file", p.meta.path)
 	p.meta.used = true
 	return nil
 }
@@ -170,12 +169,12 @@ func statError(path string) error {
 	return err
 }
 
-// compare checks the parts against the id of the metadata.
-func (f *Folder) compare(ctx context.Context, p *places) error {
+// compare checks the ids of the parts against that of the metadata.
+func (f *Folder) compare(ctx context.Context, p *parts) error {
 	if p.dir.id != "" && p.dir.id != p.meta.id {
 		return mixed(p.meta, p.dir, "Restore the metadata of this folder from a backup, or name the folder to which they belong")
 	}
-	for _, part := range []*place{&p.journal, &p.rows} {
+	for _, part := range []*partState{&p.journal, &p.rows} {
 		if part.id == p.meta.id {
 			continue
 		}
@@ -189,18 +188,18 @@ func (f *Folder) compare(ctx context.Context, p *places) error {
 	return nil
 }
 
-// replace puts an empty folder in the place of one that was lost or does not belong here, if that has been accepted.
-func (f *Folder) replace(ctx context.Context, part *place, of place) error {
+// replace moves a part that does not belong here aside and creates an empty one, if that loss was accepted.
+func (f *Folder) replace(ctx context.Context, part *partState, of partState) error {
 	if !slices.Contains(f.o.AcceptLoss, part.name) {
 		return refusal(part, of)
 	}
-	told := fmt.Sprintf("started without the %s that belong to it, as --accept-loss=%s was given", part.name, part.name)
+	notice := fmt.Sprintf("started without its %s, because --accept-loss=%s was given", part.name, part.name)
 	if part.used || part.id != "" {
 		aside := part.path + ".unfit-" + time.Now().UTC().Format("20060102-150405")
 		if err := os.Rename(part.path, aside); err != nil {
 			return fmt.Errorf("move the %s that do not belong here aside: %w; move them yourself, and start again", part.name, err)
 		}
-		told += "; what was found in its place is in " + aside
+		notice += "; the files found in their place were moved to " + aside
 	}
 	if part.name == LossRows {
 		if err := f.DB.ForgetRows(ctx); err != nil {
@@ -211,55 +210,55 @@ func (f *Folder) replace(ctx context.Context, part *place, of place) error {
 		return err
 	}
 	f.accepted[part.name] = true
-	f.Notices = append(f.Notices, told)
-	f.o.Log.Warn(told)
+	f.Notices = append(f.Notices, notice)
+	f.o.Log.Warn(notice)
 	return nil
 }
 
-// refusal says what is wrong with the journal or the rows, and how to go on.
-func refusal(part *place, of place) error {
-	lost := "rows that were acknowledged but not stored yet"
+// refusal returns what is wrong with the journal or the rows, and how to continue.
+func refusal(part *partState, of partState) error {
+	lost := "acknowledged rows that were not stored yet"
 	if part.name == LossRows {
-		lost = "all history but what the journal still has"
+		lost = "all history except what is still in the journal"
 	}
 	accept := fmt.Sprintf("To go on without it, which loses %s, start once with --accept-loss=%s", lost, part.name)
 	switch {
 	case part.id != "":
-		return mixed(*part, of, "Put the folder back that belongs here. "+accept)
+		return mixed(*part, of, "Restore the folder that belongs here. "+accept)
 	case part.used:
-		return fmt.Errorf("%s holds %s but has no file named instance, so nobody knows whether it belongs to %s. If you know that it does, "+
-			"write %s into that file. Otherwise put the folder back that belongs here. %s", part.path, part.name, of.path, of.id, accept)
+		return fmt.Errorf("%s holds %s but has no file named instance, so it is unknown whether it belongs to %s. If you are sure that it does, "+
+			"write %s into that file. Otherwise restore the folder that belongs here. %s", part.path, part.name, of.path, of.id, accept)
 	}
 	return fmt.Errorf("%s is missing or empty, but %s says that instance %s keeps its %s there. Restore the folder, or mount its disk. %s",
 		part.path, of.path, of.id, part.name, accept)
 }
 
-func mixed(a, b place, remedy string) error {
+func mixed(a, b partState, remedy string) error {
 	return fmt.Errorf("%s belongs to instance %s, but %s belongs to instance %s. %s", a.path, a.id, b.path, b.id, remedy)
 }
 
-// Of metadata that are in use and have no id.
+// For metadata with content but without an id.
 const (
 	noInstance       = "no id of an instance, which the first start writes before anything else: they are damaged, or were written before the first release"
-	noInstanceRemedy = "Restore them from a backup, or begin again in another data folder"
+	noInstanceRemedy = "Restore them from a backup, or start afresh in another data folder"
 )
 
-// adopt gives an id to a new instance. An interrupted attempt is continued.
-func (f *Folder) adopt(ctx context.Context, p *places) error {
+// assignID gives a new instance an id. It continues an interrupted attempt.
+func (f *Folder) assignID(ctx context.Context, p *parts) error {
 	id := p.dir.id
-	for _, part := range []place{p.journal, p.rows} {
+	for _, part := range []partState{p.journal, p.rows} {
 		switch {
 		case id == "":
 			id = part.id
 		case part.id != "" && part.id != id:
-			return mixed(part, place{path: p.dir.path, id: id}, "Put the folder back that belongs here")
+			return mixed(part, partState{path: p.dir.path, id: id}, "Restore the folder that belongs here")
 		}
 	}
 	if id == "" {
 		id = newInstance()
 	}
 	f.Instance = id
-	for _, part := range []place{p.dir, p.journal, p.rows} {
+	for _, part := range []partState{p.dir, p.journal, p.rows} {
 		if part.id == "" {
 			if err := journal.WriteInstance(part.path, id); err != nil {
 				return err

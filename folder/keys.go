@@ -13,7 +13,7 @@ import (
 	"belfry/meta"
 )
 
-// ReadKeys reads keys, one a line in base64. The first seals; the others open what was sealed before.
+// ReadKeys reads keys in base64, one per line. The first encrypts; all of them decrypt.
 func ReadKeys(path string) (*meta.Secrets, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadKeys(path string) (*meta.Secrets, error) {
 	return secrets, nil
 }
 
-// MakeKeys makes a key at random. It is on disk before anything is sealed with it.
+// MakeKeys generates a key and writes it to disk before it is used.
 func MakeKeys(path string) (*meta.Secrets, error) {
 	key := make([]byte, meta.SecretKeySize)
 	rand.Read(key) // never fails

@@ -16,21 +16,21 @@ import (
 	"belfry/journal"
 )
 
-// A start may find that records of the journal are lost: damaged, cut off, or gone with their segment. Rows that were
-// acknowledged may then be missing from the row store, and statuses may be older than what was last shown. What is known
-// about it is in a file in the data folder, until an administrator confirms it:
+// A start may find that journal records are lost: damaged, cut off, or gone with their segment. Acknowledged rows may then be
+// missing from the row store, and statuses may be older than those last shown. A file in the data folder lists the losses until
+// an administrator confirms them:
 //
-//	gap    positions that are lost, found by Open, by the positions of the metadata and of the rows
-//	loss   the times between which the records of a gap arrived, from the records around it and from how the clock was set
+//	gap    lost positions, found by Open from the positions of the journal, the metadata and the rows
+//	loss   the times between which the records of a gap arrived, from the records around it and the steps of the clock
 //
-// A torn last record is not a loss, unless something else has come farther, or the journal's own note of its end: that is
-// what a crash leaves, and it was not acknowledged.
+// A torn last record is not a loss unless another part or the journal's end file is ahead of it: a crash leaves one, and it was
+// not acknowledged.
 
 const (
 	FaultLoss = "journal_loss"
 	FaultEnd  = "journal_end"
 	lossFile  = "journal_loss"
-	// lossMargin is how long before the last note of the clock the first lost record may have arrived.
+	// lossMargin is how long before the last saved clock the first lost record may have arrived.
 	lossMargin = time.Hour
 	maxLosses  = 100
 	maxListed  = 5 // in one message
@@ -40,10 +40,10 @@ const (
 type gap struct {
 	from, to belfry.Position
 	why      string
-	segment  string // the file that is damaged; empty when there is none to name
+	segment  string // the damaged file; empty if there is none
 }
 
-// Loss is what an administrator has to know about lost records.
+// Loss describes a loss to administrators.
 type Loss struct {
 	Position  string    `json:"position"` // the first that was lost: the same damage is found again as long as its segment is there
 	From      time.Time `json:"from"`
@@ -57,11 +57,11 @@ func (l *Loss) Span() string {
 	return l.From.UTC().Format(time.RFC3339) + " and " + l.To.UTC().Format(time.RFC3339)
 }
 
-// lossFinder finds out between which records the gaps lie, while the journal is replayed.
+// lossFinder determines during the replay between which records the gaps lie.
 type lossFinder struct {
 	gaps   []gap
 	times  recordTimes
-	before time.Time // of the last record
+	before time.Time // time of the last record
 	found  []Loss
 }
 
@@ -70,7 +70,7 @@ func newLossFinder(gaps []gap, earliest time.Time, times recordTimes) *lossFinde
 	return &lossFinder{gaps: gaps, times: times, before: earliest}
 }
 
-// insert adds gaps that the replay itself has found.
+// insert adds gaps found by the replay itself.
 func (f *lossFinder) insert(gaps []gap) {
 	for _, g := range gaps {
 		i, _ := slices.BinarySearchFunc(f.gaps, g.from, func(have gap, from belfry.Position) int { return cmp.Compare(have.from, from) })
@@ -82,7 +82,7 @@ func (f *lossFinder) insert(gaps []gap) {
 	}
 }
 
-// record takes note of a record that is there.
+// record ends the gaps before a record.
 func (f *lossFinder) record(pos belfry.Position, at time.Time) {
 	for len(f.gaps) > 0 && f.gaps[0].to < pos {
 		f.end(at, at)
@@ -90,8 +90,8 @@ func (f *lossFinder) record(pos belfry.Position, at time.Time) {
 	f.before = at
 }
 
-// end ends a gap. The record behind it, or the clock at the start, has the time at. If the clock was not set meanwhile, no lost
-// record is later than latest.
+// end ends a gap. at is the time of the next record, or of the clock at the start. If the clock was not set, no lost record is
+// later than latest.
 func (f *lossFinder) end(at, latest time.Time) {
 	g := f.gaps[0]
 	f.gaps = f.gaps[1:]
@@ -99,7 +99,7 @@ func (f *lossFinder) end(at, latest time.Time) {
 	f.found = append(f.found, Loss{Position: g.from.String(), From: from, To: to, Why: g.why, Segment: g.segment})
 }
 
-// rest ends the gaps behind which there is no record. Very many losses become one: every query is compared with each.
+// rest ends the gaps at the end of the journal. It merges very many losses into one, because every query is compared with each.
 func (f *lossFinder) rest(now time.Time) []Loss {
 	for len(f.gaps) > 0 {
 		f.end(now, later(now, f.times.Until))
@@ -116,7 +116,7 @@ func (f *lossFinder) rest(now time.Time) []Loss {
 	return []Loss{all}
 }
 
-// earliestLoss is when a record may have arrived before which there is no other.
+// earliestLoss returns the earliest possible time of a lost first record.
 func earliestLoss(dir string, times recordTimes) time.Time {
 	noted, _, err := ReadClock(filepath.Join(dir, ClockFile))
 	if err != nil {
@@ -128,9 +128,9 @@ func earliestLoss(dir string, times recordTimes) time.Time {
 	return noted.Add(-lossMargin)
 }
 
-// keepLosses adds what was found to the file. What the file has already keeps its times, and whether it was confirmed. What has
-// to follow from a new loss is done before, as afterwards the loss is nothing new.
-func (f *Folder) keepLosses(found []Loss, before func() error) error {
+// saveLosses adds new losses to the file. Known losses keep their times and confirmation. It calls before first: once a loss is
+// in the file it is no longer new, so the follow-up work must be done.
+func (f *Folder) saveLosses(found []Loss, before func() error) error {
 	path := filepath.Join(f.o.Config.Data, lossFile)
 	known, err := readLosses(path)
 	if err != nil {
@@ -173,7 +173,7 @@ func readLosses(path string) (list []Loss, err error) {
 		err = json.Unmarshal(text, &list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what the journal has lost: %w; restore %s from a backup. If every loss in it was confirmed, or none is known, it can be removed; otherwise queries would be answered as if nothing were missing", err, path)
+		return nil, fmt.Errorf("read the list of lost journal records: %w; restore %s from a backup. It can be removed if every loss in it was confirmed, or none is known; otherwise queries would return incomplete results without saying so", err, path)
 	}
 	return list, nil
 }
@@ -184,12 +184,12 @@ func writeLosses(path string, list []Loss) error {
 		err = journal.WriteFile(path, append(text, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("note what the journal has lost: %w", err)
+		return fmt.Errorf("write the list of lost journal records: %w", err)
 	}
 	return nil
 }
 
-// confirmLosses notes that an administrator knows of all losses.
+// confirmLosses marks all losses as confirmed.
 func confirmLosses(path string) error {
 	list, err := readLosses(path)
 	if err != nil {
@@ -204,7 +204,7 @@ func confirmLosses(path string) error {
 	return writeLosses(path, list)
 }
 
-// openLosses are those that nobody has confirmed.
+// openLosses returns the losses that are not confirmed.
 func openLosses(list []Loss) (open []Loss) {
 	for _, l := range list {
 		if !l.Confirmed {
@@ -214,7 +214,7 @@ func openLosses(list []Loss) (open []Loss) {
 	return open
 }
 
-// lossText is the message of the fault.
+// lossText returns the message of the fault.
 func lossText(list []Loss, dir string) string {
 	var spans, why []string
 	for _, l := range list[:min(len(list), maxListed)] {
@@ -233,7 +233,7 @@ func (f *Folder) OpenLosses() (open []Loss, message string) {
 	return open, lossText(open, f.o.Config.Data)
 }
 
-// ConfirmLosses notes that an administrator knows of all losses.
+// ConfirmLosses marks all losses as confirmed.
 func (f *Folder) ConfirmLosses() error {
 	return confirmLosses(filepath.Join(f.o.Config.Data, lossFile))
 }

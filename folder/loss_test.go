@@ -63,17 +63,17 @@ func TestLossesAreKept(t *testing.T) {
 	news := 0
 	count := func() error { news++; return nil }
 	for range 2 {
-		must(f.keepLosses(found, count))
+		must(f.saveLosses(found, count))
 		if len(openLosses(f.losses)) != 1 {
 			t.Errorf("%+v", f.losses)
 		}
 	}
 	must(f.ConfirmLosses())
-	must(f.keepLosses(found, count))
+	must(f.saveLosses(found, count))
 	if len(f.losses) != 1 || len(openLosses(f.losses)) != 0 {
 		t.Errorf("%+v", f.losses)
 	}
-	must(f.keepLosses([]Loss{{Position: "9·1", From: minute(7), To: minute(8), Why: "another"}}, count))
+	must(f.saveLosses([]Loss{{Position: "9·1", From: minute(7), To: minute(8), Why: "another"}}, count))
 	if open := openLosses(f.losses); len(open) != 1 || open[0].Why != "another" {
 		t.Errorf("%+v", f.losses)
 	}
@@ -81,7 +81,7 @@ func TestLossesAreKept(t *testing.T) {
 		t.Errorf("%d new losses", news)
 	}
 	must(os.WriteFile(filepath.Join(dir, lossFile), []byte("{"), 0o600))
-	if err := f.keepLosses(nil, count); err == nil {
+	if err := f.saveLosses(nil, count); err == nil {
 		t.Error("a damaged list was taken for an empty one")
 	}
 }

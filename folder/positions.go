@@ -10,19 +10,19 @@ import (
 	"belfry/journal"
 )
 
-// Positions, item ids and row ids must never be used twice: a row at a position that its file already has is taken for stored, so is
-// a row with the id of another one, and an item with the id of another one gets its history. When a part of the instance is older than another one,
-// both continue far behind everything that can have been used.
+// Positions, item ids and row ids must never be reused: a row at a position that its file already has counts as stored, as does a
+// row with the id of another, and an item with the id of another one would get its history. If one part of an instance is older
+// than another, all three continue far above everything that may be in use.
 const (
 	skipSegments = 1 << 20 // 64 TiB of journal
 	skipItems    = 1 << 32
-	// skipLost is for items of records that the journal has lost but the row store has.
+	// skipLost is for items whose records the journal has lost but the row store has.
 	skipLost = 1 << 20
 	skipRows = 1 << 32
 )
 
-// openJournal opens the journal with everything that is still in it: the database has told how far it has come, but the
-// row store knows that for each of its files alone.
+// openJournal opens the journal with everything that is still in it. The start position of the metadata alone would not do: the
+// row store has a position for each of its files.
 func (f *Folder) openJournal(ctx context.Context) error {
 	o := f.journalOptions()
 	if f.accepted[LossJournal] {
@@ -40,7 +40,7 @@ func (f *Folder) openJournal(ctx context.Context) error {
 		return f.olderMetadata(ctx, o, why)
 	}
 	f.gaps = append(f.gaps, e.gaps()...)
-	if _, _, next := f.Journal.Bounds(); next <= e.known() { // its positions must not be used a second time
+	if _, _, next := f.Journal.Bounds(); next <= e.known() { // positions must not be reused
 		o.Next = e.known().Epoch() + 1
 		return f.reopenJournal(o)
 	}
@@ -70,11 +70,11 @@ func (f *Folder) reopenJournal(o journal.Options) (err error) {
 	return err
 }
 
-// olderMetadata refuses to start with metadata that lack records which other parts have, unless that has been accepted.
-// Then positions and item ids continue above all that may have been used.
+// olderMetadata returns an error if the metadata lack records that other parts have, unless that was accepted. Then positions and
+// item ids continue above everything that may be in use.
 func (f *Folder) olderMetadata(ctx context.Context, o journal.Options, why string) error {
 	if !slices.Contains(f.o.AcceptLoss, LossMetadata) {
-		return fmt.Errorf("%s. Restore all parts of the data from the same backup. To go on without what was created or changed in between, "+
+		return fmt.Errorf("%s. Restore all parts of the data from the same backup. To continue without the changes in between, "+
 			"whose rows will have no names, start once with --accept-loss=%s", why, LossMetadata)
 	}
 	_, _, next := f.Journal.Bounds()
@@ -82,24 +82,24 @@ func (f *Folder) olderMetadata(ctx context.Context, o journal.Options, why strin
 	if err := f.skipItems(ctx, 0, skipItems); err != nil {
 		return err
 	}
-	told := why + "; started all the same, as --accept-loss=" + LossMetadata + " was given"
-	f.accepted[LossMetadata], f.Notices = true, append(f.Notices, told)
-	f.o.Log.Warn(told)
+	notice := why + "; started anyway, because --accept-loss=" + LossMetadata + " was given"
+	f.accepted[LossMetadata], f.Notices = true, append(f.Notices, notice)
+	f.o.Log.Warn(notice)
 	return f.reopenJournal(o)
 }
 
-// skipItems leaves out item ids, and positions up to pos.
+// skipItems skips n item ids, and positions up to pos.
 func (f *Folder) skipItems(ctx context.Context, pos belfry.Position, n belfry.ID) error {
 	f.skipped = true
 	return f.DB.SkipTo(ctx, pos, f.Tree.Recovery().SkipIDs(n))
 }
 
-// skipRows leaves out row ids of all customers, once everything that is left has been replayed.
+// skipRows skips row ids of all customers, once the rest has been replayed.
 func (f *Folder) skipRows(ctx context.Context) error {
 	return f.DB.SkipRows(ctx, f.Tree.Recovery().SkipRows(skipRows))
 }
 
-// CheckRows compares how far the rows have come with the journal, before anything is replayed.
+// CheckRows compares the position of the rows with the journal before the replay.
 func (f *Folder) CheckRows(ctx context.Context, rows belfry.Position) error {
 	if f.accepted[LossMetadata] || f.accepted[LossJournal] {
 		return nil
@@ -111,7 +111,7 @@ func (f *Folder) CheckRows(ctx context.Context, rows belfry.Position) error {
 	f.gaps = append(f.gaps, e.end(rows, "the rows")...)
 	_, reached, _ := f.Journal.Bounds()
 	if rows > reached && rows > f.Stored {
-		f.o.Log.Warn("the row store has records that the journal has lost; item ids are left out", "rows", rows, "journal", reached)
+		f.o.Log.Warn("the row store has records that the journal has lost; item ids are skipped", "rows", rows, "journal", reached)
 		return f.skipItems(ctx, 0, skipLost)
 	}
 	return nil

@@ -12,16 +12,16 @@ import (
 	"belfry/config"
 )
 
-// What the service keeps is for its owner alone: files 0600, folders 0700. New ones get that by the umask, also those that the
-// engines make; older ones are repaired at the start. What operators put into the data folder (classes, packages, MIB files,
-// certificates) keeps the mode that they gave it.
+// Only the owner may read the service's files: files are 0600, folders 0700. New ones, including those of the engines, get this
+// from the umask; existing ones are repaired at the start. Files that operators put into the data folder (classes, packages, MIB
+// files, certificates) keep their mode.
 
 const (
 	privateFile   fs.FileMode = 0o600
 	privateFolder fs.FileMode = 0o700
 )
 
-// makePrivate sets the umask and repairs what exists. What cannot be repaired is logged: the service ran with it before.
+// makePrivate sets the umask and repairs existing files. Failures are only logged, as earlier starts ran with these modes too.
 func makePrivate(cfg *config.Config, log *slog.Logger) {
 	unix.Umask(0o077)
 	paths := []string{
@@ -36,8 +36,8 @@ func makePrivate(cfg *config.Config, log *slog.Logger) {
 		filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
-				return nil // not there yet, or to be told by whoever needs it
-			case path == cfg.Data && at != path: // the folder itself alone
+				return nil // missing, or reported by the code that needs it
+			case path == cfg.Data && at != path: // only the folder itself
 				return fs.SkipAll
 			case at == path && e.Type() == fs.ModeSymlink:
 				return nil // a folder on another disk
@@ -56,15 +56,15 @@ func makePrivate(cfg *config.Config, log *slog.Logger) {
 		})
 	}
 	if repaired > 0 {
-		log.Info("files that others could read are private now", "files", repaired)
+		log.Info("files that others could read were made private", "files", repaired)
 	}
 }
 
-// tighten takes from others what they may do with a file or folder.
+// tighten removes the permissions of group and others.
 func tighten(path string, e fs.DirEntry) (done bool, err error) {
 	info, err := e.Info()
 	if err != nil {
-		return false, nil // gone meanwhile
+		return false, nil // removed meanwhile
 	}
 	mode := privateFile
 	if e.IsDir() {
@@ -76,7 +76,7 @@ func tighten(path string, e fs.DirEntry) (done bool, err error) {
 	return true, os.Chmod(path, info.Mode().Perm()&mode)
 }
 
-// WarnReadable warns of files with keys that others than their owner can read.
+// WarnReadable warns of key files that others than their owner can read.
 func WarnReadable(cfg *config.Config, log *slog.Logger) {
 	for _, f := range []struct{ setting, path string }{
 		{"tls.key", cfg.TLS.Key},
@@ -98,15 +98,15 @@ func WarnReadable(cfg *config.Config, log *slog.Logger) {
 	}
 }
 
-// CheckKinds refuses named pipes and devices among the data: whoever opens a pipe waits until somebody writes to it. It also
-// refuses links and folders in the place of files that are opened without following links, where a start would fail later, or
-// run without being able to store anything.
+// CheckKinds returns an error for named pipes and devices among the data, as opening a pipe blocks. It also returns one for links
+// and folders in place of files that are opened without following links: otherwise the start would fail later, or run without
+// being able to store anything.
 func CheckKinds(cfg *config.Config) (err error) {
 	look := func(root string, deep bool) {
 		filepath.WalkDir(root, func(at string, e fs.DirEntry, failed error) error {
 			switch {
 			case failed != nil:
-				return nil // to be told by whoever needs it
+				return nil // reported by the code that needs it
 			case e.IsDir() && at != root && !deep:
 				return fs.SkipDir
 			case e.Type()&(fs.ModeNamedPipe|fs.ModeDevice) != 0:
@@ -128,17 +128,17 @@ func CheckKinds(cfg *config.Config) (err error) {
 	return err
 }
 
-const arrivalsRemedy = "put the file in its place, or remove it: then the service writes a new one"
+const arrivalsRemedy = "put the file back, or remove this: then the service writes a new one"
 
-// plainFile is a file in whose place there must be nothing else, and what to do if there is.
+// plainFile is a path that must be a file, and the remedy if it is not.
 type plainFile struct{ path, remedy string }
 
 func plainFiles(cfg *config.Config) []plainFile {
 	db := cfg.Inside(cfg.Meta.SQLite.Path)
-	const reserve = "remove it: the service makes a new one"
+	const reserve = "remove it: the service creates a new one"
 	list := []plainFile{
-		{db, "put the file in its place, or name it with meta.sqlite.path"},
-		{db + "-wal", "put the file in its place: it has the latest changes of the metadata"},
+		{db, "put the file itself there, or name it with meta.sqlite.path"},
+		{db + "-wal", "put the file itself there: it has the latest changes of the metadata"},
 		{db + "-shm", "remove it: it is rebuilt"},
 		{filepath.Join(cfg.Data, ArrivalsFile), arrivalsRemedy},
 	}
@@ -148,7 +148,7 @@ func plainFiles(cfg *config.Config) []plainFile {
 	return list
 }
 
-// WrongKind says that something else is in the place of a file, and what to do.
+// WrongKind is the message that a path is not a file, and the remedy.
 type WrongKind string
 
 func (w WrongKind) Error() string { return string(w) }

@@ -13,12 +13,12 @@ import (
 func FreeSpace(dir string) (free, total int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, 0, fmt.Errorf("look at the space on %s: %w", dir, err)
+		return 0, 0, fmt.Errorf("read the free space of %s: %w", dir, err)
 	}
 	return int64(s.Bavail) * int64(s.Bsize), int64(s.Blocks) * int64(s.Bsize), nil
 }
 
-// Existing returns the folder or, if it does not exist yet, the nearest one above it that does.
+// Existing returns the folder, or its nearest existing parent.
 func Existing(dir string) string {
 	for {
 		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) || dir == filepath.Dir(dir) {

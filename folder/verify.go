@@ -20,43 +20,43 @@ import (
 	"belfry/store"
 )
 
-// Findings is what Verify has found.
+// Findings are the results of Verify.
 type Findings struct {
-	Files    int // that were read
+	Files    int // number of files read
 	Problems []store.Problem
-	Known    []store.Problem // losses that were confirmed, so nothing needs to be done
+	Known    []store.Problem // confirmed losses, which need no action
 }
 
-// Rows are the positions of a row store.
+// Rows are the files and positions of a row store.
 type Rows struct {
 	Files   []string        // see Options.RowFiles
-	Reached belfry.Position // of the last record it has
-	Moved   belfry.Position // up to which it has noted that it has all records
+	Reached belfry.Position // of the last record
+	Moved   belfry.Position // up to which it has all records, as recorded by itself
 	Noted   bool            // Moved is known
 }
 
-// Verify reads all parts of a folder but the rows, and finds what is damaged, missing or does not belong together. It changes nothing; the
-// caller holds the lock.
+// Verify reads all parts of a folder except the rows, and reports what is damaged, missing or inconsistent. It changes nothing;
+// the caller holds the lock.
 func Verify(ctx context.Context, cfg *config.Config, rows Rows) (Findings, error) {
 	v := verifier{cfg: cfg, rows: rows}
 	err := v.run(ctx)
 	return Findings{Files: v.files, Problems: v.problems, Known: v.known}, err
 }
 
-// verifier looks at all parts but the rows.
+// verifier checks all parts except the rows.
 type verifier struct {
 	cfg      *config.Config
 	problems []store.Problem
 	known    []store.Problem
 	files    int
 
-	places places
+	parts  parts
 	facts  sqlite.Facts
 	rows   Rows
-	losses []Loss // what starts have noted
+	losses []Loss // recorded by earlier starts
 	times  recordTimes
 
-	timesKnown bool // times are what the file says
+	timesKnown bool // times come from the file
 }
 
 func (v *verifier) found(file, problem, remedy string) {
@@ -66,14 +66,14 @@ func (v *verifier) found(file, problem, remedy string) {
 func (v *verifier) run(ctx context.Context) (err error) {
 	v.problems = []store.Problem{}
 	if _, err := journal.ReadFormat(v.cfg.Data); err != nil {
-		v.found(filepath.Join(v.cfg.Data, "format"), err.Error(), "The service does not start before that is put right.")
+		v.found(filepath.Join(v.cfg.Data, "format"), err.Error(), "The service does not start until this is fixed.")
 	}
-	if v.places, err = findPlaces(v.cfg, v.rows.Files); err != nil { // a file named instance with something else in it
-		v.found(filepath.Join(v.cfg.Data, "instance"), err.Error(), "Correct that file; then run this command again, which has not looked at the metadata and the journal.")
+	if v.parts, err = findParts(v.cfg, v.rows.Files); err != nil { // a file named instance has invalid content
+		v.found(filepath.Join(v.cfg.Data, "instance"), err.Error(), "Correct that file; then run this command again: it has not checked the metadata and the journal.")
 		return nil
 	}
-	if p := &v.places; !p.meta.used && !p.journal.used && !p.rows.used && p.dir.id == "" {
-		return nil // a service that has never run
+	if p := &v.parts; !p.meta.used && !p.journal.used && !p.rows.used && p.dir.id == "" {
+		return nil // the service has never run
 	}
 	readable := v.metadata(ctx)
 	if readable {
@@ -82,15 +82,15 @@ func (v *verifier) run(ctx context.Context) (err error) {
 	}
 	v.readLosses()
 	v.readArrivals()
-	v.ReadClock()
+	v.readClock()
 	v.segments(readable)
 	return nil
 }
 
-// metadata reports whether they can be read.
+// metadata reports whether the metadata can be read.
 func (v *verifier) metadata(ctx context.Context) bool {
-	p := &v.places.meta
-	const restore = "Restore it from a backup. The start brings in what the journal has of later changes, and refuses if that is not all of them."
+	p := &v.parts.meta
+	const restore = "Restore it from a backup. The start replays later changes from the journal, and fails if some are missing."
 	if !p.used {
 		v.found(p.path, "missing or empty", restore)
 		return false
@@ -108,22 +108,22 @@ func (v *verifier) metadata(ctx context.Context) bool {
 	return true
 }
 
-// secrets looks whether the key file opens the secrets that the metadata have. A start makes the file when there are none.
+// secrets checks that the key file decrypts the secrets in the metadata. A start creates the file if there are none.
 func (v *verifier) secrets(ctx context.Context) {
 	path := v.cfg.Inside(v.cfg.Secrets.KeyFile)
 	keys, err := ReadKeys(path)
 	sealed, shut := 0, 0
-	failed := meta.ReadSecrets(ctx, v.places.meta.path, func(p meta.SecretRef, text string) {
+	failed := meta.ReadSecrets(ctx, v.parts.meta.path, func(p meta.SecretRef, text string) {
 		sealed++
 		if _, err := keys.Open(p, text); err != nil {
 			shut++
 		}
 	})
 	if failed != nil {
-		v.found(v.places.meta.path, "the secrets of receivers cannot be read: "+failed.Error(), "Restore it from a backup.")
+		v.found(v.parts.meta.path, "the secrets of receivers cannot be read: "+failed.Error(), "Restore it from a backup.")
 		return
 	}
-	const remedy = "Put the file back that belongs to these data: without it, receivers that need these secrets are off. If it is lost, start the service and provision the secrets again."
+	const remedy = "Restore the key file of these data: without it, receivers that need these secrets are off. If it is lost, start the service and provision the secrets again."
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if sealed > 0 {
@@ -138,40 +138,41 @@ func (v *verifier) secrets(ctx context.Context) {
 
 // instances compares the ids of all parts with that of the metadata.
 func (v *verifier) instances() {
-	of := v.places.meta
+	of := v.parts.meta
 	if of.id == "" {
 		if v.facts.Stored > 0 {
 			v.found(of.path, noInstance, noInstanceRemedy+".")
 		}
-		return // else of a first start that was interrupted, which the next one continues
+		return // otherwise a first start was interrupted, and the next one continues it
 	}
-	for _, p := range []place{v.places.dir, v.places.journal, v.places.rows} {
+	for _, p := range []partState{v.parts.dir, v.parts.journal, v.parts.rows} {
 		path := filepath.Join(p.path, "instance")
 		switch {
 		case p.id == of.id:
 		case p.id == "" && p.name == "":
 			v.found(path, "missing", "The next start writes it again.")
 		case p.id == "":
-			v.found(path, "missing: the next start will refuse "+p.path, fmt.Sprintf("If the folder belongs to %s, write %s into the file.", of.path, of.id))
+			v.found(path, "missing: the next start will reject "+p.path, fmt.Sprintf("If the folder belongs to %s, write %s into the file.", of.path, of.id))
 		default:
 			v.found(path, fmt.Sprintf("names instance %s, but %s belongs to instance %s", p.id, of.path, of.id),
-				fmt.Sprintf("Put the folder back that belongs here, or the metadata. If all belong together, write %s into the file.", of.id))
+				fmt.Sprintf("Restore the folder or the metadata that belong here. If all of them belong together, write %s into the file.", of.id))
 		}
 	}
 }
 
 const (
-	journalRemedy = "If there is a copy of the journal as it was when the service ended, put it in place. Otherwise start the service: it tells which rows may be missing, until you confirm it with belfry fault confirm " + FaultLoss + "."
-	storedRemedy  = "Nothing is lost by it: the metadata and the rows have what was there. The file goes by itself."
-	knownRemedy   = "Nothing needs to be done: the loss was confirmed, and what is left counts. The segment goes by itself."
+	journalRemedy = "If there is a copy of the journal as it was when the service ended, restore it. Otherwise start the service: it reports which rows may be missing, until you confirm this with belfry fault confirm " + FaultLoss + "."
+	storedRemedy  = "Nothing is lost: the metadata and the rows have these records. The service will remove the file."
+	knownRemedy   = "No action is needed: the loss was confirmed. The service will remove the segment."
 )
 
-// segments reads every record of the journal. How far it must go can be judged only if the metadata can be read.
+// segments reads every record of the journal. Without readable metadata, judge is false and the end of the journal is not
+// checked.
 func (v *verifier) segments(judge bool) {
-	dir := v.places.journal.path
-	if !v.places.journal.used {
-		if v.places.meta.used {
-			v.found(dir, "missing, or has no segments", journalRemedy+" If nothing is left of it, start once with --accept-loss="+LossJournal+".")
+	dir := v.parts.journal.path
+	if !v.parts.journal.used {
+		if v.parts.meta.used {
+			v.found(dir, "missing, or has no segments", journalRemedy+" If nothing of it is left, start once with --accept-loss="+LossJournal+".")
 		}
 		return
 	}
@@ -192,13 +193,13 @@ func (v *verifier) segments(judge bool) {
 	}
 }
 
-// records finds what is lost in the way that a start does.
+// records finds losses the same way as a start.
 func (v *verifier) records(e *evidence, judge bool) error {
-	dir := v.places.journal.path
+	dir := v.parts.journal.path
 	if judge {
 		if why := e.older(v.rows.Reached); why != "" {
-			v.found(v.places.meta.path, why, "Restore all parts of the data from the same backup. To go on without what was created or changed in between, start once with --accept-loss="+LossMetadata+".")
-			judge = false // a start refuses, and looks no further
+			v.found(v.parts.meta.path, why, "Restore all parts of the data from the same backup. To continue without the changes in between, start once with --accept-loss="+LossMetadata+".")
+			judge = false // a start would fail here
 		}
 	}
 	var gaps []gap
@@ -226,16 +227,16 @@ func (v *verifier) records(e *evidence, judge bool) error {
 		v.report(l.Segment, fmt.Sprintf("%s; rows that arrived between %s may be missing", l.Why, l.Span()), v.confirmed(l), journalRemedy)
 	}
 	for _, d := range e.journal.Damaged() {
-		if !d.Torn && len(e.damaged(d)) == 0 { // a torn end is what a crash leaves
+		if !d.Torn && len(e.damaged(d)) == 0 { // a crash leaves a torn end
 			v.report(d.Segment, d.String(), v.confirmedIn(d.Number()), storedRemedy)
 		}
 	}
 	return err
 }
 
-// report lists something about the journal, or about one of its segments.
+// report adds a finding about the journal or one of its segments.
 func (v *verifier) report(segment, what string, confirmed bool, remedy string) {
-	file := filepath.Join(v.places.journal.path, segment)
+	file := filepath.Join(v.parts.journal.path, segment)
 	if confirmed {
 		v.known = append(v.known, store.Problem{File: file, Problem: what, Remedy: knownRemedy})
 		return
@@ -243,21 +244,21 @@ func (v *verifier) report(segment, what string, confirmed bool, remedy string) {
 	v.found(file, what, remedy)
 }
 
-// confirmed tells whether an administrator knows of a loss.
+// confirmed reports whether an administrator has confirmed a loss.
 func (v *verifier) confirmed(l Loss) bool {
 	k := findLoss(v.losses, l)
 	return k != nil && k.Confirmed
 }
 
-// confirmedIn tells whether an administrator knows of a loss in a segment.
+// confirmedIn reports whether an administrator has confirmed a loss in a segment.
 func (v *verifier) confirmedIn(number uint64) bool {
 	segment, _, _ := strings.Cut(belfry.PositionOf(number, 0).String(), "·")
 	return slices.ContainsFunc(v.losses, func(l Loss) bool { return l.Confirmed && strings.HasPrefix(l.Position, segment+"·") })
 }
 
-// readArrivals reads the file that says how the clock was set.
+// readArrivals reads the file with the steps of the clock.
 func (v *verifier) readArrivals() {
-	p := &v.places
+	p := &v.parts
 	var err error
 	v.times, err = readArrivals(v.cfg.Data, cmp.Or(p.meta.id, p.dir.id, p.journal.id), journal.ReadNote(p.journal.path))
 	v.timesKnown = err == nil
@@ -267,14 +268,14 @@ func (v *verifier) readArrivals() {
 	}
 }
 
-// ReadClock reads the note of the clock. A start compares it with the clock; here the folder may have been idle for long, so only
-// what no such pause explains is a problem.
-func (v *verifier) ReadClock() {
+// readClock checks the clock file. A start compares it with the clock, but here the folder may have been idle for long, so only
+// differences that no pause explains are problems.
+func (v *verifier) readClock() {
 	path := filepath.Join(v.cfg.Data, ClockFile)
 	noted, _, err := ReadClock(path)
 	problem := ""
 	switch now := time.Now(); {
-	case errors.Is(err, fs.ErrNotExist): // as in a new folder
+	case errors.Is(err, fs.ErrNotExist): // a new folder has none
 	case err != nil:
 		problem = "it cannot be used: " + err.Error()
 	case noted.Sub(now) > MaxClockStep:
@@ -283,11 +284,11 @@ func (v *verifier) ReadClock() {
 		problem = fmt.Sprintf("it says %s, which is %s before the last records", noted.UTC().Format(time.RFC3339), Distance(noted, v.times.Until))
 	}
 	if problem != "" {
-		v.found(path, problem, "See that the clock of this machine is right. Then start the service, and confirm the clock with belfry clock confirm if the fault "+FaultClock+" is open: until then nothing is deleted.")
+		v.found(path, problem, "Make sure that the clock of this machine is right. Then start the service, and confirm the clock with belfry clock confirm if the fault "+FaultClock+" is open: until then nothing is deleted.")
 	}
 }
 
-// readLosses reads what starts have noted as lost, and lists what nobody has confirmed.
+// readLosses reads the losses recorded by earlier starts and reports those that are not confirmed.
 func (v *verifier) readLosses() {
 	path := filepath.Join(v.cfg.Data, lossFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -296,11 +297,11 @@ func (v *verifier) readLosses() {
 	v.files++
 	var err error
 	if v.losses, err = readLosses(path); err != nil {
-		v.found(path, err.Error(), "Restore it. If every loss in it was confirmed, it can be removed: the service does not start with it.")
+		v.found(path, err.Error(), "Restore it, or remove it if every loss in it was confirmed. The service does not start with this file.")
 		return
 	}
 	for _, l := range openLosses(v.losses) {
 		v.found(path, fmt.Sprintf("rows that arrived between %s may be missing: %s", l.Span(), l.Why),
-			"If they cannot be brought back, confirm the loss with belfry fault confirm "+FaultLoss+".")
+			"If they cannot be restored, confirm the loss with belfry fault confirm "+FaultLoss+".")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// addressOf is what counts as one address.
+// addressOf returns the address that a connection counts for.
 func addressOf(a net.Addr) string {
 	if a == nil {
 		return ""

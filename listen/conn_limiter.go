@@ -11,29 +11,28 @@ import (
 	"sync/atomic"
 )
 
-// connLimiter is a listener that serves no more connections than it has places: each costs memory before it has sent a
-// byte. Connections that find no place wait in a list. Every connection is accepted at once, so that those of one address
-// cannot delay those of another in the kernel's queue.
-//
-// A place goes to the waiting address that has the fewest connections. While somebody waits, room is made, see victim, and
-// answers tell their clients not to come back on the same connection. Addresses of IPv6 count by their network of 64
-// bits. Behind a proxy all connections come from one address: as long as there is no other, it has everything.
+// connLimiter is a listener that serves a limited number of connections, because each takes memory before it has sent a byte.
+// Connections without a slot wait in a list. Every connection is accepted at once, so that those of one address cannot delay
+// those of another in the kernel's queue.
+// A free slot goes to the waiting address with the fewest connections. While any wait, others are closed for them, see victim,
+// and responses tell clients not to reuse the connection. IPv6 addresses count by their /64 network. Behind a proxy all
+// connections come from one address, which may use all slots as long as there is no other.
 type connLimiter struct {
 	net.Listener
-	places     int
-	maxWaiting int // that wait, half of them of one address
+	slots      int
+	maxWaiting int // waiting connections, at most half of them of one address
 	inUse      *requests
 
 	mu      sync.Mutex
-	changed sync.Cond // admitted, err or closed
-	err     error     // of the listener; the next Accept returns it
+	changed sync.Cond // admitted, err or closed has changed
+	err     error     // error of the listener, returned by the next Accept
 	closed  bool
 
 	open     int
 	sources  map[string]*source
-	idle     list.List      // of *limitedConn, idle longest first
-	waiting  []*limitedConn // in the order of arrival
-	admitted []*limitedConn // have a place, and Accept has not returned them yet
+	idle     list.List      // of *limitedConn, longest idle first
+	waiting  []*limitedConn // in order of arrival
+	admitted []*limitedConn // have a slot, but Accept has not returned them yet
 
 	evicted, refused int
 }
@@ -42,30 +41,30 @@ type connLimiter struct {
 type source struct {
 	address       string
 	open, waiting int
-	fresh, asked  list.List // of *limitedConn: nothing has been asked yet, and a request is in progress; oldest first
+	fresh, asked  list.List // of *limitedConn without a request yet, and with one in progress; oldest first
 }
 
-// limitedConn is a connection that gives its place back when it is closed.
+// limitedConn is a connection that frees its slot when closed.
 type limitedConn struct {
 	net.Conn
 	limiter *connLimiter
 	from    *source
-	in      *list.List // idle, or one of from; nil without a place
+	in      *list.List // idle, or one of from's lists; nil without a slot
 	at      *list.Element
 	left    bool
-	used    atomic.Bool // a request has come on it
+	used    atomic.Bool // a request has arrived
 }
 
-// newConnLimiter starts to accept connections; Close ends that.
-func newConnLimiter(l net.Listener, places, waiting int) *connLimiter {
-	c := &connLimiter{Listener: l, places: places, maxWaiting: waiting, inUse: newRequests(places), sources: map[string]*source{}}
+// newConnLimiter accepts connections until Close.
+func newConnLimiter(l net.Listener, slots, waiting int) *connLimiter {
+	c := &connLimiter{Listener: l, slots: slots, maxWaiting: waiting, inUse: newRequests(slots), sources: map[string]*source{}}
 	c.changed.L = &c.mu
 	go c.run()
 	return c
 }
 
-// run accepts until the listener is closed. After an error it goes on when Accept has returned that, so the server decides
-// how long to pause.
+// run accepts until the listener is closed. After an error it waits until Accept has returned it, so that the server decides how
+// long to pause.
 func (l *connLimiter) run() {
 	for {
 		c, err := l.Listener.Accept()
@@ -90,7 +89,7 @@ func (l *connLimiter) run() {
 	}
 }
 
-// Accept waits for a connection that has a place.
+// Accept returns the next connection that has a slot.
 func (l *connLimiter) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +113,7 @@ func (l *connLimiter) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the connections that Accept has not returned, too.
+// Close also closes connections that Accept has not returned.
 func (l *connLimiter) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -127,7 +126,7 @@ func (l *connLimiter) Close() error {
 	return l.Listener.Close()
 }
 
-// arrive gives a connection a place or lets it wait. The mutex is held, as in the methods below.
+// arrive gives a connection a slot or lets it wait. The mutex is held, as in the methods below.
 func (l *connLimiter) arrive(c net.Conn) {
 	address := addressOf(c.RemoteAddr())
 	from := l.sources[address]
@@ -137,7 +136,7 @@ func (l *connLimiter) arrive(c net.Conn) {
 	}
 	from.waiting++
 	l.waiting = append(l.waiting, &limitedConn{Conn: c, limiter: l, from: from})
-	l.settle()
+	l.admit()
 	if from.waiting > l.maxWaiting/2 {
 		l.refuse(from)
 	} else if len(l.waiting) > l.maxWaiting {
@@ -151,7 +150,7 @@ func (l *connLimiter) arrive(c net.Conn) {
 	}
 }
 
-// refuse closes the connection of an address that began to wait last.
+// refuse closes the newest waiting connection of an address.
 func (l *connLimiter) refuse(from *source) {
 	for i, p := range slices.Backward(l.waiting) {
 		if p.from == from {
@@ -165,8 +164,8 @@ func (l *connLimiter) refuse(from *source) {
 	}
 }
 
-// settle gives places to those who wait, as far as there are any or room can be made.
-func (l *connLimiter) settle() {
+// admit gives slots to waiting connections while some are free or can be freed.
+func (l *connLimiter) admit() {
 	for len(l.waiting) > 0 {
 		next := 0
 		for i, p := range l.waiting {
@@ -175,13 +174,13 @@ func (l *connLimiter) settle() {
 			}
 		}
 		p := l.waiting[next]
-		if l.open >= l.places {
+		if l.open >= l.slots {
 			victim := l.victim(p.from)
-			if victim == nil { // then there is none for those with more connections either
+			if victim == nil { // and none for addresses with more connections
 				return
 			}
 			l.evicted++
-			victim.leave()
+			victim.release()
 			victim.Conn.Close()
 		}
 		l.waiting = slices.Delete(l.waiting, next, next+1)
@@ -194,17 +193,17 @@ func (l *connLimiter) settle() {
 	}
 }
 
-// victim is the connection that makes room for one of an address; nil when there is none. The connection that has been idle
-// longest goes first. Otherwise the address with most connections makes room if it has more than half of all places, with
-// a connection on which nothing has been asked yet or else with its oldest. If it has less than that, but far more
-// than the one that waits, it only has to give up a connection on which nothing has been asked.
+// victim returns the connection to close for one of an address; nil if there is none. The first choice is the longest idle
+// connection. Then comes the address with the most connections: if it has more than half of all slots, its oldest connection
+// without a request, or else its oldest; if it has fewer, but far more than the waiting address, only a connection without a
+// request.
 func (l *connLimiter) victim(of *source) *limitedConn {
 	if e := l.idle.Front(); e != nil {
 		return e.Value.(*limitedConn)
 	}
 	var from *source
 	for _, s := range l.sources {
-		if s == of || s.open <= l.places/2 && (s.fresh.Len() == 0 || s.open <= 8*of.open+8) {
+		if s == of || s.open <= l.slots/2 && (s.fresh.Len() == 0 || s.open <= 8*of.open+8) {
 			continue
 		}
 		if from == nil || s.open > from.open || s.open == from.open && s.address < from.address {
@@ -224,14 +223,14 @@ func (l *connLimiter) victim(of *source) *limitedConn {
 	return e.Value.(*limitedConn)
 }
 
-// forget drops an address that has no connections.
+// forget deletes an address without connections.
 func (l *connLimiter) forget(s *source) {
 	if s.open == 0 && s.waiting == 0 {
 		delete(l.sources, s.address)
 	}
 }
 
-// moveTo puts a connection at the end of a list, nil for none.
+// moveTo moves a connection to the end of a list; nil: to none.
 func (p *limitedConn) moveTo(to *list.List) {
 	if p.in != nil {
 		p.in.Remove(p.at)
@@ -241,8 +240,8 @@ func (p *limitedConn) moveTo(to *list.List) {
 	}
 }
 
-// leave gives the place back.
-func (p *limitedConn) leave() {
+// release frees the slot.
+func (p *limitedConn) release() {
 	if p.left {
 		return
 	}
@@ -257,13 +256,13 @@ func (p *limitedConn) Close() error {
 	err := p.Conn.Close()
 	p.limiter.mu.Lock()
 	defer p.limiter.mu.Unlock()
-	p.leave()
-	p.limiter.settle()
+	p.release()
+	p.limiter.admit()
 	return err
 }
 
-// CloseWrite lets the server say that it has said everything, before it hangs up on a client that still sends: otherwise
-// the kernel would throw the answer away.
+// CloseWrite lets the server shut down its side first when a client is still sending. Otherwise the kernel would discard the
+// response.
 func (p *limitedConn) CloseWrite() error {
 	if c, ok := p.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
@@ -271,7 +270,7 @@ func (p *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// limitedConnOf is what a connection of the server is to the listener; nil: nothing.
+// limitedConnOf returns the limitedConn of a server's connection; nil if there is none.
 func limitedConnOf(c net.Conn) *limitedConn {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
@@ -280,8 +279,8 @@ func limitedConnOf(c net.Conn) *limitedConn {
 	return p
 }
 
-// watch is told by the server what its connections are doing. One of HTTP/2 is called idle before its first request has come: then
-// it is as fresh as one that has sent nothing. A client that opens several uses the first of them, which would be idle longest.
+// watch tracks the state of the server's connections. net/http calls an HTTP/2 connection idle before its first request: such a
+// one counts as fresh. A client that opens several uses the first, which would otherwise be idle longest.
 func (l *connLimiter) watch(c net.Conn, s http.ConnState) {
 	p := limitedConnOf(c)
 	if p == nil {
@@ -301,21 +300,21 @@ func (l *connLimiter) watch(c net.Conn, s http.ConnState) {
 			return
 		}
 		p.moveTo(&l.idle)
-		l.settle()
+		l.admit()
 	}
 }
 
-// connKey is where the context of a request has its connection.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
-// noteUse notes that a request has come on its connection.
+// noteUse marks the connection of a request as used.
 func noteUse(r *http.Request) {
 	if p, _ := r.Context().Value(connKey{}).(*limitedConn); p != nil {
 		p.used.Store(true)
 	}
 }
 
-// limit makes a server keep to the limit.
+// limit applies the limiter to a server.
 func (l *connLimiter) limit(d *httpServer) {
 	d.server.ConnState = l.watch
 	d.server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
@@ -331,14 +330,14 @@ func (l *connLimiter) limit(d *httpServer) {
 	})
 }
 
-// full tells whether somebody waits for a place.
+// full reports whether connections are waiting.
 func (l *connLimiter) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.waiting) > 0
 }
 
-// counts are for the metrics.
+// counts returns the numbers for the metrics.
 func (l *connLimiter) counts() (open, idle, evicted, refused int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -42,7 +42,7 @@ func (c *fakeConn) RemoteAddr() net.Addr {
 }
 func (c *fakeConn) Close() error { c.closed = true; return nil }
 
-// connLimiterTest is a listener with some places.
+// connLimiterTest is a listener with some slots.
 type connLimiterTest struct {
 	*testing.T
 	l        *connLimiter
@@ -51,9 +51,9 @@ type connLimiterTest struct {
 	failed   []error
 }
 
-func newConnLimiterTest(t *testing.T, places int) *connLimiterTest {
+func newConnLimiterTest(t *testing.T, slots int) *connLimiterTest {
 	in := &fakeListener{make(chan net.Conn, 100), make(chan error), make(chan struct{})}
-	c := &connLimiterTest{T: t, l: newConnLimiter(in, places, 32), in: in}
+	c := &connLimiterTest{T: t, l: newConnLimiter(in, slots, 32), in: in}
 	go func() {
 		for {
 			got, err := c.l.Accept()
@@ -85,7 +85,7 @@ func (c *connLimiterTest) come(from string) (*limitedConn, bool) {
 
 func (p *limitedConn) gone() bool { return p.Conn.(*fakeConn).closed }
 
-// TestConnectionShares: an address with most of the places makes room for others when all are taken, first with a
+// TestConnectionShares: an address with most of the slots makes room for others when all are taken, first with a
 // connection on which nothing was asked, and waits for more while others are there.
 func TestConnectionShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestConnectionShares(t *testing.T) {
 	})
 }
 
-// TestCrowdOfOneAddress: an address that has all places, and many more connections that wait for one, does not delay others. Of
+// TestCrowdOfOneAddress: an address that has all slots, and many more connections that wait for one, does not delay others. Of
 // those that wait, the latest are closed.
 func TestCrowdOfOneAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestCrowdOfOneAddress(t *testing.T) {
 	})
 }
 
-// TestCrowdOfSomeAddresses: several addresses share all places, none has more than half. Another one that has far fewer
+// TestCrowdOfSomeAddresses: several addresses share all slots, none has more than half. Another one that has far fewer
 // connections gets in, but only for a connection on which nothing has been asked.
 func TestCrowdOfSomeAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestCrowdWaiting(t *testing.T) {
 		defer c.l.Close()
 		c.come("192.0.2.99:1")
 		c.l.watch(c.accepted[0], http.StateActive)
-		c.l.places = 0 // so that nobody has more than half, and nobody can make room
+		c.l.slots = 0 // so that nobody has more than half, and nobody can make room
 		c.l.sources["192.0.2.99"].open = 0
 		for i := range 32 {
 			c.come(fmt.Sprintf("192.0.2.%d:%d", 1+i%2, 1000+i))
@@ -247,7 +247,7 @@ func TestCrowdError(t *testing.T) {
 	})
 }
 
-// TestOneAddress: behind a proxy all connections come from one address, which has all places.
+// TestOneAddress: behind a proxy all connections come from one address, which has all slots.
 func TestOneAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnLimiterTest(t, 2)

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// ControlName is the socket in the data folder, on which a running service serves its API to the commands. Every request on it
-// is one of an instance administrator, so it is open to its owner alone.
+// ControlName is the socket in the data folder on which a running service serves its API to the commands. Requests on it have the
+// rights of an instance administrator, so only the owner may open it.
 const ControlName = "control.sock"
 
-// openControl opens the socket. The folder is locked, so one that is left over belongs to nobody.
+// openControl opens the socket. The folder is locked, so an existing socket is a leftover.
 func openControl(dir string) (net.Listener, error) {
 	path, done, err := shortPath(dir)
 	if err != nil {
@@ -25,7 +25,7 @@ func openControl(dir string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, ControlName), err)
 	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // path is good for this moment only
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // path is only valid now
 	if err := os.Chmod(path, 0o600); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, ControlName), err)
@@ -33,8 +33,8 @@ func openControl(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// shortPath names the socket in at most the hundred characters that a socket's name may have, however long the folder's
-// name is: through the folder's descriptor.
+// shortPath returns a path for the socket through the folder's descriptor, as the name of a socket is limited to about a hundred
+// bytes.
 func shortPath(dir string) (path string, done func(), err error) {
 	path = filepath.Join(dir, ControlName)
 	if len(path) < 100 {
@@ -47,7 +47,7 @@ func shortPath(dir string) (path string, done func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), ControlName), func() { f.Close() }, nil
 }
 
-// ControlTransport leads to the service that holds the folder.
+// ControlTransport connects to the service that holds the folder.
 func ControlTransport(dir string) *http.Transport {
 	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		path, done, err := shortPath(dir)

@@ -1,5 +1,5 @@
-// Package listen opens the sockets of the service: the API, the listener for administration, and the control socket of the
-// commands. It limits connections, and requests on them, fairly between addresses.
+// Package listen opens the sockets of the service: the API, the administration listener, and the control socket of the commands.
+// It limits connections and requests, fairly between addresses.
 package listen
 
 import (
@@ -21,31 +21,31 @@ import (
 	"belfry/config"
 )
 
-// Listeners are the sockets. They are opened before anything else, so that whoever watches sees a service that is starting
-// and not a closed port; their handlers are set when the service is ready.
+// Listeners are the open sockets. They open first, so that clients see a starting service and not a closed port; the handlers are
+// set when the service is ready.
 type Listeners struct {
 	main, admin, control *httpServer
 	cert                 *certificate // nil without TLS
-	conns                *connLimiter // who comes through main
+	conns                *connLimiter // of the main listener
 	dir                  string       // of the control socket
 
 	Names []string          // of this machine
-	Taken map[string]string // addresses, by the setting that names them
+	Taken map[string]string // addresses in use, by the setting that names them
 	URL   string            // of the web interface
 }
 
-// localConnections is how many connections the listener for administration and the control socket each serve, and
-// localWaiting how many wait for that, half of them of one address.
+// localConnections is how many connections the administration listener and the control socket serve each; localWaiting is how
+// many may wait, at most half of them of one address.
 const localConnections, localWaiting = 16, 64
 
-// mostFrame is the longest frame of HTTP/2, the least that the protocol allows. A connection takes memory for a whole frame as
-// soon as its length has come.
+// mostFrame is the longest HTTP/2 frame: the protocol's minimum, because a connection allocates a whole frame once it has its
+// length.
 const mostFrame = 16 << 10
 
-// httpServer is one socket with a server that can be exchanged.
+// httpServer is a socket with a server whose handler can be replaced.
 type httpServer struct {
 	server  *http.Server
-	handler atomic.Value // of handlerBox
+	handler atomic.Value // holds a handlerBox
 	done    chan struct{}
 	name    string
 	log     *slog.Logger
@@ -81,7 +81,7 @@ func newHTTPServer(l net.Listener, starting http.Handler, c *tls.Config, log *sl
 	return d
 }
 
-// close stops accepting, lets requests end, and cuts off those that do not in time.
+// close stops accepting, waits for requests, and cuts off those that take too long.
 func (d *httpServer) close(ctx context.Context) {
 	if d == nil {
 		return
@@ -93,17 +93,17 @@ func (d *httpServer) close(ctx context.Context) {
 	<-d.done
 }
 
-// Sizes bound the connections to the API.
+// Sizes limit the connections to the API.
 type Sizes struct {
 	Connections   int // served at the same time
-	Waiting       int // that wait for one of these to end
-	Header        int // bytes of a request's header
-	Received      int // bytes of HTTP/2 that are buffered for a connection
-	PerConnection int // requests of HTTP/2 on one connection
+	Waiting       int // waiting for a slot
+	Header        int // bytes of a request header
+	Received      int // bytes of HTTP/2 data buffered per connection
+	PerConnection int // HTTP/2 requests on one connection
 }
 
-// Open opens the sockets. Until Handle is called, they answer that the service is starting, and why, as ready says. A listener that
-// fails is reported to failed.
+// Open opens the sockets. Until Handle is called, they answer 503 with the error of ready. If a listener fails, the error is sent
+// to failed.
 func Open(cfg *config.Config, n Sizes, ready func() error, log *slog.Logger, failed chan<- error) (_ *Listeners, err error) {
 	f, starting := &Listeners{dir: cfg.Data, Names: cfg.HostNames()}, api.Starting(ready)
 	defer func() {
@@ -147,7 +147,7 @@ func Open(cfg *config.Config, n Sizes, ready func() error, log *slog.Logger, fai
 		f.Taken["admin_listen"] = l.Addr().String()
 		log.Info("listening for administration", "addr", l.Addr())
 		if local, _ := config.Loopback(cfg.AdminListen); !local {
-			log.Warn("others can reach the profiler, which asks for no key", "addr", l.Addr())
+			log.Warn("the profiler, which needs no key, can be reached from other machines", "addr", l.Addr())
 		}
 	}
 	if l, err = openControl(cfg.Data); err != nil {
@@ -159,7 +159,7 @@ func Open(cfg *config.Config, n Sizes, ready func() error, log *slog.Logger, fai
 	return f, nil
 }
 
-// pageURL is the address of the web interface, as a person on this machine, or one who knows it by name, types it.
+// pageURL returns the address of the web interface for a browser.
 func pageURL(scheme string, addr net.Addr) string {
 	host, port, _ := net.SplitHostPort(addr.String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
@@ -170,7 +170,7 @@ func pageURL(scheme string, addr net.Addr) string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/ui/"
 }
 
-// Handle sets the handlers: the service is ready.
+// Handle sets the handlers once the service is ready.
 func (f *Listeners) Handle(main, metrics, control http.Handler) {
 	f.main.handler.Store(handlerBox{main})
 	f.control.handler.Store(handlerBox{control})
@@ -187,28 +187,29 @@ func (f *Listeners) Handle(main, metrics, control http.Handler) {
 	f.admin.handler.Store(handlerBox{ownHosts(mux, f.Names)})
 }
 
-// ownHosts refuses requests whose Host is a name that is not this machine's; see api.OwnHost.
+// ownHosts refuses requests whose Host is not a name of this machine, see api.OwnHost.
 func ownHosts(next http.Handler, names []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if !api.OwnHost(r, names...) {
-			http.Error(w, "this host is not known here; ask by address, by the name of the machine, or add the name to admin_hosts", http.StatusForbidden)
+			http.Error(w, "unknown host; use an address or the name of the machine, or add the name to admin_hosts", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// graceful is how long requests have to end by themselves; the rest of the time to stop belongs to the movers.
+// graceful is how long requests have to end by themselves; the rest of the stop time is for the movers.
 const graceful = 5 * time.Second
 
-// answering is how much of that time is left for the answers when bodies that are still under way end: the sequencer decides what it has
-// of them, which takes a fraction of a second but more on a busy machine, and a connection stays open for half a second after the answer.
+// answering is the part of graceful for the responses after unfinished bodies were ended: the sequencer still processes what it
+// has of them, which takes a fraction of a second, or longer on a busy machine, and a connection stays open for half a second
+// after its response.
 const answering = 1500 * time.Millisecond
 
-// Close stops accepting and waits for requests to end. It calls end shortly before the time is over, to end the bodies that are still
-// being sent.
+// Close stops accepting and waits for requests to end. Shortly before the time is over it calls end, which ends the bodies that
+// are still being sent.
 func (f *Listeners) Close(ctx context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, graceful)
 	defer cancel()
@@ -218,7 +219,7 @@ func (f *Listeners) Close(ctx context.Context, end func()) {
 	for _, d := range []*httpServer{f.control, f.main, f.admin} {
 		d.close(ctx)
 	}
-	os.Remove(filepath.Join(f.dir, ControlName)) // the folder is still locked, so it is ours
+	os.Remove(filepath.Join(f.dir, ControlName)) // the folder is still locked
 }
 
 // Reload reads the certificate again, if there is one.
@@ -229,14 +230,13 @@ func (f *Listeners) Reload(cfg *config.Config, now time.Time) error {
 	return f.cert.load(cfg, now)
 }
 
-// Counts are what the API's listener has counted.
+// Counts are the counters of the API's listener.
 type Counts struct {
 	Open, Idle       int // connections
-	Evicted, Refused int // connections that were closed to make room, or because too many waited
-	RequestsRefused  int // of HTTP/2
+	Evicted, Refused int // closed to make room, or because too many were waiting
+	RequestsRefused  int // HTTP/2
 }
 
-// Counts returns the counters of the API's listener.
 func (f *Listeners) Counts() (n Counts) {
 	n.Open, n.Idle, n.Evicted, n.Refused = f.conns.counts()
 	n.RequestsRefused = f.conns.inUse.count()

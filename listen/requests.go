@@ -5,22 +5,21 @@ import (
 	"sync"
 )
 
-// requests limits the requests of HTTP/2 that are in progress. Each takes memory for its header, its handler and its answer, and
-// a client may have many of them on one connection. With HTTP/1.1 there are no more requests than connections.
-//
-// There may be as many as there are places for connections, and a quarter more for addresses that have few.
+// requests limits the HTTP/2 requests in progress. Each takes memory for its header, its handler and its response, and a client
+// may have many on one connection; with HTTP/1.1, the connection limit is enough.
+// The limit is the number of connections, plus a quarter for addresses that have few requests.
 type requests struct {
 	most, few int
 
 	mu       sync.Mutex
 	n        int
-	by       map[string]int // requests of an address
+	by       map[string]int // by address
 	refusing int
 	refused  int
 }
 
-// leastRefusing is how many answers that refuse may wait to be sent, however few requests are served. The requests of one
-// connection are refused at the same time, and each answer waits for those before it.
+// leastRefusing is the minimum number of refusals that may wait to be sent. The requests of one connection are refused at the
+// same time, and each response waits for those before it.
 const leastRefusing = 256
 
 func newRequests(most int) *requests {
@@ -39,10 +38,10 @@ func (q *requests) serve(next http.Handler, w http.ResponseWriter, r *http.Reque
 	}
 	defer q.end(from)
 	next.ServeHTTP(w, r)
-	http.NewResponseController(w).Flush() // otherwise the server would do it after the request has ended here, and a short answer could wait for its client uncounted
+	http.NewResponseController(w).Flush() // otherwise the server flushes after end was called, and a short response that waits for its client would not count
 }
 
-// begin tells whether one more request of an address may be served; end has to follow.
+// begin reports whether one more request of an address may be served. If so, the caller calls end.
 func (q *requests) begin(from string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -63,9 +62,9 @@ func (q *requests) end(from string) {
 	}
 }
 
-// refuse answers 503, without a body: that would wait until the client has a window for it. The connection stays open: what
-// else has been sent on it would get no answer. The header of the answer
-// waits, too, when the client reads nothing at all, so with many such answers the stream is reset without one.
+// refuse answers 503 without a body, which would wait for the client's flow control window. The connection stays open, because
+// other requests on it still need their responses. If the client reads nothing, even the header waits, so with many such
+// responses the stream is reset instead.
 func (q *requests) refuse(w http.ResponseWriter) {
 	q.mu.Lock()
 	q.refused++
@@ -87,7 +86,7 @@ func (q *requests) refuse(w http.ResponseWriter) {
 	http.NewResponseController(w).Flush()
 }
 
-// count is how many requests have been refused so far.
+// count returns the number of refused requests.
 func (q *requests) count() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

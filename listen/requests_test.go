@@ -58,14 +58,14 @@ type rawHTTP2 struct {
 	*http2.Framer
 }
 
-// limitedHTTP2 is a server with some places, and a connection to it with a window of so many bytes for answers.
-func limitedHTTP2(t *testing.T, places int, window uint32, h http.HandlerFunc) (*connLimiter, *rawHTTP2) {
+// limitedHTTP2 is a server with some slots, and a connection to it with a window of so many bytes for answers.
+func limitedHTTP2(t *testing.T, slots int, window uint32, h http.HandlerFunc) (*connLimiter, *rawHTTP2) {
 	t.Helper()
 	in, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newConnLimiter(in, places, 32)
+	l := newConnLimiter(in, slots, 32)
 	d := newHTTPServer(l, h, nil, slog.New(slog.DiscardHandler), "test", make(chan error, 1), l.limit, func(d *httpServer) {
 		d.server.Protocols = new(http.Protocols)
 		d.server.Protocols.SetUnencryptedHTTP2(true)
@@ -222,7 +222,7 @@ func TestRequestsRefused(t *testing.T) {
 			all.Go(func() {
 				defer func() {
 					if e := recover(); e != nil {
-						t.Errorf("with %d places a stream is reset", most)
+						t.Errorf("with %d slots a stream is reset", most)
 						stuck <- struct{}{}
 					}
 				}()
@@ -250,12 +250,12 @@ func TestRequestsRefused(t *testing.T) {
 	}
 }
 
-// TestFirstOfManyConnections: a client of HTTP/2 opens more connections than there are places and uses the first. It keeps it.
+// TestFirstOfManyConnections: a client of HTTP/2 opens more connections than there are slots and uses the first. It keeps it.
 func TestFirstOfManyConnections(t *testing.T) {
-	const places = 4
-	l, c := limitedHTTP2(t, places, 1<<16, func(http.ResponseWriter, *http.Request) {})
+	const slots = 4
+	l, c := limitedHTTP2(t, slots, 1<<16, func(http.ResponseWriter, *http.Request) {})
 	var idle []net.Conn
-	for range places + 2 {
+	for range slots + 2 {
 		n, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -266,7 +266,7 @@ func TestFirstOfManyConnections(t *testing.T) {
 		if err := f.WriteSettings(); err != nil {
 			t.Fatal(err)
 		}
-		if len(idle) < places-1 {
+		if len(idle) < slots-1 {
 			if _, err := f.ReadFrame(); err != nil { // it has a place, and nothing to do
 				t.Fatal(err)
 			}

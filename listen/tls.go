@@ -20,18 +20,18 @@ import (
 	"belfry/journal"
 )
 
-// certificate holds what the server shows of itself; it can be exchanged while the server runs.
+// certificate is the server's certificate, which can be replaced while the server runs.
 type certificate struct {
 	now atomic.Pointer[tls.Certificate]
 }
 
-// load reads the certificate the configuration names, or makes one.
+// load reads the configured certificate, or creates a self-signed one.
 func (c *certificate) load(cfg *config.Config, now time.Time) error {
 	cert, key := cfg.TLS.Cert, cfg.TLS.Key
 	if cfg.TLS.SelfSigned {
 		var err error
 		if cert, key, err = selfSigned(cfg, now); err != nil {
-			return fmt.Errorf("make a self-signed certificate: %w", err)
+			return fmt.Errorf("create a self-signed certificate: %w", err)
 		}
 	}
 	pair, err := ReadCertificate(cert, key)
@@ -42,7 +42,7 @@ func (c *certificate) load(cfg *config.Config, now time.Time) error {
 	return nil
 }
 
-// ReadCertificate reads a certificate and its key from their files.
+// ReadCertificate reads a certificate and its key.
 func ReadCertificate(cert, key string) (tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
@@ -59,11 +59,11 @@ func (c *certificate) config() *tls.Config {
 }
 
 const (
-	selfSignedFor = 825 * 24 * time.Hour // as long as browsers put up with
+	selfSignedFor = 825 * 24 * time.Hour // the maximum that browsers accept
 	renewBefore   = 30 * 24 * time.Hour
 )
 
-// selfSigned gives the files of a certificate made here: the one in the folder tls while it is good, else a new one.
+// selfSigned returns the files of a self-signed certificate: the one in the folder tls while it is valid, otherwise a new one.
 func selfSigned(cfg *config.Config, now time.Time) (certFile, keyFile string, err error) {
 	dir := cfg.Inside("tls")
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -107,7 +107,7 @@ func template(listen string, now time.Time) *x509.Certificate {
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
-		IsCA:                  true, // so that clients can trust this one file
+		IsCA:                  true, // so that clients can trust this file alone
 		DNSNames:              []string{"localhost"},
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
@@ -123,7 +123,7 @@ func template(listen string, now time.Time) *x509.Certificate {
 	return t
 }
 
-// writePEM writes a file whole or not at all, for its owner alone.
+// writePEM writes a file atomically, readable by its owner alone.
 func writePEM(file, kind string, data []byte) error {
 	return journal.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}))
 }

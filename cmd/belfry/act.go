@@ -9,22 +9,22 @@ import (
 	"belfry/client"
 )
 
-// itemFlags say which items a command is about.
+// itemFlags select the items of a command.
 type itemFlags struct {
 	serverFlags
-	Kind    string   `help:"Look among these first: objects, views or resources (objects)." enum:"objects,views,resources" default:"objects" placeholder:"KIND"`
-	Resname string   `help:"Resource in which the items are, for names that several resources have." placeholder:"NAME"`
+	Kind    string   `help:"Kind to look among first: objects, views or resources (objects)." enum:"objects,views,resources" default:"objects" placeholder:"KIND"`
+	Resname string   `help:"Resource of the items, if several resources have items of that name." placeholder:"NAME"`
 	JSON    bool     `name:"json" help:"Print the server's answer as JSON."`
-	Items   []string `arg:"" name:"item" help:"Names of items; bars in them mean nothing here."`
+	Items   []string `arg:"" name:"item" help:"Names of items; a bar is part of the name."`
 }
 
-// windowFlags say when something is to be in force.
+// windowFlags say when a change is in force.
 type windowFlags struct {
-	From     string  `help:"When it begins, as 2026-03-28T22:30, in the zone of the server unless Z, an offset or --timezone says otherwise (now)." placeholder:"TIME"`
-	To       string  `help:"When it ends, in the same form (never)." placeholder:"TIME"`
-	Rrule    string  `help:"Rule by which it comes again (RFC 5545), as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
-	Timezone string  `help:"Zone of times without one, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
-	Window   *string `help:"Name of the window. An item may have several windows with different names; a new one replaces the one of the same name. belfry manage cancels the window of that name; without --window it cancels all." placeholder:"NAME"`
+	From     string  `help:"When it begins, such as 2026-03-28T22:30, in the server's time zone unless it ends in Z or an offset, or --timezone is given (now)." placeholder:"TIME"`
+	To       string  `help:"When it ends, in the same format (never)." placeholder:"TIME"`
+	Rrule    string  `help:"Recurrence rule (RFC 5545), such as FREQ=WEEKLY;BYDAY=SU; with --from and --to." placeholder:"RULE"`
+	Timezone string  `help:"Time zone of times without one, such as Europe/Vienna (the server's)." placeholder:"ZONE"`
+	Window   *string `help:"Name of the window. An item may have several windows with different names; a new window replaces one of the same name. belfry manage cancels the window of that name; without --window it cancels all." placeholder:"NAME"`
 }
 
 func (f *windowFlags) set(a *client.Action) {
@@ -34,18 +34,18 @@ func (f *windowFlags) set(a *client.Action) {
 type ackCmd struct {
 	itemFlags
 	Text       string `short:"m" help:"Text of the acknowledgment." placeholder:"TEXT"`
-	Until      string `help:"When the acknowledgment ends at the latest, as 2026-03-28T22:30." placeholder:"TIME"`
-	Timezone   string `help:"Zone of --until, if that has none, as Europe/Vienna (that of the server)." placeholder:"ZONE"`
-	Sticky     string `help:"Keep it over recoveries that are shorter than this, as 10m." placeholder:"TIME"`
+	Until      string `help:"When the acknowledgment ends at the latest, such as 2026-03-28T22:30." placeholder:"TIME"`
+	Timezone   string `help:"Time zone of --until if it has none, such as Europe/Vienna (the server's)." placeholder:"ZONE"`
+	Sticky     string `help:"Keep it during recoveries shorter than this, such as 10m." placeholder:"TIME"`
 	UntilWorse bool   `help:"End it when the item gets worse."`
-	Remove     bool   `help:"Take the acknowledgment back, also those of all that stands in the items."`
+	Remove     bool   `help:"Remove the acknowledgment, and those of everything in the items."`
 }
 
-// Run acknowledges errors, or takes that back.
+// Run acknowledges errors, or removes acknowledgments.
 func (c *ackCmd) Run(s streams) error {
 	if c.Remove {
 		if c.Text != "" || c.Until != "" || c.Timezone != "" || c.Sticky != "" || c.UntilWorse {
-			return usageError{errors.New("--remove takes an acknowledgment back; give it without -m, --until, --timezone, --sticky and --until-worse")}
+			return usageError{errors.New("--remove cannot be combined with -m, --until, --timezone, --sticky or --until-worse")}
 		}
 		return c.act(s, client.Action{Unack: true})
 	}
@@ -61,7 +61,7 @@ type noteCmd struct {
 // Run sets or removes notes.
 func (c *noteCmd) Run(s streams) error {
 	if (c.Text == "") != c.Remove {
-		return usageError{errors.New("give the note with -m, or --remove to remove it")}
+		return usageError{errors.New("set the note with -m, or use --remove to remove it")}
 	}
 	return c.act(s, client.Action{Note: &c.Text})
 }
@@ -69,11 +69,10 @@ func (c *noteCmd) Run(s streams) error {
 type unmanageCmd struct {
 	itemFlags
 	windowFlags
-	Mode string  `help:"What becomes of data: store them; discard them (views and objects); stop the collector (resources); or while-unavailable, to unmanage as long as an item does not respond (store)." enum:"store,discard,stop,while-unavailable" default:"store" placeholder:"MODE"`
-	Note *string `help:"Note on the management; an empty one removes what there was." placeholder:"TEXT"`
+	Mode string  `help:"What happens to data: store them; discard them (views and objects); stop the collector (resources); or while-unavailable, to unmanage only while an item does not respond (store)." enum:"store,discard,stop,while-unavailable" default:"store" placeholder:"MODE"`
+	Note *string `help:"Note on the management; an empty one removes it." placeholder:"TEXT"`
 }
 
-// Run unmanages items.
 func (c *unmanageCmd) Run(s streams) error {
 	yes, red := true, c.Mode == "while-unavailable"
 	collect, collector := c.Mode == "store" || red, c.Mode != "stop"
@@ -85,10 +84,9 @@ func (c *unmanageCmd) Run(s streams) error {
 type manageCmd struct {
 	itemFlags
 	windowFlags
-	Note *string `help:"Note on the management; an empty one removes what there was." placeholder:"TEXT"`
+	Note *string `help:"Note on the management; an empty one removes it." placeholder:"TEXT"`
 }
 
-// Run manages items again.
 func (c *manageCmd) Run(s streams) error {
 	no := false
 	a := client.Action{IsUnmanaged: &no, UnmanageNote: c.Note}
@@ -96,7 +94,7 @@ func (c *manageCmd) Run(s streams) error {
 	return c.act(s, a)
 }
 
-// act sends an action and prints what became of it, a line for each item.
+// act sends an action and prints a line for each item.
 func (f *itemFlags) act(s streams, a client.Action) error {
 	out := newConsole(s, "", true)
 	c, err := f.open(nil, out.println)
@@ -131,10 +129,10 @@ func (f *itemFlags) act(s streams, a client.Action) error {
 	return acted(got)
 }
 
-// asFlags turns the names that the API has for times into those of the flags.
+// asFlags replaces the API's names for times with those of the flags.
 var asFlags = strings.NewReplacer("fromdatetime", "--from", "todatetime", "--to", "rrule", "--rrule", "ackuntil", "--until", "acksticky", "--sticky")
 
-// flagged is a refusal of the server in the words of the command line.
+// flagged rewords a refusal of the server with the names of the flags.
 func flagged(err error) error {
 	if text := asFlags.Replace(err.Error()); text != err.Error() {
 		return errors.New(text)
@@ -142,7 +140,7 @@ func flagged(err error) error {
 	return err
 }
 
-// acted is nil when everything was done.
+// acted returns nil if everything was done.
 func acted(a *client.Acted) error {
 	all := len(a.Items) + len(a.Errors)
 	switch {
@@ -154,7 +152,7 @@ func acted(a *client.Acted) error {
 	return rejectedError{fmt.Errorf("%d of %d could not be done", len(a.Errors), all)}
 }
 
-// itemText names an item: object cpu of web01.
+// itemText names an item, such as: object cpu of web01.
 func itemText(kind, name, resource string) string {
 	text := kind + " " + name
 	if resource != "" {
@@ -163,7 +161,7 @@ func itemText(kind, name, resource string) string {
 	return text
 }
 
-// describe says in a line what was done with an item.
+// describe formats the change of an item as a line.
 func describe(it client.ActedItem) string {
 	var b strings.Builder
 	b.WriteString(itemText(it.Kind, it.Name, it.Resource) + ": ")

@@ -19,17 +19,17 @@ import (
 	"belfry/config"
 )
 
-// adminFlags say which folder a command is about.
+// adminFlags select the data folder of a command.
 type adminFlags struct {
 	Config string `group:"folder" help:"File with the configuration of the service, in YAML." env:"BELFRY_CONFIG" placeholder:"FILE"`
-	Data   string `group:"folder" help:"Folder of the service (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
+	Data   string `group:"folder" help:"Data folder of the service (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
 }
 
-// wholeInstance is the customer of commands that are not about one.
+// wholeInstance is the customer of commands about the whole instance.
 const wholeInstance = ""
 
-// use runs one command with a client of the running service, or of the folder itself, that acts in a customer. Unless the
-// folder must be existing, it is made when it is not there.
+// use runs one command with a client for the customer: of the running service, or of the folder itself. Unless existing is set,
+// it creates a missing folder.
 func (f adminFlags) use(s streams, existing bool, customer string, do func(context.Context, *client.Client) error) error {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -54,31 +54,31 @@ func (f adminFlags) use(s streams, existing bool, customer string, do func(conte
 		err = e
 	}
 	if f, ok := errors.AsType[*client.Failure](err); ok && f.Code != belfry.Internal {
-		return errors.New(client.Printable(f.Message)) // the status is that of HTTP, which the reader did not ask
+		return errors.New(client.Printable(f.Message)) // without the HTTP status
 	}
 	return err
 }
 
 type keyCmd struct {
-	Create keyCreateCmd `cmd:"" help:"Create a key and print it. It is shown this once. A data folder that does not exist is made."`
+	Create keyCreateCmd `cmd:"" help:"Create a key and print it. It is not shown again. A missing data folder is created."`
 	List   keyListCmd   `cmd:"" help:"List keys, without their secrets."`
-	Rotate keyRotateCmd `cmd:"" help:"Give a key another secret and print it. It is shown this once. The old one is accepted until the overlap ends."`
+	Rotate keyRotateCmd `cmd:"" help:"Replace the secret of a key and print it. It is not shown again. The old secret is accepted until the overlap ends."`
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke a key; a running service refuses it at once."`
 }
 
 type keyCreateCmd struct {
 	adminFlags
 	Name     string `required:"" help:"Name of the key."`
-	Level    string `required:"" help:"What it may do: read, readwrite or readwritedelete."`
-	Customer string `default:"default" help:"Customer it belongs to."`
-	Expires  string `help:"How long it is good for, as 90d; without it, for ever." placeholder:"TIME"`
+	Level    string `required:"" help:"Level of the key: read, readwrite or readwritedelete."`
+	Customer string `default:"default" help:"Customer of the key."`
+	Expires  string `help:"How long the key is valid, such as 90d; without it, forever." placeholder:"TIME"`
 
-	Only      []string `placeholder:"send" help:"Restrict it to sending rows: POST /api/send, /d, /l and /cv. It reads nothing then."`
-	Views     []string `sep:"none" placeholder:"VIEW" help:"View or resource to which it is limited, with all that stands in it. Repeat for several; without it the key reaches everything."`
-	Addresses []string `placeholder:"NETWORK" help:"Address or network from which it is accepted, as 192.0.2.7 or 10.0.0.0/8; several with commas, or repeat. Without it, from everywhere."`
+	Only      []string `placeholder:"send" help:"Restrict the key to sending rows: POST /api/send, /d, /l and /cv. It then cannot read."`
+	Views     []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the key is limited, with its content; repeat for several. Without it the key has access to everything."`
+	Addresses []string `placeholder:"NETWORK" help:"Address or network from which the key is accepted, such as 192.0.2.7 or 10.0.0.0/8; separate several with commas, or repeat. Without it, from anywhere."`
 }
 
-// Run prints the key alone, so that a script can take it.
+// Run prints only the key, for scripts.
 func (c *keyCreateCmd) Run(s streams) error {
 	level, err := belfry.ParseLevel(c.Level)
 	if err != nil {
@@ -98,14 +98,14 @@ func (c *keyCreateCmd) Run(s streams) error {
 	})
 }
 
-// lasting reads the flag that says how long a key is good for; 0 without it.
+// lasting parses --expires; 0: not given.
 func lasting(expires string) (time.Duration, error) {
 	if expires == "" {
 		return 0, nil
 	}
 	var d config.Duration
 	if err := d.UnmarshalText([]byte(expires)); err != nil || d <= 0 {
-		return 0, usageError{fmt.Errorf("--expires: %q is not a duration; write it as 90d or 12h", expires)}
+		return 0, usageError{fmt.Errorf("--expires: %q is not a duration; write it like 90d or 12h", expires)}
 	}
 	return time.Duration(d), nil
 }
@@ -113,16 +113,16 @@ func lasting(expires string) (time.Duration, error) {
 type keyRotateCmd struct {
 	adminFlags
 	Name     string `required:"" help:"Name of the key."`
-	Customer string `default:"default" help:"Customer it belongs to."`
+	Customer string `default:"default" help:"Customer of the key."`
 	Overlap  string `default:"24h" help:"How long the old secret is still accepted, up to 30d; 0s refuses it at once." placeholder:"TIME"`
-	Expires  string `help:"How long the key is good for from now on, as 90d; without it, its end stays." placeholder:"TIME"`
+	Expires  string `help:"How long the key is valid from now on, such as 90d; without it, the expiry does not change." placeholder:"TIME"`
 }
 
-// Run prints the new secret alone.
+// Run prints only the new secret.
 func (c *keyRotateCmd) Run(s streams) error {
 	var overlap config.Duration
 	if err := overlap.UnmarshalText([]byte(c.Overlap)); err != nil {
-		return usageError{fmt.Errorf("--overlap: %q is not a duration; write it as 24h or 7d, or 0s to refuse the old secret at once", c.Overlap)}
+		return usageError{fmt.Errorf("--overlap: %q is not a duration; write it like 24h or 7d, or use 0s to refuse the old secret at once", c.Overlap)}
 	}
 	lasts, err := lasting(c.Expires)
 	if err != nil {
@@ -143,7 +143,6 @@ type keyListCmd struct {
 	Customer string `default:"default" help:"Customer whose keys to list."`
 }
 
-// Run lists keys.
 func (c *keyListCmd) Run(s streams) error {
 	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
 		keys, err := a.Keys(ctx)
@@ -165,28 +164,26 @@ func (c *keyListCmd) Run(s streams) error {
 type keyRevokeCmd struct {
 	adminFlags
 	Name     string `required:"" help:"Name of the key."`
-	Customer string `default:"default" help:"Customer it belongs to."`
+	Customer string `default:"default" help:"Customer of the key."`
 }
 
-// Run revokes a key.
 func (c *keyRevokeCmd) Run(s streams) error {
 	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error { return a.RevokeKey(ctx, c.Name) })
 }
 
 type customerCmd struct {
-	Create customerCreateCmd `cmd:"" help:"Create a customer. A data folder that does not exist is made."`
+	Create customerCreateCmd `cmd:"" help:"Create a customer. A missing data folder is created."`
 	List   customerListCmd   `cmd:"" help:"List customers, and what they may listen on."`
-	Grant  customerGrantCmd  `cmd:"" help:"Let a customer listen on addresses and ports. The customer default needs no grant."`
-	Revoke customerRevokeCmd `cmd:"" help:"Take back what was granted; receivers that listen there are switched off."`
+	Grant  customerGrantCmd  `cmd:"" help:"Allow a customer to listen on addresses and ports. The customer default needs no grant."`
+	Revoke customerRevokeCmd `cmd:"" help:"Revoke a grant; receivers that listen there are switched off."`
 }
 
 type customerGrantCmd struct {
 	adminFlags
 	Name   string   `required:"" help:"Name of the customer."`
-	Listen []string `required:"" sep:"none" help:"What it may listen on; repeat the flag for several." placeholder:"HOST:PORT[-PORT]"`
+	Listen []string `required:"" sep:"none" help:"Address and ports to listen on; repeat for several." placeholder:"HOST:PORT[-PORT]"`
 }
 
-// Run grants.
 func (c *customerGrantCmd) Run(s streams) error {
 	return c.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error {
 		return a.ChangeGrants(ctx, c.Name, c.Listen, nil)
@@ -196,10 +193,9 @@ func (c *customerGrantCmd) Run(s streams) error {
 type customerRevokeCmd struct {
 	adminFlags
 	Name   string   `required:"" help:"Name of the customer."`
-	Listen []string `required:"" sep:"none" help:"What it may listen on no more, as customer list shows it; repeat the flag for several." placeholder:"HOST:PORT[-PORT]"`
+	Listen []string `required:"" sep:"none" help:"Grant to revoke, as shown by customer list; repeat for several." placeholder:"HOST:PORT[-PORT]"`
 }
 
-// Run revokes.
 func (c *customerRevokeCmd) Run(s streams) error {
 	return c.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error {
 		return a.ChangeGrants(ctx, c.Name, nil, c.Listen)
@@ -211,7 +207,6 @@ type customerCreateCmd struct {
 	Name string `required:"" help:"Name of the customer."`
 }
 
-// Run creates a customer.
 func (c *customerCreateCmd) Run(s streams) error {
 	return c.use(s, false, wholeInstance, func(ctx context.Context, a *client.Client) error { return a.CreateCustomer(ctx, c.Name) })
 }
@@ -220,7 +215,6 @@ type customerListCmd struct {
 	adminFlags
 }
 
-// Run lists customers.
 func (c *customerListCmd) Run(s streams) error {
 	return c.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error {
 		list, err := a.Customers(ctx)
@@ -243,38 +237,36 @@ func (c *customerListCmd) Run(s streams) error {
 }
 
 type clockCmd struct {
-	Confirm clockConfirmCmd `cmd:"" help:"Say that the clock is right. Rows whose time to be kept is over by this clock are removed."`
+	Confirm clockConfirmCmd `cmd:"" help:"Confirm that the clock is right. Rows older than their retention by this clock are removed."`
 }
 
 type clockConfirmCmd struct {
 	adminFlags
 }
 
-// Run confirms the clock.
 func (c *clockConfirmCmd) Run(s streams) error {
 	return c.confirm(s, "clock")
 }
 
 type faultCmd struct {
-	Confirm faultConfirmCmd `cmd:"" help:"Say that a fault is known, which ends it: journal_loss, or clock."`
+	Confirm faultConfirmCmd `cmd:"" help:"Confirm a fault, which ends it: journal_loss or clock."`
 }
 
 type faultConfirmCmd struct {
 	adminFlags
-	ID string `arg:"" help:"Id of the fault, as /api/health shows it."`
+	ID string `arg:"" help:"Id of the fault, as shown by /api/health."`
 }
 
-// Run confirms the fault.
 func (c *faultConfirmCmd) Run(s streams) error {
 	return c.confirm(s, c.ID)
 }
 
-// confirm confirms a fault, and says so if there was nothing to confirm.
+// confirm confirms a fault, and prints if it was not open.
 func (f adminFlags) confirm(s streams, id string) error {
 	return f.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error {
 		open, err := a.ConfirmFault(ctx, id)
 		if err == nil && !open {
-			fmt.Fprintf(s.err, "belfry: the fault %s is not open; there was nothing to confirm\n", id)
+			fmt.Fprintf(s.err, "belfry: the fault %s is not open, so there is nothing to confirm\n", id)
 		}
 		return err
 	})
@@ -287,7 +279,7 @@ func table(w io.Writer, header string, rows func(io.Writer)) error {
 	return tw.Flush()
 }
 
-// date shows a moment; never is a dash.
+// date formats a time; zero is a dash.
 func date(t time.Time) string {
 	if t.IsZero() {
 		return "-"

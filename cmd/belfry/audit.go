@@ -15,19 +15,19 @@ import (
 
 type auditCmd struct {
 	adminFlags
-	Customer string `default:"default" help:"Customer whose audit trail to list."`
-	From     string `help:"Only changes at this time or later, as 2026-03-01T12:00:00Z or NOW-1DAY." placeholder:"TIME"`
+	Customer string `default:"default" help:"Customer of the audit trail."`
+	From     string `help:"Only changes at this time or later, such as 2026-03-01T12:00:00Z or NOW-1DAY." placeholder:"TIME"`
 	To       string `help:"Only changes before this time." placeholder:"TIME"`
-	Zone     string `name:"tz" help:"Time zone of times that are written without one, as Europe/Paris (UTC)." placeholder:"ZONE"`
+	Zone     string `name:"tz" help:"Time zone of times without one, such as Europe/Paris (UTC)." placeholder:"ZONE"`
 	User     string `help:"Only changes by this user or key; shell for the commands on the machine itself." placeholder:"NAME"`
-	Action   string `help:"Only this action, as created, changed, removed or logged_in." placeholder:"ACTION"`
-	Kind     string `help:"Only changes of this kind, as object, class, key or user." placeholder:"KIND"`
-	Name     string `help:"Only changes of what has this name, and lists with an item or resource of this name." placeholder:"NAME"`
+	Action   string `help:"Only this action, such as created, changed, removed or logged_in." placeholder:"ACTION"`
+	Kind     string `help:"Only changes of this kind, such as object, class, key or user." placeholder:"KIND"`
+	Name     string `help:"Only changes of things with this name, including changes of several items if one has it." placeholder:"NAME"`
 	Rows     int    `help:"How many rows to list (100); 0 lists all." default:"100" placeholder:"N"`
-	Format   string `help:"Form of the list: table, csv, json or ndjson (table on a terminal, csv otherwise)." enum:",table,csv,json,ndjson" default:"" placeholder:"FORM"`
+	Format   string `help:"Format of the list: table, csv, json or ndjson (table on a terminal, csv otherwise)." enum:",table,csv,json,ndjson" default:"" placeholder:"FORM"`
 }
 
-// Run lists the audit trail, the newest rows first.
+// Run lists the audit trail, newest rows first.
 func (c *auditCmd) Run(s streams) error {
 	if c.Rows < 0 {
 		return usageError{errors.New("--rows must be 0 or more")}
@@ -59,12 +59,12 @@ func (c *auditCmd) Run(s streams) error {
 		return err
 	}
 	if more {
-		newConsole(s, "", true).println("there are more rows; ask for them with --rows, or for all of them with --rows 0")
+		newConsole(s, "", true).println("there are more rows; use --rows, or --rows 0 for all of them")
 	}
 	return nil
 }
 
-// auditWriter writes rows of the audit trail in one form.
+// auditWriter writes rows of the audit trail in one format.
 type auditWriter struct {
 	out   *bufio.Writer
 	form  string
@@ -80,7 +80,7 @@ func newAuditWriter(w io.Writer, form string) *auditWriter {
 		a.table.names = []string{"timestamp", "user", "via", "address", "action", "kind", "name", "info"}
 	case "csv":
 		a.csv = csv.NewWriter(a.out)
-		_ = a.csv.Write([]string{ // end reports errors
+		_ = a.csv.Write([]string{ // end returns the error
 			"id", "timestamp", "user", "via", "address", "request", "action", "kind", "name", "resource", "view", "before", "after", "items", "info",
 		})
 	case "json":
@@ -119,7 +119,7 @@ func (a *auditWriter) write(text json.RawMessage) error {
 	return nil
 }
 
-// end writes what follows the rows. more: there are rows that were not asked for.
+// end finishes the output. more: there are further rows.
 func (a *auditWriter) end(more bool) error {
 	switch a.form {
 	case "table":

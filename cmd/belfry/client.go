@@ -14,17 +14,17 @@ import (
 	"belfry/client"
 )
 
-// serverFlags say which server a command speaks to.
+// serverFlags select the server of a command.
 type serverFlags struct {
 	URL      string        `group:"server" name:"url" help:"Address of the server (http://127.0.0.1:8080)." default:"http://127.0.0.1:8080" env:"BELFRY_URL" placeholder:"URL"`
 	Key      string        `group:"server" help:"API key. Other users of the machine can see it in the list of processes: prefer --key-file or the environment." env:"BELFRY_KEY" placeholder:"KEY"`
-	KeyFile  string        `group:"server" help:"File that holds the API key alone." env:"BELFRY_KEY_FILE" placeholder:"FILE"`
-	CA       string        `group:"server" name:"ca" help:"File of the certificates to trust instead of the system's, in PEM." env:"BELFRY_CA" placeholder:"FILE"`
-	Insecure bool          `group:"server" help:"Trust whatever certificate the server shows. Whoever sits between can then read the key."`
-	Retry    time.Duration `group:"server" help:"How long to try again while the server cannot be reached, or answers 429 or 503 (5m)." default:"5m" placeholder:"TIME"`
+	KeyFile  string        `group:"server" help:"File that contains only the API key." env:"BELFRY_KEY_FILE" placeholder:"FILE"`
+	CA       string        `group:"server" name:"ca" help:"File of certificates to trust instead of the system's, in PEM." env:"BELFRY_CA" placeholder:"FILE"`
+	Insecure bool          `group:"server" help:"Accept any certificate. An attacker on the network path can then read the key."`
+	Retry    time.Duration `group:"server" help:"How long to retry while the server is unreachable or answers 429 or 503 (5m)." default:"5m" placeholder:"TIME"`
 }
 
-// open prepares a client. It calls notice when it has to wait for the server.
+// open creates a client. It calls notice before it waits for the server.
 func (f *serverFlags) open(compress *bool, notice func(string)) (*client.Client, error) {
 	key, err := f.key()
 	if err != nil {
@@ -43,7 +43,7 @@ func (f *serverFlags) open(compress *bool, notice func(string)) (*client.Client,
 	return c, nil
 }
 
-// key finds the API key. What is typed wins over the environment; errors never hold it.
+// key returns the API key. The command line wins over the environment; errors never contain the key.
 func (f *serverFlags) key() (string, error) {
 	typed := f.Key != "" && f.Key != os.Getenv("BELFRY_KEY")
 	typedFile := f.KeyFile != "" && f.KeyFile != os.Getenv("BELFRY_KEY_FILE")
@@ -51,7 +51,7 @@ func (f *serverFlags) key() (string, error) {
 		return f.Key, nil
 	}
 	if f.Key != "" && typed == typedFile {
-		return "", usageError{errors.New("a key and a file with a key are both given; give one of them")}
+		return "", usageError{errors.New("both a key and a key file are given; use only one")}
 	}
 	file, err := os.Open(f.KeyFile)
 	if err != nil {
@@ -68,7 +68,7 @@ func (f *serverFlags) key() (string, error) {
 	return "", usageError{fmt.Errorf("--key-file: %s is empty", f.KeyFile)}
 }
 
-// interruptible ends with the first signal; the second ends the process at once.
+// interruptible returns a context that ends with the first signal; the second signal ends the process.
 func interruptible() (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

@@ -280,7 +280,7 @@ func TestExport(t *testing.T) {
 	if s.out != before["custom"] {
 		t.Errorf("got %q", s.out)
 	}
-	s.shows(s.err, "custom: the server keeps secret what stands in token and shows *** instead")
+	s.shows(s.err, "custom: the server shows *** instead of the secrets in token")
 	s.run(0, "export", "label", "-o", "label.csv")
 	if got := s.read("label.csv"); got != before["label"] || s.err != "" {
 		t.Errorf("got %q, %q", got, s.err)

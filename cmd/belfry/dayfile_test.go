@@ -148,7 +148,7 @@ func TestDayFiles(t *testing.T) {
 		t.Errorf("verify of a running service: status %d, want 1", status)
 	}
 	d.stop()
-	if out, status := d.verify(); status != 0 || !strings.Contains(out, "nothing is wrong") {
+	if out, status := d.verify(); status != 0 || !strings.Contains(out, "no problems") {
 		t.Errorf("verify of a healthy folder: %d %s", status, out)
 	}
 

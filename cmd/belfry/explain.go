@@ -13,11 +13,11 @@ type explainCmd struct {
 	serverFlags
 	Kind     string `arg:"" help:"Kind of the item: object, resource or view."`
 	Name     string `arg:"" help:"Name of the item."`
-	Resource string `name:"resname" help:"Resource of the item, where several have one of that name." placeholder:"NAME"`
-	JSON     bool   `name:"json" help:"Print what the server answers, unchanged."`
+	Resource string `name:"resname" help:"Resource of the item, if several resources have one of that name." placeholder:"NAME"`
+	JSON     bool   `name:"json" help:"Print the response of the server unchanged."`
 }
 
-// Run asks why an item has its status.
+// Run prints why an item has its status.
 func (c *explainCmd) Run(s streams) error {
 	out := newConsole(s, "", true)
 	cl, err := c.open(nil, out.println)
@@ -36,13 +36,13 @@ func (c *explainCmd) Run(s streams) error {
 	}
 	var e explain.Explanation
 	if err := json.Unmarshal(text, &e); err != nil {
-		return fmt.Errorf("read the answer of the server: %w", err)
+		return fmt.Errorf("read the response of the server: %w", err)
 	}
 	_, err = fmt.Fprint(s.out, explanationText(&e))
 	return err
 }
 
-// explanationText is the sentence, and below it what it rests on.
+// explanationText formats the sentence and, below it, the details.
 func explanationText(e *explain.Explanation) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(client.Printable(fmt.Sprintf(format, args...)) + "\n") }
@@ -75,7 +75,7 @@ func explanationText(e *explain.Explanation) string {
 	return b.String()
 }
 
-// force says how far a threshold is met.
+// force returns how far a threshold is met.
 func force(t explain.ExplainedRule) string {
 	switch {
 	case t.InForce && t.Decides:
@@ -88,7 +88,7 @@ func force(t explain.ExplainedRule) string {
 	return "not met"
 }
 
-// after puts something before a text that is there.
+// after returns text with lead before it; empty if text is.
 func after(lead, text string) string {
 	if text == "" {
 		return ""

@@ -17,10 +17,10 @@ import (
 
 type exportCmd struct {
 	serverFlags
-	Package string `arg:"" optional:"" help:"Package whose items to export, as view or network-ping; without it all packages are, into the folder of --dir."`
+	Package string `arg:"" optional:"" help:"Package whose items to export, such as view or network-ping; without it all packages, into the folder of --dir."`
 	Output  string `short:"o" help:"File to write to (standard output)." placeholder:"FILE"`
-	Dir     string `help:"Folder that gets a file for each package, named so that their order rebuilds everything, and the classes and pictures of the customer." placeholder:"DIR"`
-	Broken  bool   `help:"Of a package of links or shortcuts: write instead those of which an end has been removed, as remove takes them."`
+	Dir     string `help:"Folder for one file per package, named in the order in which provision needs them, and the customer's classes and pictures." placeholder:"DIR"`
+	Broken  bool   `help:"For a package of links or shortcuts: export only those with a removed end, as input for remove."`
 	List    bool   `help:"List the names of the packages and export nothing."`
 }
 
@@ -62,13 +62,13 @@ func (c *exportCmd) check() error {
 	case c.List:
 		return nil
 	case c.Package == "" && c.Broken:
-		return usageError{errors.New("name a package with --broken, as link or shortcut")}
+		return usageError{errors.New("name a package with --broken, such as link or shortcut")}
 	case c.Package == "" && c.Dir == "":
-		return usageError{errors.New("name a package, or with --dir the folder that gets a file for each")}
+		return usageError{errors.New("name a package, or a folder for all packages with --dir")}
 	case c.Package == "" && c.Output != "":
-		return usageError{errors.New("-o is for one package; all of them go into the folder of --dir")}
+		return usageError{errors.New("-o is for one package; to export all of them use --dir")}
 	case c.Package != "" && c.Dir != "":
-		return usageError{errors.New("--dir is for all packages; one of them goes to standard output, or into the file of -o")}
+		return usageError{errors.New("--dir is for all packages; one package is written to standard output, or to the file of -o")}
 	case c.Package != "":
 		if err := client.CheckPackage(c.Package); err != nil {
 			return usageError{err}
@@ -77,12 +77,12 @@ func (c *exportCmd) check() error {
 	return nil
 }
 
-// exporter writes what a server gives.
+// exporter exports from a server.
 type exporter struct {
 	ctx     context.Context
 	client  *client.Client
 	println func(string)
-	broken  bool // what names something that has been removed, instead of the rest
+	broken  bool // export only elements that refer to removed items
 }
 
 func (x *exporter) list(w io.Writer) error {
@@ -93,12 +93,12 @@ func (x *exporter) list(w io.Writer) error {
 	return err
 }
 
-// choice tells of a header which rows to write.
+// choice selects rows, given the header.
 type choice func(header []string) func(fields []string) bool
 
 func everyRow([]string) func([]string) bool { return func([]string) bool { return true } }
 
-// inResources chooses the views inside resources, or those that are not.
+// inResources selects the views inside resources, or the others.
 func inResources(inside bool) choice {
 	return func(header []string) func([]string) bool {
 		at := slices.Index(header, "resname")
@@ -108,7 +108,7 @@ func inResources(inside bool) choice {
 	}
 }
 
-// rows writes the chosen rows of a package and gives their number.
+// rows writes the selected rows of a package and returns their number.
 func (x *exporter) rows(pkg string, w io.Writer, choose choice) (n int, err error) {
 	var wanted func([]string) bool
 	done, err := x.client.Export(x.ctx, pkg, x.broken, func(text []byte, fields []string) error {
@@ -123,13 +123,13 @@ func (x *exporter) rows(pkg string, w io.Writer, choose choice) (n int, err erro
 		return err
 	})
 	if err == nil && len(done.Secrets) > 0 {
-		x.println(fmt.Sprintf("%s: the server keeps secret what stands in %s and shows *** instead; fill it in before another server gets it",
+		x.println(fmt.Sprintf("%s: the server shows *** instead of the secrets in %s; fill them in before you provision another server",
 			pkg, strings.Join(done.Secrets, ", ")))
 	}
 	return n, err
 }
 
-// leftOut tells how many links or shortcuts of a package an export has not: a server would refuse them.
+// leftOut prints how many links or shortcuts of a package are not exported, because a server would reject them.
 func (x *exporter) leftOut(pkg string) error {
 	done, err := x.client.Export(x.ctx, pkg, true, func([]byte, []string) error { return nil })
 	if err != nil || done.Rows == 0 {
@@ -139,17 +139,17 @@ func (x *exporter) leftOut(pkg string) error {
 	if done.Rows == 1 {
 		were, them = "was", "it"
 	}
-	x.println(fmt.Sprintf("%s: %d of which an end has been removed %s left out; belfry export %s --broken lists %s, as belfry remove takes %s", pkg, done.Rows, were, pkg, them, them))
+	x.println(fmt.Sprintf("%s: %d with a removed end %s left out; belfry export %s --broken lists %s, so that belfry remove can remove %s", pkg, done.Rows, were, pkg, them, them))
 	return nil
 }
 
-// file writes a package into a file, whole or not at all. Unless empty, one without rows is not wanted.
+// file writes a package to a file atomically. Unless empty is set, a file without rows is not written.
 func (x *exporter) file(pkg, path string, choose choice, empty bool) (rows int, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".belfry-export-*")
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(f.Name()) // in vain once it has its name
+	defer os.Remove(f.Name()) // fails after the rename
 	w := bufio.NewWriter(f)
 	rows, err = x.rows(pkg, w, choose)
 	if e := w.Flush(); err == nil {
@@ -178,14 +178,14 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// exportFile is one file of an exported folder.
+// exportFile is a file of an exported folder.
 type exportFile struct {
 	name, pkg string
 	choose    choice
 	element   bool
 }
 
-// files are those of a folder: what others stand in comes before them.
+// files returns the files of a folder, containers before their content.
 func files(packages []client.Package) (list []exportFile) {
 	add := func(order, pkg string, c choice) {
 		list = append(list, exportFile{name: order + "-" + pkg + ".csv", pkg: pkg, choose: c, element: order == "50"})
@@ -207,7 +207,7 @@ func files(packages []client.Package) (list []exportFile) {
 	return list
 }
 
-// all writes a file for each package into a folder, and the classes and pictures.
+// all writes a file for each package to a folder, and the classes and pictures.
 func (x *exporter) all(dir string) error {
 	packages, err := x.client.Packages(x.ctx)
 	if err != nil {
@@ -243,7 +243,7 @@ func (x *exporter) all(dir string) error {
 
 var exportedName = regexp.MustCompile(`^[0-9]+-([A-Za-z0-9][A-Za-z0-9._-]*)\.csv$`)
 
-// exportedFiles lists the files of an exported folder in their order.
+// exportedFiles lists the files of an exported folder in order.
 func exportedFiles(dir string) (list []exportFile, err error) {
 	entries, err := os.ReadDir(dir) // sorted by name
 	if err != nil {
@@ -256,7 +256,7 @@ func exportedFiles(dir string) (list []exportFile, err error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s has no file that is named as 10-view.csv or 20-custom.csv; belfry export --dir makes such a folder", dir)
+		return nil, fmt.Errorf("%s has no file named like 10-view.csv or 20-custom.csv; belfry export --dir writes such a folder", dir)
 	}
 	return list, nil
 }

@@ -19,9 +19,9 @@ func TestFlagsPage(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("# Commands and flags\n\nGenerated from `cmd/belfry`. The command line wins over the environment, the environment over the configuration file.\n" +
-		"Exit status: 0 done, 1 could not be done, 2 wrong command line, 3 the server rejected rows of a file, 4 verify found something\nwrong. The password of\n" +
-		"the first administrator can be chosen beforehand with the variable `BELFRY_ADMIN_PASSWORD`, that of any other user\n" +
-		"with `BELFRY_USER_PASSWORD`. `belfry manual COMMAND` says more.\n")
+		"Exit status: 0 done, 1 failed, 2 wrong command line, 3 the server rejected rows or changes of items, 4 verify found problems.\nThe password of\n" +
+		"the first administrator can be set with the variable `BELFRY_ADMIN_PASSWORD`, that of any other user\n" +
+		"with `BELFRY_USER_PASSWORD`. See also `belfry manual COMMAND`.\n")
 	for _, leaf := range parser.Model.Leaves(true) {
 		writeCommand(&b, leaf)
 	}

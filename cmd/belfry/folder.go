@@ -19,14 +19,14 @@ import (
 	"belfry/client"
 )
 
-// listName is the file of an exported folder that says which files beside the rows belong to the export, and what each of them
-// is called in the server: names are longer and have other letters than file systems take.
+// listName is the file of an exported folder that lists the files of classes and pictures with their names on the server, which
+// may be longer and contain other characters than file names.
 const listName = "files.csv"
 
-// listedFile is a class or a picture of an exported folder.
+// listedFile is a class or picture in an exported folder.
 type listedFile struct {
-	file string // as classes/disk.json
-	name string // in the server
+	file string // such as classes/disk.json
+	name string // on the server
 }
 
 // fileKind is a kind of listed file.
@@ -35,7 +35,7 @@ type fileKind struct {
 	path        string // of the API
 }
 
-// fileKinds are in the order in which they are put, which is before all rows: objects need their classes.
+// fileKinds are in the order in which they are sent, before all rows: objects need their classes.
 var fileKinds = []fileKind{
 	{"classes", "class", client.ClassesPath},
 	{"pictures", "picture", client.PicturesPath},
@@ -43,13 +43,13 @@ var fileKinds = []fileKind{
 
 var listedPath = regexp.MustCompile(`^(classes|pictures)/[^/\\.][^/\\]*$`)
 
-// folder is an exported folder. Nothing outside of it is touched, whatever its list says.
+// folder is an exported folder. Nothing outside of it is read or written, whatever its list says.
 type folder struct {
 	*os.Root
-	listed []listedFile // of the list, by file
+	listed []listedFile // by file
 }
 
-// openFolder opens an exported folder and reads its list, if there is one.
+// openFolder opens an exported folder and reads its list, if it has one.
 func openFolder(dir string) (*folder, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func openFolder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// maxList bounds the list: 11,000 names of 255 characters, and their files.
+// maxList limits the list: 11,000 names of 255 characters, and their files.
 const maxList = 64 << 20
 
 func (f *folder) readList() error {
@@ -78,7 +78,7 @@ func (f *folder) readList() error {
 	r := csv.NewReader(io.LimitReader(file, maxList))
 	header, err := r.Read()
 	if err != nil || !slices.Equal(header, []string{"file", "name"}) {
-		return errors.New("this is not the list of an exported folder, whose first line reads file,name; move it elsewhere")
+		return errors.New("this is not the list of an exported folder, which begins with the line file,name; move it elsewhere")
 	}
 	seen := map[string]bool{}
 	for {
@@ -97,7 +97,7 @@ func (f *folder) readList() error {
 		case !listedPath.MatchString(l.file) || l.name == "":
 			return fmt.Errorf("line %d: %q is not a file of the folder classes or pictures with a name", line, l.file)
 		case seen[l.file] || seen[name]:
-			return fmt.Errorf("line %d: %s or its name %q stands in the list twice; take one of them out", line, l.file, l.name)
+			return fmt.Errorf("line %d: %s or its name %q is in the list twice; remove one of them", line, l.file, l.name)
 		}
 		seen[l.file], seen[name] = true, true
 		f.listed = append(f.listed, l)
@@ -113,7 +113,7 @@ func (l listedFile) kind() fileKind {
 // String describes the file in messages.
 func (l listedFile) String() string { return fmt.Sprintf("%s %q", l.kind().one, l.name) }
 
-// writeList writes a new list, and removes the files of the old one that are not in it. Other files are not part of the export and stay.
+// writeList writes a new list and removes the files that only the old one has. Other files are not part of the export and stay.
 func (f *folder) writeList(listed []listedFile) error {
 	slices.SortFunc(listed, byFile)
 	var text bytes.Buffer
@@ -138,7 +138,7 @@ func (f *folder) writeList(listed []listedFile) error {
 			return err
 		}
 		if in := old.kind().folder; f.isFolder(in) {
-			_ = f.Remove(in) // stays unless it is empty
+			_ = f.Remove(in) // only if empty
 		}
 	}
 	return nil
@@ -156,17 +156,17 @@ func (f *folder) removeIfThere(name string) error {
 	return nil
 }
 
-// write makes a file, whole or not at all.
+// write writes a file atomically.
 func (f *folder) write(name string, text []byte) error {
 	temporary := ".belfry-export-" + rand.Text()
-	defer f.Remove(temporary) // in vain once it has its name
+	defer f.Remove(temporary) // fails after the rename
 	if err := f.WriteFile(temporary, text, 0o644); err != nil {
 		return err
 	}
 	return f.Rename(temporary, name)
 }
 
-// unlisted names the files beside the listed ones that look as if they belonged to them.
+// unlisted returns the files that look like part of the export but are not listed.
 func (f *folder) unlisted() (names []string, err error) {
 	for _, k := range fileKinds {
 		entries, err := fs.ReadDir(f.FS(), k.folder)
@@ -183,8 +183,8 @@ func (f *folder) unlisted() (names []string, err error) {
 	return names, nil
 }
 
-// fileName is what the file of a thing is called, so that every file system takes it and tells it from all others: small letters, digits,
-// - and _ stand for themselves, and other bytes are written as in a URL. A long name is cut, with a digest behind it.
+// fileName returns a file name for a thing that is valid and unique on every file system: lower-case letters, digits, - and _
+// stay, other bytes are escaped as in a URL. A long name is cut and gets a digest.
 func fileName(name, extension string) string {
 	const most, kept = 120, 80
 	var b strings.Builder
@@ -207,15 +207,15 @@ func fileName(name, extension string) string {
 	return text + "." + extension
 }
 
-// device is what Windows takes for a device, whatever stands behind a point.
+// device matches names that Windows reserves for devices, with any extension.
 var device = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
-// extensions are those of pictures, by media type.
+// extensions of pictures, by media type.
 var extensions = map[string]string{
 	"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/svg+xml": "svg",
 }
 
-// listed writes the classes and the pictures of the customer into a folder.
+// listed writes the classes and pictures of the customer to a folder.
 func (x *exporter) listed(f *folder) error {
 	var done []listedFile
 	save := func(k fileKind, name, extension string, text []byte) error {
@@ -235,7 +235,7 @@ func (x *exporter) listed(f *folder) error {
 	err = x.client.Pictures(x.ctx, func(p client.Picture) error {
 		image, err := x.client.Picture(x.ctx, p.Name)
 		if f, ok := errors.AsType[*client.Failure](err); ok && f.Status == 404 {
-			return nil // removed in this moment
+			return nil // removed just now
 		}
 		if err != nil {
 			return err

@@ -53,7 +53,7 @@ func TestFolderList(t *testing.T) {
 	if err := os.Mkdir("inventory", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const notList = "this is not the list of an exported folder, whose first line reads file,name; move it elsewhere"
+	const notList = "this is not the list of an exported folder, which begins with the line file,name; move it elsewhere"
 	f("", notList)
 	f("name,view\na,b\n", notList)
 	f("file,name\nclasses/a.json,a,b\n", "record on line 2: wrong number of fields")
@@ -61,8 +61,8 @@ func TestFolderList(t *testing.T) {
 	f("file,name\nclasses/../../precious.csv,a\n", `line 2: "classes/../../precious.csv" is not`)
 	f("file,name\nclasses/..,a\n", `line 2: "classes/.." is not`)
 	f("file,name\nclasses/a.json,\n", `line 2: "classes/a.json" is not a file of the folder classes or pictures with a name`)
-	f("file,name\nclasses/a.json,a\n\nclasses/b.json,a\n", `line 4: classes/b.json or its name "a" stands in the list twice`)
-	f("file,name\nclasses/a.json,a\nclasses/a.json,b\n", `line 3: classes/a.json or its name "b" stands in the list twice`)
+	f("file,name\nclasses/a.json,a\n\nclasses/b.json,a\n", `line 4: classes/b.json or its name "a" is in the list twice`)
+	f("file,name\nclasses/a.json,a\nclasses/a.json,b\n", `line 3: classes/a.json or its name "b" is in the list twice`)
 
 	// A link that leads out of the folder is not followed, neither to read nor to write.
 	if err := os.Symlink(t.TempDir(), filepath.Join("inventory", "classes")); err != nil {

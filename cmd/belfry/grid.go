@@ -12,22 +12,22 @@ import (
 	"belfry/client"
 )
 
-// grid is an answer as a person reads it: columns below their names, numbers to the right.
+// grid formats rows as a table for a terminal: column names first, numbers aligned to the right.
 type grid struct {
 	names    []string
 	rows     [][]string
-	width    int // of the terminal; 0: any
-	height   int // lines that fit, with those of the names; 0: any
+	width    int // of the terminal; 0: unlimited
+	height   int // lines that fit, column names included; 0: unlimited
 	coloured bool
 }
 
-// longestCell is how much of a value is kept. No terminal shows more of it in a line.
+// longestCell limits a value. No terminal shows more of it.
 const longestCell = 2000
 
-// narrowest is how far a column is cut before the line is.
+// narrowest is the minimum width to which columns are cut.
 const narrowest = 6
 
-// read takes CSV.
+// read reads CSV.
 func (t *grid) read(r io.Reader) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
@@ -51,7 +51,7 @@ func (t *grid) read(r io.Reader) error {
 	}
 }
 
-// cell is a value on one line, without anything that would steer a terminal.
+// cell formats a value as one line without control characters.
 func cell(text string) string {
 	if len(text) > longestCell {
 		text = strings.ToValidUTF8(text[:longestCell], "") + "…"
@@ -60,7 +60,6 @@ func cell(text string) string {
 	return client.Printable(strings.ToValidUTF8(text, "�"))
 }
 
-// String draws the table.
 func (t *grid) String() string {
 	rows, hidden := t.rows, 0
 	if t.height > 3 && len(rows) > t.height-2 {
@@ -79,12 +78,12 @@ func (t *grid) String() string {
 		t.draw(&b, row, widths, right, t.coloured)
 	}
 	if hidden > 0 {
-		b.WriteString("… " + strconv.Itoa(hidden) + " more do not fit here\n")
+		b.WriteString("… " + strconv.Itoa(hidden) + " more rows do not fit\n")
 	}
 	return b.String()
 }
 
-// layout finds how wide each column is, and which stand to the right.
+// layout returns the width of each column, and which ones are aligned to the right.
 func (t *grid) layout(rows [][]string) (widths []int, right []bool) {
 	widths, right = make([]int, len(t.names)), make([]bool, len(t.names))
 	for i, name := range t.names {
@@ -106,7 +105,7 @@ func (t *grid) layout(rows [][]string) (widths []int, right []bool) {
 	return widths, right
 }
 
-// narrow takes from the widest column until the line fits, or nothing can be taken any more.
+// narrow shortens the widest columns until the line fits, or all are narrowest.
 func (t *grid) narrow(widths []int) {
 	if t.width <= 0 {
 		return
@@ -165,7 +164,7 @@ func (t *grid) draw(b *strings.Builder, row []string, widths []int, right []bool
 
 func isStatus(name string) bool { return name == "status" || name == "previous" }
 
-// colour shows a status in its colour. The sign stays, so nobody depends on it.
+// colour adds the colour of a status. The text stays, so the colour is not needed.
 func colour(status string) string {
 	code := map[string]string{"0": "32", "1": "33", "2": "35", "3": "31", "-": "1;31", "?": "90"}[status]
 	if code == "" {
@@ -174,7 +173,7 @@ func colour(status string) string {
 	return "\x1b[" + code + "m" + status + "\x1b[0m"
 }
 
-// clip cuts a text to some columns, with a mark where it was cut.
+// clip cuts a text to a width and marks the cut.
 func clip(text string, room int) string {
 	if width(text) <= room {
 		return text
@@ -194,7 +193,7 @@ func clip(text string, room int) string {
 	return text[:end] + "…"
 }
 
-// width is how many columns of a terminal a text takes.
+// width returns the number of terminal columns of a text.
 func width(text string) (n int) {
 	for _, r := range text {
 		n += runeWidth(r)
@@ -202,7 +201,7 @@ func width(text string) (n int) {
 	return n
 }
 
-// runeWidth is 2 for the wide characters of East Asia and for pictures, 0 for marks on the character before.
+// runeWidth is 2 for wide East Asian characters and emoji, 0 for combining marks.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:

@@ -38,7 +38,7 @@ func TestHelpAsked(t *testing.T) {
 	f(0, "belfry 0.", "--version")
 	f(2, "see belfry --help", "hlep")
 	f(2, "see belfry --help", "help", "hlep")
-	f(2, "--listen: a value is missing behind it; see belfry serve --help", "serve", "--listen")
+	f(2, "--listen: a value is missing after it; see belfry serve --help", "serve", "--listen")
 	f(2, `--format must be one of "table","csv","json","ndjson" but got "xml"; see belfry sql --help`, "sql", "--format", "xml", "x")
 }
 
@@ -52,7 +52,7 @@ func TestFolderRefused(t *testing.T) {
 		var wrong bytes.Buffer
 		cmd := exec.Command("belfry", append(args, "--data", file)...)
 		cmd.Stderr = &wrong
-		if err := cmd.Run(); err == nil || !strings.Contains(wrong.String(), "belfry: "+file+" is a file, not a folder; give a folder with --data") {
+		if err := cmd.Run(); err == nil || !strings.Contains(wrong.String(), "belfry: "+file+" is a file, not a folder; name a folder with --data") {
 			t.Errorf("%q: %v, %s", args, err, wrong.String())
 		}
 	}
@@ -76,7 +76,7 @@ func TestHelp(t *testing.T) {
 		}
 		for _, f := range leaf.Flags {
 			at := strings.Index(out.String(), "--"+f.Name)
-			for _, title := range []string{"\nThe server:\n", "\nThe folder of the service:\n"} {
+			for _, title := range []string{"\nServer:\n", "\nData folder:\n"} {
 				if shared := strings.Index(out.String()[flags:], title); f.Group == nil && shared >= 0 && at > flags+shared {
 					t.Errorf("%s: --%s is below %q", leaf.Path(), f.Name, title)
 				}

@@ -1,8 +1,7 @@
-// Command belfry is the whole service in one binary: it serves, it manages keys and customers from the shell, and it
-// sends files of rows to a server and asks it.
-//
-// Exit status: 0 when done, 1 when something could not be done, 2 when the command line is wrong, 3 when the server
-// rejected some rows of a file, or items of an action, and took the others, 4 when verify found something wrong.
+// Command belfry is the service and its command line tools: it serves, manages keys and customers from the shell, and sends files
+// of rows and queries to a server.
+// Exit status: 0 done; 1 failed; 2 wrong command line; 3 the server rejected some or all rows of a file, or some items of an
+// action; 4 verify found problems.
 package main
 
 import (
@@ -23,7 +22,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == scriptWorkerName { // before anything else: a worker needs nothing of the rest
+	if len(os.Args) == 2 && os.Args[1] == scriptWorkerName { // first of all: a worker needs nothing else
 		if err := script.Worker(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -33,8 +32,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// scriptWorker is the command with which the service starts itself once more to run scripts of receivers. It is not meant
-// for people, so it is no part of the commands.
+// scriptWorker returns the command with which the service starts script worker processes. Users do not need it, so it is not one
+// of the commands.
 func scriptWorker() []string {
 	program := "/proc/self/exe" // this very file, also when another version has taken its place
 	if runtime.GOOS != "linux" {
@@ -45,24 +44,24 @@ func scriptWorker() []string {
 
 const scriptWorkerName = "run-scripts-of-receivers"
 
-// commands is the command line. Everything that serve takes can be given in three places; the command line wins over
-// the environment, and that over the file.
+// commands is the command line. The settings of serve can be given in three places: the command line wins over the environment,
+// and the environment over the file.
 type commands struct {
 	Serve      serveCmd      `cmd:"" help:"Run the service."`
 	Key        keyCmd        `cmd:"" help:"Create, list and revoke API keys; works while the service runs and while it is stopped."`
-	User       userCmd       `cmd:"" help:"Create, list and remove users of the web interface, and give them passwords; works while the service runs and while it is stopped."`
+	User       userCmd       `cmd:"" help:"Create, list and remove users of the web interface, and set their passwords; works while the service runs and while it is stopped."`
 	Customer   customerCmd   `cmd:"" help:"Create and list customers; works while the service runs and while it is stopped."`
 	Audit      auditCmd      `cmd:"" help:"List the audit trail of a running service: who changed what, from where."`
-	Fault      faultCmd      `cmd:"" help:"Confirm a fault that stays until somebody has taken note of it; works while the service runs and while it is stopped."`
+	Fault      faultCmd      `cmd:"" help:"Confirm a fault that stays open until an administrator confirms it; works while the service runs and while it is stopped."`
 	Clock      clockCmd      `cmd:"" help:"Confirm the clock after it was found far off; works while the service runs and while it is stopped."`
-	Verify     verifyCmd     `cmd:"" help:"Look for damaged and missing files in the folder of a stopped service, and say what to do."`
-	Check      checkCmd      `cmd:"" help:"Check the configuration and print it with everything that serve would use on this machine."`
-	Send       sendCmd       `cmd:"" help:"Send a file of data, log and createview rows to a server."`
+	Verify     verifyCmd     `cmd:"" help:"Check the data folder of a stopped service for damaged and missing files."`
+	Check      checkCmd      `cmd:"" help:"Check the configuration and print it as serve would use it on this machine."`
+	Send       sendCmd       `cmd:"" help:"Send a file of rows to a server."`
 	Provision  provisionCmd  `cmd:"" help:"Create and change the items of a package from a file, or of all packages from a folder."`
-	Remove     removeCmd     `cmd:"" help:"Remove the items of a package that a file names, in the columns name and view."`
-	Export     exportCmd     `cmd:"" help:"Write the items of a package, or of all packages, as provision takes them."`
-	SQL        sqlCmd        `cmd:"" name:"sql" help:"Ask a server: a table on a terminal, CSV for other programs."`
-	Explain    explainCmd    `cmd:"" help:"Say why an object, resource or view has its status."`
+	Remove     removeCmd     `cmd:"" help:"Remove items of a package, listed in a file."`
+	Export     exportCmd     `cmd:"" help:"Export the items of a package, or of all packages, for provision."`
+	SQL        sqlCmd        `cmd:"" name:"sql" help:"Run a query: prints a table on a terminal, CSV elsewhere."`
+	Explain    explainCmd    `cmd:"" help:"Explain why an object, resource or view has its status."`
 	Ack        ackCmd        `cmd:"" help:"Acknowledge errors of items."`
 	Note       noteCmd       `cmd:"" help:"Set or remove the notes of items."`
 	Unmanage   unmanageCmd   `cmd:"" help:"Unmanage items, at once or for a window of time."`
@@ -73,26 +72,26 @@ type commands struct {
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
-// streams are where a command writes.
+// streams are the outputs of a command.
 type streams struct {
 	out, err io.Writer
 }
 
-// usageError is a mistake on the command line.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
-// rejectedError says that a server took some rows and not others.
+// rejectedError means that a server rejected some rows.
 type rejectedError struct{ error }
 
 func run(args []string, stdout, stderr io.Writer) int {
 	exited := -1
 	parser, err := newParser(&commands{}, stdout, stderr, func(code int) { exited = code; panic(exitNow{}) })
 	if err != nil {
-		panic(err) // the grammar above is wrong
+		panic(err) // the commands above are wrong
 	}
 	err = parseAndRun(parser, args, streams{stdout, stderr})
 	if exited >= 0 {
-		return exited // --help has been answered
+		return exited // --help was printed
 	}
 	if err == nil {
 		return 0
@@ -110,7 +109,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// exitNow unwinds from kong's help, which wants to end the process by itself.
+// exitNow is the panic that replaces kong's exit after --help.
 type exitNow struct{}
 
 func parseAndRun(parser *kong.Kong, args []string, s streams) (err error) {
@@ -129,7 +128,7 @@ func parseAndRun(parser *kong.Kong, args []string, s streams) (err error) {
 	return ctx.Run(s)
 }
 
-// usual takes the ways in which other programs are asked for help and their version.
+// usual accepts the usual ways to ask for help and the version.
 func usual(args []string) []string {
 	if len(args) == 0 {
 		return []string{"--help"}
@@ -150,9 +149,9 @@ var (
 	emptyChoice  = regexp.MustCompile(`must be one of "",`)
 )
 
-// explainUsage says in plain words what is wrong with a command line, and where to read more.
+// explainUsage rewords an error of the command line and names the manual page.
 func explainUsage(err error) error {
-	message := valueMissing.ReplaceAllString(err.Error(), "a value is missing behind it")
+	message := valueMissing.ReplaceAllString(err.Error(), "a value is missing after it")
 	message = emptyChoice.ReplaceAllString(message, "must be one of ")
 	help := "belfry --help"
 	if e, ok := errors.AsType[*kong.ParseError](err); ok && e.Context != nil {
@@ -171,7 +170,7 @@ func newParser(c *commands, stdout, stderr io.Writer, exit func(int)) (*kong.Kon
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.ExplicitGroups([]kong.Group{
-			{Key: "server", Title: "The server:"}, {Key: "folder", Title: "The folder of the service:"},
+			{Key: "server", Title: "Server:"}, {Key: "folder", Title: "Data folder:"},
 		}),
 	)
 	if err != nil {
@@ -186,7 +185,7 @@ func newParser(c *commands, stdout, stderr io.Writer, exit func(int)) (*kong.Kon
 	})
 }
 
-// firstExample is what --help shows of the examples of the manual page.
+// firstExample returns the first example of the manual page, for --help.
 func firstExample(n *kong.Node) string {
 	about := manuals[commandPath(n)]
 	if len(about.examples) == 0 {
@@ -196,7 +195,7 @@ func firstExample(n *kong.Node) string {
 	return e.what + "\n\n    " + strings.ReplaceAll(e.command, "\n", "\n    ")
 }
 
-// text is what a person at a terminal reads of an error.
+// text formats an error for a terminal.
 func text(err error) string {
 	if e, ok := errors.AsType[*belfry.Error](err); ok && strings.HasPrefix(err.Error(), string(e.Code)) {
 		return e.Message

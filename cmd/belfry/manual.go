@@ -11,12 +11,11 @@ import (
 )
 
 type manualCmd struct {
-	Command []string `arg:"" optional:"" help:"Command, as send or key create; without it the program as a whole."`
-	Roff    bool     `help:"Write roff, the language of manual pages, as man -l reads it."`
-	Into    string   `placeholder:"DIR" help:"Write the pages of all commands into a folder, as man wants them there: belfry.1, belfry-send.1 and so on."`
+	Command []string `arg:"" optional:"" help:"Command, such as send or key create; without it, the page of the program."`
+	Roff    bool     `help:"Write roff, for man -l."`
+	Into    string   `placeholder:"DIR" help:"Write the pages of all commands into a folder for man: belfry.1, belfry-send.1 and so on."`
 }
 
-// Run prints a manual page, or writes all of them.
 func (c *manualCmd) Run(k *kong.Kong, s streams) error {
 	if c.Into != "" {
 		return writeManuals(k.Model.Node, c.Into)
@@ -25,7 +24,7 @@ func (c *manualCmd) Run(k *kong.Kong, s streams) error {
 	for _, name := range c.Command {
 		child := findChild(node, name)
 		if child == nil {
-			return usageError{fmt.Errorf("there is no command %q; known are %s", strings.Join(c.Command, " "), strings.Join(words(node), ", "))}
+			return usageError{fmt.Errorf("there is no command %q; the commands are %s", strings.Join(c.Command, " "), strings.Join(words(node), ", "))}
 		}
 		node = child
 	}
@@ -61,9 +60,9 @@ func findChild(n *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// page is a manual page before it has a form.
+// page is a manual page before formatting.
 type page struct {
-	name     string // as belfry-key-create
+	name     string // such as belfry-key-create
 	sections []section
 }
 
@@ -72,13 +71,13 @@ type section struct {
 	items []item
 }
 
-// item is a paragraph, or a term and what it means, or an example as it is typed.
+// item is a paragraph, a term with its meaning, or an example.
 type item struct {
 	term, text string
 	code       bool
 }
 
-// newPage makes a page from the model of the command line and from what is written about the command by hand.
+// newPage builds a page from the model of the command line and the hand-written text.
 func newPage(n *kong.Node) *page {
 	path := commandPath(n)
 	about := manuals[path]
@@ -117,7 +116,7 @@ func synopsis(n *kong.Node) string {
 	return strings.Join(append(parts, argumentNames(n)...), " ")
 }
 
-// argumentNames are the arguments of a command in capitals, optional ones in brackets.
+// argumentNames returns the arguments in capitals, optional ones in brackets.
 func argumentNames(n *kong.Node) (list []string) {
 	for _, a := range n.Positional {
 		name := strings.ToUpper(a.Name)
@@ -175,7 +174,7 @@ func optionItems(n *kong.Node) (list []item) {
 	return list
 }
 
-// valueName stands for the value of a flag.
+// valueName returns the placeholder for a flag's value.
 func valueName(f *kong.Flag) string {
 	if f.PlaceHolder != "" {
 		return f.PlaceHolder
@@ -186,7 +185,7 @@ func valueName(f *kong.Flag) string {
 func environmentItems(n *kong.Node) (list []item) {
 	for _, f := range flagsOf(n) {
 		for _, name := range f.Envs {
-			list = append(list, item{term: name, text: "Stands for --" + f.Name + " where that is not given."})
+			list = append(list, item{term: name, text: "Stands for --" + f.Name + "  if that is not given."})
 		}
 	}
 	return list
@@ -195,20 +194,20 @@ func environmentItems(n *kong.Node) (list []item) {
 func exitItems(about manual) []item {
 	list := []item{
 		{term: "0", text: "Done."},
-		{term: "1", text: "It could not be done; the reason is on standard error."},
+		{term: "1", text: "The command failed; the reason is on standard error."},
 		{term: "2", text: "The command line is wrong."},
 	}
 	if about.items {
-		list = append(list, item{term: "3", text: "Some of it was done and some was not."})
+		list = append(list, item{term: "3", text: "Some items were changed and some were not."})
 	}
 	if about.rows {
-		list[0].text = "Every row was taken."
-		list = append(list, item{term: "3", text: "The server was reached and rejected some rows, or all."})
+		list[0].text = "No row was rejected."
+		list = append(list, item{term: "3", text: "The server rejected some or all rows."})
 	}
 	return list
 }
 
-// plain is the page for a terminal, 78 columns wide.
+// plain formats the page for a terminal, 78 columns wide.
 func (p *page) plain() string {
 	var b strings.Builder
 	for i, s := range p.sections {
@@ -256,7 +255,7 @@ func wrap(b *strings.Builder, indent, text string) {
 	fmt.Fprintln(b, line)
 }
 
-// roff is the page for man.
+// roff formats the page for man.
 func (p *page) roff() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1 \"\" Belfry \"Belfry manual\"\n", roffQuote(strings.ToUpper(p.name)))
@@ -282,7 +281,7 @@ func roffQuote(text string) string {
 
 func roffEscape(text string) string { return strings.NewReplacer(`\`, `\e`, `-`, `\-`).Replace(text) }
 
-// roffText keeps lines that begin with a point or a quote from being commands.
+// roffText escapes leading dots and quotes, which would be commands.
 func roffText(text string) string {
 	lines := strings.Split(roffEscape(text), "\n")
 	for i, line := range lines {

@@ -10,14 +10,14 @@ import (
 	"belfry/client"
 )
 
-// shownProblems is how many rejected rows are told one by one.
+// shownProblems limits how many rejected rows are printed.
 const shownProblems = 20
 
-// console is what a person sees while a file is sent: problems line by line, and below them, on a terminal, a bar.
+// console prints problems line by line while a file is sent and, on a terminal, a progress bar below them.
 type console struct {
 	err      io.Writer
 	label    string
-	width    int // of the terminal; 0 draws no bar
+	width    int // of the terminal; 0: no bar
 	total    int64
 	start    time.Time
 	now      func() time.Time
@@ -49,7 +49,7 @@ func (c *console) problem(line int, message string) {
 	fmt.Fprintf(c.err, "%sline %d: %s\n", c.label, line, client.Printable(message))
 }
 
-// more says how many problems were not shown. all is how many there are, or at least how many.
+// more prints how many problems were not shown. all is the number of problems, or a lower bound.
 func (c *console) more(all int, atLeast bool, file string) {
 	rest := all - shownProblems
 	if rest <= 0 {
@@ -73,7 +73,7 @@ func (c *console) step(s client.Step) {
 	c.drawn = true
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (c *console) end() {
 	if c.drawn {
 		fmt.Fprint(c.err, "\r\x1b[K")
@@ -81,8 +81,7 @@ func (c *console) end() {
 	}
 }
 
-// bar draws how far a file has come within width columns. What is not known is not shown: of a stream neither the share
-// nor the time left.
+// bar draws the progress of a file. For a stream, the share and the remaining time are unknown and left out.
 func bar(s client.Step, total int64, took time.Duration, width int) string {
 	rate := 0.0
 	if took > 0 {
@@ -107,7 +106,7 @@ func bar(s client.Step, total int64, took time.Duration, width int) string {
 
 func clipped(text string, width int) string { return text[:min(len(text), max(0, width))] }
 
-// size shows bytes the way people read them.
+// size formats bytes for people.
 func size(n int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB"}
 	v, i := float64(n), 0

@@ -22,9 +22,9 @@ import (
 type provisionCmd struct {
 	rowFlags
 	cutFlags
-	Package string `arg:"" optional:"" help:"Package of the items, as view or network-ping."`
-	File    string `arg:"" optional:"" help:"File of items in CSV, plain or packed with gzip or zstd; - is standard input."`
-	Dir     string `help:"Provision a folder that export --dir has made: classes and pictures, then file after file." placeholder:"DIR"`
+	Package string `arg:"" optional:"" help:"Package of the items, such as view or network-ping."`
+	File    string `arg:"" optional:"" help:"File of items in CSV, plain or compressed with gzip or zstd; - is standard input."`
+	Dir     string `help:"Provision a folder written by export --dir: classes and pictures first, then each file." placeholder:"DIR"`
 }
 
 // Run provisions a file, or a folder of files in the order of their names.
@@ -34,7 +34,7 @@ func (c *provisionCmd) Run(s streams) error {
 	}
 	if c.Dir != "" {
 		if c.Package != "" || c.Rejected != "" {
-			return usageError{errors.New("--dir takes its packages and files from the folder; give no package, file or --rejected with it")}
+			return usageError{errors.New("--dir cannot be combined with a package, a file or --rejected")}
 		}
 		return c.folder(s)
 	}
@@ -69,7 +69,7 @@ func (c *provisionCmd) folder(s streams) error {
 	return rejected
 }
 
-// prepare makes sure that the rows of a folder find what they need: secrets, classes and pictures.
+// prepare checks the secrets of a folder and sends its classes and pictures before the rows.
 func (c *provisionCmd) prepare(s streams, f *folder, list []exportFile) error {
 	out := newConsole(s, "", true)
 	if c.Dryrun {
@@ -97,7 +97,7 @@ func (c *provisionCmd) prepare(s streams, f *folder, list []exportFile) error {
 	})
 }
 
-// putTotals is what became of classes, or of pictures.
+// putTotals counts the results for classes, or for pictures.
 type putTotals struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
@@ -105,20 +105,20 @@ type putTotals struct {
 	Rejected  int `json:"rejected"`
 }
 
-// putting puts the classes and the pictures of a folder. Nothing else of the folder may be sent while one of them is missing: objects would come into being
-// with a class that is made up from their first values, and the types of its indicators could never be corrected.
+// putting sends the classes and pictures of a folder. The rows are not sent if one of these fails: objects would be created with
+// classes inferred from their first values, and the types of inferred indicators cannot be corrected.
 type putting struct {
 	ctx    context.Context
 	client *client.Client
 	folder *folder
 	out    *console
 
-	lesser bool         // the key may not put them
-	left   []listedFile // not put for that reason
-	bad    int          // not put for others
+	lesser bool         // the key lacks the level
+	left   []listedFile // not sent for that reason
+	bad    int          // failed for other reasons
 }
 
-// all puts them, and reports what became of each kind.
+// all sends them, and reports the result of each kind.
 func (p *putting) all(report func(fileKind, putTotals) error) error {
 	unlisted, err := p.folder.unlisted()
 	if err != nil {
@@ -143,9 +143,9 @@ func (p *putting) all(report func(fileKind, putTotals) error) error {
 	const rest = "nothing else of the folder was sent"
 	switch {
 	case p.lesser:
-		return fmt.Errorf("the key may not change classes and pictures, which needs the level readwritedelete, and %s; left out: %s", rest, someOf(p.left))
+		return fmt.Errorf("the key needs the level readwritedelete to change classes and pictures, and %s; left out: %s", rest, someOf(p.left))
 	case p.bad > 0:
-		return fmt.Errorf("%s not taken, and %s; correct them, or take their lines out of %s", count(p.bad, "file")+map[bool]string{true: " was", false: " were"}[p.bad == 1], rest, listName)
+		return fmt.Errorf("%s rejected, and %s; correct them, or remove their lines from %s", count(p.bad, "file")+map[bool]string{true: " was", false: " were"}[p.bad == 1], rest, listName)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func someOf(files []listedFile) string {
 	return strings.Join(names, ", ")
 }
 
-// kind puts the files of one kind. What the server has already is not sent.
+// kind sends the files of one kind that differ from the server's.
 func (p *putting) kind(k fileKind, files []listedFile) (t putTotals, err error) {
 	have, err := p.digests(k)
 	if err != nil {
@@ -194,7 +194,7 @@ func (p *putting) kind(k fileKind, files []listedFile) (t putTotals, err error) 
 	return t, nil
 }
 
-// digests are those of what the server has, by name.
+// digests returns the digests of the server's files by name.
 func (p *putting) digests(k fileKind) (map[string]string, error) {
 	have := map[string]string{}
 	if k.path == client.PicturesPath {
@@ -208,16 +208,16 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fileError is why a file could not be read.
+// fileError means that a file could not be read.
 type fileError struct{ error }
 
-// maxListed is more than a class or picture may have.
+// maxListed is above the limit for a class or picture.
 const maxListed = 16 << 20
 
 func (p *putting) read(l listedFile) ([]byte, error) {
 	file, err := p.folder.Open(l.file)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		err = e.Err // the path is told beside it
+		err = e.Err // the caller adds the path
 	}
 	if err != nil {
 		return nil, fileError{err}
@@ -225,7 +225,7 @@ func (p *putting) read(l listedFile) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxListed+1))
 	if err == nil && len(text) > maxListed {
-		err = fmt.Errorf("it has more than %d bytes, which is more than a class or picture may have", maxListed)
+		err = fmt.Errorf("it is longer than %d bytes, the limit for a class or picture", maxListed)
 	}
 	if err != nil {
 		return nil, fileError{err}
@@ -249,6 +249,6 @@ func (p *putting) put(k fileKind, l listedFile, text []byte) (result string, err
 	return p.client.Put(p.ctx, k.path, l.name, "application/yaml", text) // which JSON is, too
 }
 
-// plainClass is how long a class may be to be sent as it is, so that errors name its lines. A longer one is sent without its blanks, as a server takes
-// no more bytes than it has itself written.
+// plainClass is the longest class that is sent unchanged, so that errors name its lines. A longer one is sent without white
+// space: the server accepts no more bytes than it writes itself.
 const plainClass = 64 << 10

@@ -244,7 +244,7 @@ func cmdCrash(ts *testscript.TestScript, neg bool, args []string) {
 func cmdHup(ts *testscript.TestScript, neg bool, args []string) {
 	s := of(ts)
 	ts.Check(s.cmd.Process.Signal(syscall.SIGHUP))
-	await(ts, s, regexp.MustCompile(`msg="configuration (reloaded|kept)`))
+	await(ts, s, regexp.MustCompile(`msg="configuration (reloaded|not changed)`))
 }
 
 func cmdKey(ts *testscript.TestScript, neg bool, args []string) {

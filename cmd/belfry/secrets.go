@@ -10,13 +10,14 @@ import (
 	"belfry/client"
 )
 
-// secretCell is a cell of a file that stands for a secret.
+// secretCell is a cell that holds *** in place of a secret.
 type secretCell struct {
 	line         int
 	name, column string
 }
 
-// checkSecrets refuses a folder with secrets that the server does not have. It would reject these resources, and everything in them.
+// checkSecrets returns an error if a folder refers to secrets that the server does not have. The server would reject these
+// resources and everything in them.
 func checkSecrets(ctx context.Context, cl *client.Client, dir string, list []exportFile, out *console) error {
 	var packages []client.Package
 	missing := 0
@@ -46,7 +47,7 @@ func checkSecrets(ctx context.Context, cl *client.Client, dir string, list []exp
 		return nil
 	}
 	out.more(missing, false, "")
-	return fmt.Errorf("nothing was sent; put the secrets into these files, or provision the resources first from a file of yours that has the secrets")
+	return fmt.Errorf("nothing was sent; add the secrets to these files, or first provision the resources from a file that has the secrets")
 }
 
 // hiddenCells lists the cells of a file that may stand for secrets.
@@ -75,11 +76,11 @@ func hiddenCells(path string) (cells []secretCell, err error) {
 	return cells, err
 }
 
-// absent keeps the cells that stand for secrets which the server does not have.
+// absent returns the cells whose secrets the server does not have.
 func absent(ctx context.Context, cl *client.Client, packages []client.Package, pkg string, cells []secretCell) ([]secretCell, error) {
 	at := slices.IndexFunc(packages, func(p client.Package) bool { return p.Name == pkg })
 	if at < 0 {
-		return nil, nil // for the server to refuse
+		return nil, nil // the server rejects it
 	}
 	cells = slices.DeleteFunc(cells, func(c secretCell) bool {
 		return !slices.ContainsFunc(packages[at].Columns, func(q client.Column) bool { return q.Secret && q.Name == c.column })

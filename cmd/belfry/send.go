@@ -17,17 +17,17 @@ import (
 type rowFlags struct {
 	serverFlags
 	Dryrun   bool   `help:"Check the whole file in one request and change nothing."`
-	Atomic   bool   `help:"Send the whole file as one request: one wrong row, and nothing is applied."`
-	Fresh    bool   `help:"Forget earlier runs: apply a file again although the same one was sent within 24 hours."`
+	Atomic   bool   `help:"Send the whole file as one request, and apply nothing if any row is wrong."`
+	Fresh    bool   `help:"Apply the file even if the same file was sent within the last 24 hours."`
 	Rejected string `help:"File for the rejected rows (FILE.rejected.csv; none for standard input)." placeholder:"FILE"`
-	Compress *bool  `help:"Pack what is sent with zstd (yes, unless the server is on this machine)." negatable:""`
+	Compress *bool  `help:"Compress requests with zstd (yes, unless the server is on this machine)." negatable:""`
 	JSON     bool   `name:"json" help:"Print the totals as JSON, with the fields of the server's report."`
 	Quiet    bool   `short:"q" help:"No progress bar."`
 }
 
-// cutFlags say where a file is cut.
+// cutFlags say how a file is split.
 type cutFlags struct {
-	Rows int `help:"Rows of one request, from 1 to 100000; a request is never larger than 8 MiB." default:"10000"`
+	Rows int `help:"Rows per request, from 1 to 100000; a request is never larger than 8 MiB." default:"10000"`
 }
 
 func (f cutFlags) check() error {
@@ -40,8 +40,8 @@ func (f cutFlags) check() error {
 type sendCmd struct {
 	rowFlags
 	cutFlags
-	Collection string `help:"Collection of the rows, whose columns are its fields, such as voip; without it each row says with type what it is." placeholder:"NAME"`
-	File       string `arg:"" help:"File of rows in CSV, plain or packed with gzip or zstd; - is standard input."`
+	Collection string `help:"Collection of the rows, such as voip, whose columns are its fields; without it each row has its type in the column type." placeholder:"NAME"`
+	File       string `arg:"" help:"File of rows in CSV, plain or compressed with gzip or zstd; - is standard input."`
 }
 
 // Run sends a file of rows.
@@ -58,13 +58,13 @@ func (c *sendCmd) Run(s streams) error {
 
 type removeCmd struct {
 	rowFlags
-	Recursive bool   `help:"Let * reach into sub-views, and remove views together with the views and resources in them."`
-	Package   string `arg:"" help:"Package of the items, as view or network-ping."`
+	Recursive bool   `help:"Apply * to sub-views too, and remove views with the views and resources in them."`
+	Package   string `arg:"" help:"Package of the items, such as view or network-ping."`
 	File      string `arg:"" help:"File in CSV with the columns name and view, and resname for objects and views; - is standard input."`
 }
 
-// Run removes what a file names. Parts are so small that the server lists every error: to ask again which rows were
-// wrong, as for other files, would find those wrong that have just been removed.
+// Run removes the items listed in a file. Its parts are small enough for the server to list every error: to check the rows again,
+// as for other files, would report removed items as wrong.
 func (c *removeCmd) Run(s streams) error {
 	e := upload{method: http.MethodDelete, pkg: c.Package, file: c.File, rows: belfry.MaxReported, query: url.Values{}}
 	if c.Recursive {
@@ -73,14 +73,14 @@ func (c *removeCmd) Run(s streams) error {
 	return c.send(s, e)
 }
 
-// upload is one file with where it goes.
+// upload is a file and its destination.
 type upload struct {
 	method, path string
-	pkg          string // of provisioning; path follows from it
+	pkg          string // for provisioning; determines path
 	query        url.Values
 	file         string
 	rows         int
-	label        string // before what is printed
+	label        string // printed before messages
 }
 
 func (f *rowFlags) send(s streams, e upload) error {
@@ -142,7 +142,7 @@ func (f *rowFlags) job(e upload, source *client.Source) (client.Job, error) {
 	}
 	if j.Whole {
 		if f.Rejected != "" {
-			return j, usageError{errors.New("--rejected: with --atomic or --dryrun nothing of the file is taken apart; correct the lines in the file itself")}
+			return j, usageError{errors.New("--rejected: with --atomic or --dryrun no rejected rows are written; correct the lines in the file itself")}
 		}
 		return j, nil
 	}
@@ -162,28 +162,28 @@ func same(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(ia, ib)
 }
 
-// resumable adds to an error how to go on, if anything was done or may have been.
+// resumable adds to an error how to continue, if anything was or may have been applied.
 func resumable(ctx context.Context, err error, source *client.Source, res *client.Result) error {
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
-	done, rest := fmt.Sprintf("up to line %d it is done", res.Lines), "of the lines after it some"
+	done, rest := fmt.Sprintf("the rows up to line %d are done", res.Lines), "some lines after it"
 	if res.Lines == 0 {
-		done, rest = "nothing was answered", "some lines"
+		done, rest = "no request was answered", "some lines"
 	}
 	switch {
 	case res.Lines == 0 && !res.Open:
 		return err
 	case source.Resumable:
-		return fmt.Errorf("%w; %s: run the same command again within 24 hours to go on, and nothing is applied twice", err, done)
+		return fmt.Errorf("%w; %s: run the same command again within 24 hours to continue; nothing is applied twice", err, done)
 	case res.Open:
-		return fmt.Errorf("%w; %s, and %s may be applied without an answer", err, done, rest)
+		return fmt.Errorf("%w; %s, and %s may have been applied", err, done, rest)
 	default:
 		return fmt.Errorf("%w; %s, and nothing after it", err, done)
 	}
 }
 
-// totals prints one line on what became of the rows.
+// totals prints a line with the totals.
 func (f *rowFlags) totals(s streams, e upload, res *client.Result) error {
 	r := &res.Report
 	if f.JSON {
@@ -219,7 +219,7 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// verdict is nil when every row was taken.
+// verdict returns nil if no row was rejected.
 func (f *rowFlags) verdict(out *console, res *client.Result) error {
 	r := &res.Report
 	if r.Rejected == 0 {
@@ -228,19 +228,19 @@ func (f *rowFlags) verdict(out *console, res *client.Result) error {
 	switch {
 	case f.Atomic:
 		out.more(len(r.Errors), r.Truncated, "")
-		return rejectedError{errors.New("nothing was applied; correct these lines and send the file again (with --fresh if only the server has changed)")}
+		return rejectedError{errors.New("nothing was applied; correct these lines and send the file again (with --fresh if the file has not changed)")}
 	case f.Dryrun:
 		out.more(r.Rejected, false, "")
 		return rejectedError{fmt.Errorf("%d of %d rows would be rejected", r.Rejected, r.Rows)}
 	}
 	out.more(r.Rejected-res.Unfound, false, res.File)
 	if res.Unfound > 0 {
-		out.println(fmt.Sprintf("%s could not be found again among so many: the server would take them now. Send them again once you know which they are",
+		out.println(fmt.Sprintf("%s could not be identified: there were too many, and the server would accept them now. Send them again once you know which they are",
 			count(res.Unfound, "rejected row")))
 	}
 	if res.File == "" {
 		return rejectedError{fmt.Errorf("%d of %d rows rejected", r.Rejected, r.Rows)}
 	}
-	return rejectedError{fmt.Errorf("%d of %d rows rejected; correct them in %s and send that file (add --fresh if it was sent before and only the server has changed)",
+	return rejectedError{fmt.Errorf("%d of %d rows rejected; correct them in %s and send that file (with --fresh if it was sent before and has not changed)",
 		r.Rejected, r.Rows, res.File)}
 }

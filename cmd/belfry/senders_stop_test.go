@@ -108,7 +108,7 @@ func TestRestartAfterFlood(t *testing.T) {
 	c, stop := flooded(t)
 	sent := stop() // so that nothing comes to a port that is closed
 	c.stop()
-	left := strings.Contains(c.logged(), "rows wait in the journal, and more than 50000 are not moved now")
+	left := strings.Contains(c.logged(), "rows stay in the journal; a stop moves at most 50000")
 	c.start()
 	c.client.CloseIdleConnections()
 	if received := c.remembered(sent); received != sent {

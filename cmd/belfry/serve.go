@@ -14,27 +14,27 @@ import (
 	"belfry/config"
 )
 
-// configFlags are the settings that the process needs before it can read anything, or that people change from run to
-// run. What is not given here comes from the file.
+// configFlags are settings that the process needs before it reads the file, or that often differ between runs. All others are in
+// the file.
 type configFlags struct {
 	Config        string `help:"File with the configuration, in YAML." env:"BELFRY_CONFIG" placeholder:"FILE"`
 	Listen        string `help:"Address of the API and the web interface (127.0.0.1:8080)." env:"BELFRY_LISTEN" placeholder:"HOST:PORT"`
-	Data          string `help:"Folder of everything the service keeps (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
+	Data          string `help:"Data folder of the service (belfry-data)." env:"BELFRY_DATA" placeholder:"DIR"`
 	LogLevel      string `help:"debug, info, warn or error (info)." env:"BELFRY_LOG_LEVEL" placeholder:"LEVEL"`
 	AdminListen   string `help:"Address of /metrics and the profiler." env:"BELFRY_ADMIN_LISTEN" placeholder:"HOST:PORT"`
 	TLSCert       string `name:"tls-cert" help:"File of the TLS certificate, with its chain, in PEM." env:"BELFRY_TLS_CERT" placeholder:"FILE"`
 	TLSKey        string `name:"tls-key" help:"File of its private key, in PEM." env:"BELFRY_TLS_KEY" placeholder:"FILE"`
-	TLSSelfSigned *bool  `name:"tls-self-signed" help:"Use TLS with a certificate made by the service." env:"BELFRY_TLS_SELF_SIGNED"`
-	InsecureHTTP  *bool  `name:"insecure-http" help:"Allow others to connect without TLS." env:"BELFRY_INSECURE_HTTP"`
-	NoCollect     *bool  `name:"no-collect" help:"Start no collectors: nothing is asked and nothing received." env:"BELFRY_NO_COLLECT"`
-	Timezone      string `help:"Zone of times that are given without one, as Europe/Vienna (the machine's)." env:"BELFRY_TIMEZONE" placeholder:"ZONE"`
+	TLSSelfSigned *bool  `name:"tls-self-signed" help:"Use TLS with a self-signed certificate that the service creates." env:"BELFRY_TLS_SELF_SIGNED"`
+	InsecureHTTP  *bool  `name:"insecure-http" help:"Allow connections from other machines without TLS." env:"BELFRY_INSECURE_HTTP"`
+	NoCollect     *bool  `name:"no-collect" help:"Start no collectors: the service polls and receives nothing." env:"BELFRY_NO_COLLECT"`
+	Timezone      string `help:"Time zone of times without one, such as Europe/Vienna (the machine's)." env:"BELFRY_TIMEZONE" placeholder:"ZONE"`
 
-	OIDCIssuer           string `name:"oidc-issuer" help:"Address of an OpenID Connect provider through which people log in." env:"BELFRY_OIDC_ISSUER" placeholder:"URL"`
-	OIDCClientID         string `name:"oidc-client-id" help:"Name under which the provider knows this service." env:"BELFRY_OIDC_CLIENT_ID" placeholder:"ID"`
-	OIDCClientSecretFile string `name:"oidc-client-secret-file" help:"File with the secret that goes with it; or in BELFRY_OIDC_CLIENT_SECRET." env:"BELFRY_OIDC_CLIENT_SECRET_FILE" placeholder:"FILE"`
+	OIDCIssuer           string `name:"oidc-issuer" help:"Address of the OpenID Connect provider for logins." env:"BELFRY_OIDC_ISSUER" placeholder:"URL"`
+	OIDCClientID         string `name:"oidc-client-id" help:"Client id of this service at the provider." env:"BELFRY_OIDC_CLIENT_ID" placeholder:"ID"`
+	OIDCClientSecretFile string `name:"oidc-client-secret-file" help:"File with the client secret; or set BELFRY_OIDC_CLIENT_SECRET." env:"BELFRY_OIDC_CLIENT_SECRET_FILE" placeholder:"FILE"`
 }
 
-// load reads the file and lays the flags over it.
+// load reads the file and applies the flags over it.
 func (f *configFlags) load(cat *catalog.Catalog) (*config.Config, error) {
 	c, err := config.Load(f.Config, cat)
 	if err != nil {
@@ -80,10 +80,10 @@ func (f *configFlags) load(cat *catalog.Catalog) (*config.Config, error) {
 type serveCmd struct {
 	configFlags
 	Demo       bool     `help:"Fill the empty inventory of the customer default with live sample data." env:"BELFRY_DEMO"`
-	AcceptLoss []string `help:"Start although this part of the data is lost, or older than the others: journal, rows or metadata. For one start." enum:"journal,rows,metadata" placeholder:"PART"`
+	AcceptLoss []string `help:"Start even though this part of the data is lost or older than the others: journal, rows or metadata. Applies to one start." enum:"journal,rows,metadata" placeholder:"PART"`
 }
 
-// Run serves until a signal says otherwise.
+// Run serves until a signal arrives.
 func (c *serveCmd) Run(s streams) error {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -95,8 +95,8 @@ func (c *serveCmd) Run(s streams) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	go keepPlaces(ctx)
+	context.AfterFunc(ctx, stop) // a second signal ends the process
+	go tuneProcs(ctx)
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
@@ -126,7 +126,8 @@ type checkCmd struct {
 	configFlags
 }
 
-// Run checks the configuration and the files that it names or that are imported, and prints what serve would use on this machine.
+// Run checks the configuration and all files that it names or that would be imported, and prints the settings in force on this
+// machine.
 func (c *checkCmd) Run(s streams) error {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -144,7 +145,6 @@ func (c *checkCmd) Run(s streams) error {
 
 type versionCmd struct{}
 
-// Run prints the version.
 func (versionCmd) Run(s streams) error {
 	b := app.ReadBuild()
 	commit := "commit unknown"

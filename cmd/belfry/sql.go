@@ -17,30 +17,30 @@ import (
 
 type sqlCmd struct {
 	serverFlags
-	Query   string        `arg:"" help:"The query, as \"SELECT name, status FROM objectstatus\"; - reads it from standard input."`
-	Format  string        `help:"Form of the answer: table, csv, json or ndjson (table on a terminal, csv otherwise)." enum:",table,csv,json,ndjson" default:"" placeholder:"FORM"`
-	Rows    string        `help:"How many rows to ask for (10); with --all, how many at a time (100000)." placeholder:"N"`
-	All     bool          `help:"Ask for all rows, in pages, and write them as one answer in csv, json or ndjson (csv)."`
-	From    string        `help:"Start of the time span, as 2026-03-01T12:00:00Z or NOW-1HOUR." placeholder:"TIME"`
+	Query   string        `arg:"" help:"The query, such as \"SELECT name, status FROM objectstatus\"; - reads it from standard input."`
+	Format  string        `help:"Format of the result: table, csv, json or ndjson (table on a terminal, csv otherwise)." enum:",table,csv,json,ndjson" default:"" placeholder:"FORM"`
+	Rows    string        `help:"Maximum number of rows (10); with --all, rows per page (100000)." placeholder:"N"`
+	All     bool          `help:"Read all rows, in pages, and write them as one result in csv, json or ndjson (csv)."`
+	From    string        `help:"Start of the time span, such as 2026-03-01T12:00:00Z or NOW-1HOUR." placeholder:"TIME"`
 	To      string        `help:"End of the time span." placeholder:"TIME"`
-	Span    string        `help:"Length of the time span, as 1h; it ends at --to, or now." placeholder:"LENGTH"`
-	Zone    string        `name:"tz" help:"Time zone of times that are written without one, of days and of TIMEBUCKET, as Europe/Paris (UTC)." placeholder:"ZONE"`
-	Filter  string        `name:"fq" help:"Lucene clauses that rows must match beside the query." placeholder:"CLAUSES"`
-	Partial bool          `help:"Answer without the days whose rows cannot be read, and name them on standard error."`
+	Span    string        `help:"Length of the time span, such as 1h; it ends at --to, or now." placeholder:"LENGTH"`
+	Zone    string        `name:"tz" help:"Time zone of times without one, of days and of TIMEBUCKET, such as Europe/Paris (UTC)." placeholder:"ZONE"`
+	Filter  string        `name:"fq" help:"Lucene clauses that rows must match in addition to the query." placeholder:"CLAUSES"`
+	Partial bool          `help:"Leave out days whose rows cannot be read, and list them on standard error."`
 	Explain bool          `help:"Show the plan of the query instead of its rows."`
-	Watch   time.Duration `help:"Ask again and again with this time between, as 5s, until interrupted." placeholder:"TIME"`
+	Watch   time.Duration `help:"Repeat the query at this interval, such as 5s, until interrupted." placeholder:"TIME"`
 }
 
-// maxQuery is the longest query that is read from standard input; the server takes no longer one.
+// maxQuery is the longest query read from standard input, as on the server.
 const maxQuery = 1 << 20
 
-// Run asks once, or again and again.
+// Run runs the query once or, with --watch, repeatedly.
 func (c *sqlCmd) Run(s streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	if c.Watch > 0 {
-		c.Retry = 0 // the next round is the next attempt
+		c.Retry = 0 // the next round retries
 	}
 	out := newConsole(s, "", true)
 	cl, err := c.open(nil, out.println)
@@ -66,9 +66,9 @@ func (c *sqlCmd) Run(s streams) error {
 func (c *sqlCmd) check() error {
 	switch {
 	case c.Watch != 0 && c.Watch < 100*time.Millisecond:
-		return usageError{fmt.Errorf("--watch must be at least 100ms, as 5s, got %s", c.Watch)}
+		return usageError{fmt.Errorf("--watch must be at least 100ms, got %s", c.Watch)}
 	case c.All && (c.Watch != 0 || c.Explain || c.Format == "table"):
-		return usageError{errors.New("--all writes rows once, as csv, json or ndjson; it goes with neither --watch, --explain nor --format table")}
+		return usageError{errors.New("--all writes rows once, as csv, json or ndjson; it cannot be combined with --watch, --explain or --format table")}
 	}
 	if c.Query != "-" {
 		return nil
@@ -84,7 +84,7 @@ func (c *sqlCmd) check() error {
 	return nil
 }
 
-// limited tells whether the answer is as short as the text of the query itself wants it.
+// limited reports whether the query itself limits the number of rows.
 func (c *sqlCmd) limited() bool {
 	q, err := query.Parse(c.Query)
 	if err != nil || !q.Limit.Given {
@@ -94,13 +94,13 @@ func (c *sqlCmd) limited() bool {
 	return c.Rows == "" || err == nil && q.Limit.N <= rows
 }
 
-// asker asks a server and shows the answer.
+// asker runs queries and prints the results.
 type asker struct {
 	ctx     context.Context
 	client  *client.Client
 	cmd     *sqlCmd
 	out     io.Writer
-	screen  *os.File // the terminal on which the answer is shown; nil: there is none
+	screen  *os.File // the terminal; nil: none
 	println func(string)
 	now     func() time.Time
 }
@@ -115,7 +115,7 @@ func (q *asker) form() string {
 	return "csv"
 }
 
-// once asks and writes the answer to w. Tables are made of CSV: it has every column, in order.
+// once runs the query and writes the result to w. Tables are built from CSV, which has every column in order.
 func (q *asker) once(w io.Writer) error {
 	form := q.form()
 	ask := q.query(form)
@@ -129,13 +129,13 @@ func (q *asker) once(w io.Writer) error {
 	if err != nil {
 		return q.pointed(err)
 	}
-	q.tellMissing(a.Missing, new([]string))
+	q.reportMissing(a.Missing, new([]string))
 	more := a.More && !q.cmd.limited()
 	if form == "table" {
 		return q.show(w, &t, more)
 	}
 	if more && q.cmd.Watch == 0 {
-		q.println("there are more rows; ask for them with --rows or LIMIT, or for all of them with --all")
+		q.println("there are more rows; use --rows or LIMIT, or --all for all of them")
 	}
 	return nil
 }
@@ -144,12 +144,12 @@ func (q *asker) show(w io.Writer, t *grid, more bool) error {
 	if q.screen != nil {
 		t.width, t.coloured = terminalWidth(q.screen), colours()
 		if q.cmd.Watch > 0 {
-			t.height = terminalHeight(q.screen) - 3 // for the lines around it
+			t.height = terminalHeight(q.screen) - 3 // minus the lines around it
 		}
 	}
 	end := count(len(t.rows), "row")
 	if more {
-		end += "; there are more, ask for them with --rows or LIMIT"
+		end += "; there are more, use --rows or LIMIT"
 	}
 	if q.cmd.Explain {
 		end = ""
@@ -165,10 +165,11 @@ func line(text string) string {
 	return "(" + text + ")\n"
 }
 
-// colours tells whether the user of a terminal wants any.
+// colours reports whether to use colours on a terminal.
 func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
-// watch asks until it is interrupted. A server that is away or busy is told and asked again; a refusal ends it.
+// watch runs the query until it is interrupted. If the server is unreachable or busy, it reports that and retries; a refusal ends
+// it.
 func (q *asker) watch() error {
 	for {
 		var b bytes.Buffer
@@ -190,7 +191,7 @@ func (q *asker) watch() error {
 	}
 }
 
-// frame shows the answer of one round: on a terminal in place of the one before, elsewhere below it.
+// frame shows the result of one round: on a terminal it replaces the previous one, elsewhere it follows it.
 func (q *asker) frame(text string, failed error) error {
 	at := q.now().Format(time.DateTime)
 	if failed != nil && q.screen == nil {
@@ -209,7 +210,7 @@ func (q *asker) frame(text string, failed error) error {
 	}
 	head := clip(fmt.Sprintf("%s, every %s: %s", at, q.cmd.Watch, strings.Join(strings.Fields(q.cmd.Query), " ")), terminalWidth(q.screen))
 	text = head + "\n\n" + text
-	// From the top left corner, each line up to its end, and what is below it: nothing flickers.
+	// Moves to the top left corner, clears the rest of each line and the lines below: this does not flicker.
 	_, err := io.WriteString(q.out, "\x1b[H"+strings.ReplaceAll(text, "\n", "\x1b[K\n")+"\x1b[J")
 	return err
 }

@@ -15,10 +15,10 @@ import (
 	"belfry/client"
 )
 
-// pageRows is how many rows --all asks for at a time, the most that a server gives.
+// pageRows is the page size of --all, the server's maximum.
 const pageRows = 100_000
 
-// all asks for page after page, and writes their rows to w as one answer.
+// all reads all pages and writes their rows to w as one result.
 func (q *asker) all(w io.Writer) error {
 	out := &pages{w: bufio.NewWriter(w), form: q.form()}
 	ask := q.query(out.form)
@@ -32,21 +32,21 @@ func (q *asker) all(w io.Writer) error {
 		if err != nil {
 			return q.pointed(err)
 		}
-		q.tellMissing(a.Missing, &out.missing)
+		q.reportMissing(a.Missing, &out.missing)
 		switch {
 		case a.Ended && !a.More, !a.Ended && out.rows-before < a.Limit:
 			return out.end()
 		case !a.Ended:
-			return errors.New("the answer has no trailer X-More, which says whether there are more rows; connect to the server directly if a proxy drops trailers")
+			return errors.New("the response has no trailer X-More, so it is unknown whether there are more rows; if a proxy drops trailers, connect to the server directly")
 		case a.Next == "":
-			return fmt.Errorf("the answer is cut after %s: groups, and rows in this order, come in one piece; leave out ORDER BY, order by timestamp, or narrow the query", count(out.rows, "row"))
+			return fmt.Errorf("the result is cut after %s: groups, and rows in this order, have no pages; leave out ORDER BY, order by timestamp, or narrow the query", count(out.rows, "row"))
 		}
 		ask.After = a.Next
 	}
 }
 
-// tellMissing tells of days that an answer is without, each once.
-func (q *asker) tellMissing(days string, reported *[]string) {
+// reportMissing prints days that are missing from the result, each once.
+func (q *asker) reportMissing(days string, reported *[]string) {
 	var fresh []string
 	for _, day := range strings.Split(days, ", ") {
 		if day != "" && !slices.Contains(*reported, day) {
@@ -54,18 +54,18 @@ func (q *asker) tellMissing(days string, reported *[]string) {
 		}
 	}
 	if len(fresh) > 0 {
-		q.println("the answer is not complete: rows of " + strings.Join(fresh, ", ") + " cannot be read")
+		q.println("the result is incomplete: rows of " + strings.Join(fresh, ", ") + " cannot be read")
 		*reported = append(*reported, fresh...)
 	}
 }
 
-// pages writes the pages of an answer one behind the other.
+// pages joins the pages of a result.
 type pages struct {
 	w       *bufio.Writer
-	form    string // csv, ndjson or json, which is made of ndjson
-	read    int    // pages
+	form    string // csv, ndjson or json, which is built from ndjson
+	read    int    // pages read
 	rows    int
-	comma   bool // of JSON: what comes next is another row
+	comma   bool // in JSON: the next row needs a comma
 	missing []string
 }
 
@@ -89,7 +89,7 @@ func (p *pages) page(r io.Reader) error {
 	}
 }
 
-// end is what is wrong about the end of a page.
+// end returns the error at the end of a page, if it is unexpected.
 func end(err error) error {
 	if err == io.EOF {
 		return nil
@@ -97,7 +97,7 @@ func end(err error) error {
 	return err
 }
 
-// records writes CSV, of all pages but the first without its header. A line end in quotes ends no record.
+// records writes CSV, without the header of later pages. A newline in quotes does not end a record.
 func (p *pages) records() func(piece []byte) {
 	header, quoted, first := true, false, p.read == 0
 	return func(piece []byte) {
@@ -121,7 +121,7 @@ func (p *pages) records() func(piece []byte) {
 	}
 }
 
-// lines writes NDJSON, or makes the rows of a JSON document of it.
+// lines writes NDJSON, or builds a JSON document from it.
 func (p *pages) lines(piece []byte) {
 	if p.form == "ndjson" {
 		p.rows += bytes.Count(piece, []byte("\n"))
@@ -140,12 +140,12 @@ func (p *pages) lines(piece []byte) {
 	}
 }
 
-// end ends the answer.
+// end finishes the result.
 func (p *pages) end() error {
 	if p.form == "json" {
 		fmt.Fprintf(p.w, `],"count":%d,"more":false`, p.rows)
 		if len(p.missing) > 0 {
-			days, _ := json.Marshal(p.missing) // texts can always be written
+			days, _ := json.Marshal(p.missing) // strings always marshal
 			fmt.Fprintf(p.w, `,"missing":%s`, days)
 		}
 		p.w.WriteString("}\n")
@@ -153,7 +153,7 @@ func (p *pages) end() error {
 	return p.w.Flush()
 }
 
-// query is what the flags ask for.
+// query builds the query from the flags.
 func (q *asker) query(form string) client.Query {
 	return client.Query{
 		Text: q.cmd.Query, Rows: q.cmd.Rows, From: q.cmd.From, To: q.cmd.To, Span: q.cmd.Span, Zone: q.cmd.Zone,

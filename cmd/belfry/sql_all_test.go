@@ -56,7 +56,7 @@ func TestAllPages(t *testing.T) {
 	f(0, "csv", "a\n1\n", "", page{"a\n1\n", "", ""})
 	f(1, "csv", "", "no trailer X-More", page{"a\n\"1\n\"\n2\n", "", ""})
 	f(1, "ndjson", "", "no trailer X-More", page{"{}\n{}\n", "", ""})
-	f(1, "csv", "", "the answer is cut after 2 rows", page{"a\n1\n2\n", "true", ""})
+	f(1, "csv", "", "the result is cut after 2 rows", page{"a\n1\n2\n", "true", ""})
 	for _, wrong := range [][]string{{"--watch", "5s"}, {"--explain"}, {"--format", "table"}} {
 		s.run(2, append([]string{"sql", "--all", "SELECT a"}, wrong...)...)
 		s.shows(s.err, "--all writes rows once")

@@ -13,7 +13,7 @@ import (
 
 var queryPlace = regexp.MustCompile(`^(in fq, )?line (\d+), column (\d+): `)
 
-// pointed adds the line of the query that an error is about, and a mark below the place.
+// pointed adds to an error the wrong line of the query, with a mark below the position.
 func (q *asker) pointed(err error) error {
 	f, ok := errors.AsType[*client.Failure](err)
 	if !ok || f.Code != belfry.BadQuery {
@@ -33,10 +33,10 @@ func (q *asker) pointed(err error) error {
 	return err
 }
 
-// around is how much of a long line is shown on each side of the place.
+// around is how much of a long line is shown on each side of the position.
 const around = 60
 
-// pointAt shows a place in a text: its line and, below, a mark. Both count from 1, columns count characters.
+// pointAt returns a line of a text with a mark below a position. Both count from 1, columns in characters.
 func pointAt(text string, row, column int) (string, bool) {
 	lines := strings.Split(text, "\n")
 	if row < 1 || row > len(lines) {

@@ -69,7 +69,7 @@ func TestGridHeight(t *testing.T) {
 	if err := g.read(strings.NewReader("a\n" + strings.Repeat("x\n", 10))); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.String(); got != "a\n-\nx\nx\nx\n… 7 more do not fit here\n" {
+	if got := g.String(); got != "a\n-\nx\nx\nx\n… 7 more rows do not fit\n" {
 		t.Errorf("%s", got)
 	}
 }
@@ -142,7 +142,7 @@ func TestBrokenTable(t *testing.T) {
 	defer srv.Close()
 	for _, form := range []string{"table", "csv", "json"} {
 		s.run(1, "sql", "--url", srv.URL, "--format", form, "SELECT name")
-		s.shows(s.err, "broke off")
+		s.shows(s.err, "was cut off")
 		if form == "table" && s.out != "" {
 			t.Errorf("shown: %s", s.out)
 		}

@@ -4,8 +4,8 @@ package main
 
 import "os"
 
-// terminalWidth gives no columns where we do not know how to ask: no bar is drawn then.
+// terminalWidth returns 0 where the width is unknown: then no progress bar is drawn.
 func terminalWidth(*os.File) int { return 0 }
 
-// terminalHeight gives no lines either.
+// terminalHeight returns 0 where the height is unknown.
 func terminalHeight(*os.File) int { return 0 }

@@ -8,19 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalWidth gives the columns of a terminal, 0 for everything else.
+// terminalWidth returns the columns of a terminal; 0: not a terminal.
 func terminalWidth(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0
 	}
 	if size.Col == 0 {
-		return 80 // a terminal that does not know
+		return 80 // the terminal does not know its size
 	}
 	return int(size.Col)
 }
 
-// terminalHeight gives the lines of a terminal, 0 for everything else.
+// terminalHeight returns the lines of a terminal; 0: not a terminal.
 func terminalHeight(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

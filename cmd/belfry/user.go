@@ -13,17 +13,17 @@ import (
 )
 
 type userCmd struct {
-	Create   userCreateCmd   `cmd:"" help:"Create a user and print the password. It is shown this once. A data folder that does not exist is made."`
+	Create   userCreateCmd   `cmd:"" help:"Create a user and print the password, which is not shown again. A missing data folder is created."`
 	List     userListCmd     `cmd:"" help:"List users."`
-	Change   userChangeCmd   `cmd:"" help:"Limit a user to some views, or let the user see all views again; the user is logged out everywhere."`
-	Password userPasswordCmd `cmd:"" help:"Give a user a new password and print it; the user is logged out everywhere."`
-	Remove   userRemoveCmd   `cmd:"" help:"Remove a user; a running service logs it out at once."`
+	Change   userChangeCmd   `cmd:"" help:"Limit a user to some views, or allow all views again; this ends all sessions of the user."`
+	Password userPasswordCmd `cmd:"" help:"Set a new password and print it; this ends all sessions of the user."`
+	Remove   userRemoveCmd   `cmd:"" help:"Remove a user; a running service ends the user's sessions at once."`
 }
 
-// passwordVariable sets the password of a user instead of a random one, which is then not printed.
+// passwordVariable sets a user's password instead of a random one, which is then not printed.
 const passwordVariable = "BELFRY_USER_PASSWORD"
 
-// choose takes the password from the environment, where it is not seen in a list of processes, or makes one.
+// choose reads the password from the environment, where other users cannot see it, or generates one.
 func choose(s streams, do func(password string) error) error {
 	if given := os.Getenv(passwordVariable); given != "" {
 		return do(given)
@@ -40,12 +40,12 @@ type userCreateCmd struct {
 	adminFlags
 	Name     string `required:"" help:"Name of the user."`
 	Role     string `required:"" help:"What the user may do: viewer, operator, administrator or instance administrator."`
-	Customer string `default:"default" help:"Customer it belongs to."`
+	Customer string `default:"default" help:"Customer of the user."`
 
-	Views []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited, with all that stands in it. Repeat for several; without it the user sees everything."`
+	Views []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited, with its content; repeat for several. Without it the user sees everything."`
 }
 
-// Run prints the password alone, so that a script can take it.
+// Run prints only the password, for scripts.
 func (c *userCreateCmd) Run(s streams) error {
 	return c.use(s, false, c.Customer, func(ctx context.Context, a *client.Client) error {
 		return choose(s, func(password string) error {
@@ -59,7 +59,6 @@ type userListCmd struct {
 	Customer string `default:"default" help:"Customer whose users to list."`
 }
 
-// Run lists users.
 func (c *userListCmd) Run(s streams) error {
 	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
 		users, err := a.Users(ctx)
@@ -81,18 +80,18 @@ func (c *userListCmd) Run(s streams) error {
 type userChangeCmd struct {
 	adminFlags
 	Name     string   `required:"" help:"Name of the user."`
-	Customer string   `default:"default" help:"Customer it belongs to."`
-	Views    []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited from now on, with all that stands in it. Repeat for several."`
-	AllViews bool     `help:"Let the user see all views again."`
+	Customer string   `default:"default" help:"Customer of the user."`
+	Views    []string `sep:"none" placeholder:"VIEW" help:"View or resource to which the user is limited, with its content; repeat for several."`
+	AllViews bool     `help:"Allow the user all views again."`
 }
 
-// Run limits a user. To lift a limit takes a word of its own, so that one that is forgotten opens nothing.
+// Run limits a user. Removing the limit needs a flag, so that a forgotten one does not do so.
 func (c *userChangeCmd) Run(s streams) error {
 	if c.AllViews == (len(c.Views) > 0) {
-		return errors.New("give either --views, once for each view, or --all-views")
+		return errors.New("use either --views, once for each view, or --all-views")
 	}
 	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
-		views := append([]string{}, c.Views...) // a list, also without views
+		views := append([]string{}, c.Views...) // not nil, even without views
 		return a.ChangeUser(ctx, c.Name, client.UserChange{Views: &views})
 	})
 }
@@ -100,10 +99,9 @@ func (c *userChangeCmd) Run(s streams) error {
 type userPasswordCmd struct {
 	adminFlags
 	Name     string `required:"" help:"Name of the user."`
-	Customer string `default:"default" help:"Customer it belongs to."`
+	Customer string `default:"default" help:"Customer of the user."`
 }
 
-// Run sets a password.
 func (c *userPasswordCmd) Run(s streams) error {
 	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error {
 		return choose(s, func(password string) error { return a.ChangeUser(ctx, c.Name, client.UserChange{Password: password}) })
@@ -113,10 +111,9 @@ func (c *userPasswordCmd) Run(s streams) error {
 type userRemoveCmd struct {
 	adminFlags
 	Name     string `required:"" help:"Name of the user."`
-	Customer string `default:"default" help:"Customer it belongs to."`
+	Customer string `default:"default" help:"Customer of the user."`
 }
 
-// Run removes a user.
 func (c *userRemoveCmd) Run(s streams) error {
 	return c.use(s, true, c.Customer, func(ctx context.Context, a *client.Client) error { return a.RemoveUser(ctx, c.Name) })
 }

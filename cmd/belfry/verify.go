@@ -16,10 +16,10 @@ type verifyCmd struct {
 	JSON bool `name:"json" help:"Print the result as JSON."`
 }
 
-// problemsError says that verify has found something.
+// problemsError means that verify has found problems.
 type problemsError struct{ error }
 
-// Run reads the folder of a stopped service, lists what is wrong with it and what to do, and fails if there is anything.
+// Run checks the data folder of a stopped service, and lists its problems with their remedies.
 func (c *verifyCmd) Run(s streams) error {
 	cat, err := catalog.Load()
 	if err != nil {
@@ -47,9 +47,9 @@ func (c *verifyCmd) Run(s streams) error {
 		switch {
 		case len(found.Problems)+len(found.Unread) > 0:
 		case len(found.Known) > 0:
-			_, err = fmt.Fprintf(s.out, "%s read, nothing is wrong but what was confirmed\n", count(found.Files, "file"))
+			_, err = fmt.Fprintf(s.out, "%s read, no problems except confirmed ones\n", count(found.Files, "file"))
 		default:
-			_, err = fmt.Fprintf(s.out, "%s read, nothing is wrong\n", count(found.Files, "file"))
+			_, err = fmt.Fprintf(s.out, "%s read, no problems\n", count(found.Files, "file"))
 		}
 	}
 	switch {
@@ -58,7 +58,7 @@ func (c *verifyCmd) Run(s streams) error {
 	case len(found.Problems) > 0:
 		return problemsError{fmt.Errorf("%s in %s", count(len(found.Problems), "problem"), count(found.Files, "file"))}
 	case len(found.Unread) > 0:
-		return fmt.Errorf("%s of %d could not be read for want of memory", count(len(found.Unread), "file"), found.Files)
+		return fmt.Errorf("%s of %d could not be read: not enough memory", count(len(found.Unread), "file"), found.Files)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ type windowsCmd struct {
 	JSON bool `name:"json" help:"Print a line of JSON for each window."`
 }
 
-// Run lists the windows that are open or planned.
+// Run lists the open and planned windows.
 func (c *windowsCmd) Run(s streams) error {
 	out := newConsole(s, "", true)
 	cl, err := c.open(nil, out.println)
@@ -36,7 +36,7 @@ func (c *windowsCmd) Run(s streams) error {
 	})
 }
 
-// describeWindow says in a line what a window is.
+// describeWindow formats a window as a line.
 func describeWindow(w client.Window) string {
 	var b strings.Builder
 	b.WriteString(itemText(w.Kind, w.Name, w.Resource) + ": ")

@@ -6,7 +6,7 @@ import (
 	"belfry"
 )
 
-// Ids of faults of what the service writes to.
+// Ids of the faults of the files that the service writes.
 const (
 	faultRows      = "row_store"
 	faultMeta      = "metadata"
@@ -17,21 +17,20 @@ const (
 	faultTimes     = "arrivals"
 )
 
-// trouble follows a part that fails and recovers. It reports a fault when the part has failed several times in a row, and
-// its end when it has succeeded.
-type trouble struct {
+// failureTracker begins a fault when a part has failed several times in a row, and ends it when the part succeeds.
+type failureTracker struct {
 	id      string
 	faults  *faults
-	after   int // failures in a row
+	after   int // failures in a row before the fault begins
 	explain func(error) string
 
 	mu    sync.Mutex
 	times int
-	why   *belfry.Error // nil while there is no fault
+	why   *belfry.Error // nil while the fault is closed
 }
 
-// record notes the outcome of an attempt.
-func (t *trouble) record(err error) {
+// record counts the result of an attempt.
+func (t *failureTracker) record(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
@@ -47,16 +46,16 @@ func (t *trouble) record(err error) {
 	t.faults.begin(t.id, true, message)
 }
 
-// now takes note of a failure that is no matter of chance: there is a fault at once.
-func (t *trouble) now(err error) {
+// recordNow begins the fault at once, for a failure that does not go away by itself.
+func (t *failureTracker) recordNow(err error) {
 	t.mu.Lock()
 	t.times = t.after
 	t.mu.Unlock()
 	t.record(err)
 }
 
-// err says what is wrong; nil while nothing is.
-func (t *trouble) err() error {
+// err returns the open fault as an error; nil if it is closed.
+func (t *failureTracker) err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.why == nil {

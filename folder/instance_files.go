@@ -11,14 +11,14 @@ import (
 	"belfry/journal"
 )
 
-// Labels are the files named instance in the folders of this instance: what they say, and the folders they lie in.
-type Labels struct {
+// InstanceFiles are the files named instance in the folders of an instance.
+type InstanceFiles struct {
 	instance string
-	folders  []*os.File // held open, so that their numbers are not given to other folders
+	folders  []*os.File // kept open, so that their inode numbers are not reused
 }
 
-// OpenLabels notes the folders. A start has just made sure that each has its file.
-func OpenLabels(cfg *config.Config, id string) (l Labels, err error) {
+// OpenInstanceFiles opens the folders. The start has checked that each has its file.
+func OpenInstanceFiles(cfg *config.Config, id string) (l InstanceFiles, err error) {
 	l.instance = id
 	for _, dir := range []string{cfg.Data, filepath.Join(cfg.Data, "journal"), cfg.RowsDir()} {
 		f, err := os.Open(dir)
@@ -31,7 +31,7 @@ func OpenLabels(cfg *config.Config, id string) (l Labels, err error) {
 }
 
 // Close closes the folders.
-func (l *Labels) Close() (err error) {
+func (l *InstanceFiles) Close() (err error) {
 	for _, f := range l.folders {
 		err = errors.Join(err, f.Close())
 	}
@@ -39,16 +39,16 @@ func (l *Labels) Close() (err error) {
 	return err
 }
 
-// WrongLabels are files that the next start would refuse.
-type WrongLabels struct {
-	Missing []string // folders
+// WrongInstanceFiles are files with which the next start would fail.
+type WrongInstanceFiles struct {
+	Missing []string // folders without the file
 	Changed []string
-	Unread  []string // with the reason
+	Unread  []string // files with the error
 }
 
-// Wrong says which files are missing, say something else or cannot be read. A folder that is gone or another one is not looked at.
-// The error is that of a system that is short of descriptors or memory, which tells nothing about the files.
-func (l *Labels) Wrong() (w WrongLabels, err error) {
+// Wrong checks the files. It skips a folder that was removed or replaced. The error means that the system is short of descriptors
+// or memory, so nothing is known about the files.
+func (l *InstanceFiles) Wrong() (w WrongInstanceFiles, err error) {
 	for _, f := range l.folders {
 		opened, err := f.Stat()
 		now, gone := os.Stat(f.Name())

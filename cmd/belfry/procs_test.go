@@ -7,7 +7,7 @@ import (
 
 // Busy processors get more places than there are, idle ones do not, and in between nothing changes.
 func TestPlaces(t *testing.T) {
-	p := &places{processors: 2, now: 2}
+	p := &procTuner{processors: 2, now: 2}
 	var used time.Duration
 	for _, c := range []struct {
 		used time.Duration // in 100 ms
@@ -18,7 +18,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("after %d ms of 200: %d places, want %d", c.used, got, c.want)
 		}
 	}
-	if got := (&places{processors: 32, now: 32}).after(3200*time.Millisecond, 100*time.Millisecond); got != 36 {
+	if got := (&procTuner{processors: 32, now: 32}).after(3200*time.Millisecond, 100*time.Millisecond); got != 36 {
 		t.Errorf("32 processors: %d places, want 36", got)
 	}
 }

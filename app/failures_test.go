@@ -11,7 +11,7 @@ import (
 
 func TestTrouble(t *testing.T) {
 	f := newFaults(slog.New(slog.DiscardHandler), time.Now)
-	tr := &trouble{id: faultMeta, faults: f, after: 3, explain: func(err error) string { return "because of " + err.Error() }}
+	tr := &failureTracker{id: faultMeta, faults: f, after: 3, explain: func(err error) string { return "because of " + err.Error() }}
 	broken := errors.New("a disk")
 	told := func(err error, want string) {
 		t.Helper()

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"belfry/journal"
+)
+
+const faultInstance = "instance"
+
+// watchInstance detects files named instance that were removed, changed or cannot be read, as the next start fails without them.
+// It rewrites a missing file, but not a changed one: the change may be intended.
+func (s *service) watchInstance() {
+	w, err := s.instanceFiles.Wrong()
+	if err != nil {
+		return // it retries in a second
+	}
+	var problems []string
+	for _, dir := range w.Missing {
+		problems = append(problems, filepath.Join(dir, "instance")+" was removed while the service ran and is being rewritten")
+	}
+	if len(w.Changed) > 0 {
+		problems = append(problems, fmt.Sprintf("%s was changed while the service ran, so the next start will fail; write %s into it",
+			strings.Join(w.Changed, " and "), s.Instance))
+	}
+	if len(w.Unread) > 0 {
+		problems = append(problems, strings.Join(w.Unread, ", ")+"; the next start will fail if this is not repaired. Check the disk and the permissions of the file")
+	}
+	if len(problems) > 0 {
+		s.faults.begin(faultInstance, false, strings.Join(problems, "; "))
+	}
+	for _, dir := range w.Missing {
+		if err := journal.WriteInstance(dir, s.Instance); err != nil {
+			s.Log.Warn("a file named instance cannot be written", "err", err)
+			return
+		}
+	}
+	if len(w.Changed)+len(w.Unread) == 0 {
+		s.faults.end(faultInstance)
+	}
+}
