@@ -94,6 +94,50 @@ export function settle(d: Draft, keys: Set<string>, ownKey: string): Draft {
   };
 }
 
+/** rest is what a change wants otherwise than another that was made of the same item: also what was undone since. */
+function rest(base: Base, made: Change | undefined, wanted: Change | undefined): Change | undefined {
+  const [is, to] = [merge(base as TreeItem, made), merge(base as TreeItem, wanted)];
+  const c: Change = {};
+  for (const p of places) if (to[p] !== undefined && to[p] !== is[p]) c[p] = to[p];
+  const names = Object.keys({ ...is.answers, ...to.answers });
+  const other = names.filter((n) => (to.answers?.[n] ?? "") !== (is.answers?.[n] ?? ""));
+  if (other.length) c.answers = Object.fromEntries(other.map((n) => [n, to.answers?.[n] ?? ""]));
+  return Object.keys(c).length ? c : undefined;
+}
+
+/** settleSaved forgets what has been saved, and keeps what was edited while it was. */
+export function settleSaved(d: Draft, sent: Draft, keys: Set<string>, ownKey: string): Draft {
+  const left = settle(d, keys, ownKey);
+  if (d === sent) return left;
+  for (const key of keys) {
+    const added = sent.added.find((i) => keyOf(i) === key);
+    const base = added ?? sent.base[key];
+    if (key === ownKey || !base || sent.removed[key]) continue;
+    if (d.removed[key]) {
+      left.removed[key] = d.removed[key];
+      continue;
+    }
+    const [made, wanted] = added
+      ? [undefined, d.added.find((i) => keyOf(i) === key)]
+      : [sent.changes[key], d.changes[key]];
+    const more = added && !wanted ? undefined : rest(base, made, wanted);
+    if (!more) continue;
+    left.changes[key] = more;
+    left.base[key] = baseOf(merge(base as TreeItem, made));
+  }
+  const own = sent.base[ownKey];
+  if (keys.has(ownKey) && own) {
+    const [is, to] = [
+      { ...own, ...sent.view },
+      { ...own, ...d.view },
+    ];
+    const names = (["autoarrange", "bg"] as const).filter((f) => (is[f] ?? "") !== (to[f] ?? ""));
+    left.view = Object.fromEntries(names.map((f) => [f, to[f] ?? (f === "bg" ? "" : "none")]));
+    if (names.length) left.base[ownKey] = is;
+  }
+  return left;
+}
+
 // From a draft to requests
 
 export interface Row {
