@@ -17,7 +17,14 @@ func (in *Intake) Provision(ctx context.Context, who engine.Sender, packageType 
 	if err != nil {
 		return 0, nil, err
 	}
-	return in.bulk(ctx, who, o, func() (body, error) { return in.newPackageBody(ctx, pt, who, r) })
+	return in.bulk(ctx, who, o, func() (body, error) {
+		b, err := in.newPackageBody(ctx, pt, who, r)
+		if err != nil {
+			return nil, err
+		}
+		b.changeOnly = o.ChangeOnly
+		return b, nil
+	})
 }
 
 // packageType finds a package.
@@ -42,6 +49,7 @@ type packageBody struct {
 	inspect *inspections        // nil unless what the package makes is looked at before the sequencer has it
 
 	name, view, resname, class int
+	changeOnly                 bool // nothing is created
 	mustPlace                  bool // a new view needs a position, unless its parent arranges its icons
 }
 
@@ -182,6 +190,9 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if have != nil {
 		return p.update(have, parent, "")
 	}
+	if bad := p.mayCreate(name); bad != nil {
+		return bad
+	}
 	if bad := p.Check().NameFree(name); bad != nil {
 		return bad
 	}
@@ -232,6 +243,14 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	}
 	p.report.Created.Resources++
 	return nil
+}
+
+// mayCreate refuses a row that names nothing when the request is to change only what exists.
+func (p *provisioning) mayCreate(name string) *belfry.RowError {
+	if !p.b.changeOnly {
+		return nil
+	}
+	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q of package %q, and with create=false none is created; it may have been removed", p.b.pt.Kind, belfry.Clip(name), p.b.pt.Name)
 }
 
 func inUse(have *meta.Node) *belfry.RowError {
