@@ -4,7 +4,7 @@ import type { Tree } from "../../api";
 import { Notice } from "../../parts/Notice";
 import { local } from "../../parts/Time";
 import { type Collision, presentOf } from "./collisions";
-import { inWords, type Side } from "./conflicts";
+import { type Conflict, inWords, type Side } from "./conflicts";
 import { kindName } from "./scene";
 import type { Drafting } from "./useDraft";
 
@@ -17,13 +17,15 @@ export function saying(c: Collision, now: Side): string {
 
 interface Props {
   tree: Tree;
+  /** What is to be decided first. */
+  conflicts: Conflict[];
   drafting: Drafting;
   onRestore: () => void;
 }
 
-export function Collisions({ tree, drafting, onRestore }: Props) {
+export function Collisions({ tree, conflicts, drafting, onRestore }: Props) {
   const all = drafting.collisions.flatMap((c) => {
-    const now = presentOf(c, tree);
+    const now = conflicts.some((x) => x.key === c.key) ? undefined : presentOf(c, tree);
     return now ? [{ c, now }] : [];
   });
   if (!all.length) return null;

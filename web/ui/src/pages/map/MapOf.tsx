@@ -129,7 +129,7 @@ function Loaded({ tree, again, reading, failed }: LoadedProps) {
       <Rejected drafting={drafting} />
       <Conflicts all={conflicting} drafting={drafting} />
       <Strays keys={gone} drafting={drafting} />
-      <Collisions tree={tree} drafting={drafting} onRestore={() => setEditing(true)} />
+      <Collisions tree={tree} conflicts={conflicting} drafting={drafting} onRestore={() => setEditing(true)} />
       {drawing ? (
         <Drawing {...{ view, items, targets, chosen, choose, editing, drafting }}>{panel}</Drawing>
       ) : (

@@ -151,6 +151,8 @@ export interface Row {
 export interface Batch {
   package: string;
   removal: boolean;
+  /** Its rows are about new items; otherwise about what there is. */
+  fresh: boolean;
   columns: string[];
   rows: Row[];
 }
@@ -215,10 +217,10 @@ export const nameOfKey = (key: string) => key.split("/").slice(2).join("/");
 export function batches(t: Tree, d: Draft): Batch[] {
   const by = new Map<string, Wish[]>();
   for (const w of wishes(t, d)) {
-    const p = packageOf(w.item);
+    const p = `${packageOf(w.item)}\n${w.fresh}`;
     by.set(p, [...(by.get(p) ?? []), w]);
   }
-  const posts = [...by].map(([p, all]) => batchOf(p, all)).sort((a, b) => order(a) - order(b));
+  const posts = [...by.values()].map(batchOf).sort((a, b) => order(a) - order(b));
   const gone = new Map<string, TreeItem[]>();
   for (const i of Object.values(d.removed)) gone.set(packageOf(i), [...(gone.get(packageOf(i)) ?? []), i]);
   const removals = [...gone].map(([p, items]) => removalOf(p, items)).sort((a, b) => order(b) - order(a));
@@ -228,12 +230,15 @@ export function batches(t: Tree, d: Draft): Batch[] {
 // Views come first: links and shortcuts of the same draft may name them.
 const order = (b: Batch) => (b.package === "view" ? 0 : 1);
 
-function batchOf(p: string, all: Wish[]): Batch {
+function batchOf(all: Wish[]): Batch {
+  const [{ item, fresh }] = all as [Wish];
+  const p = packageOf(item);
   const columns = [...new Set(all.flatMap((w) => Object.keys(w.cells)))];
   const inside = p === "view" && all.some((w) => w.item.resource);
   return {
     package: p,
     removal: false,
+    fresh,
     columns: ["name", ...(inside ? ["resname"] : []), ...columns],
     rows: all.map(({ item, fresh, cells }) => ({
       key: keyOf(item),
@@ -253,6 +258,7 @@ function removalOf(p: string, items: TreeItem[]): Batch {
   return {
     package: p,
     removal: true,
+    fresh: false,
     columns: inside ? ["name", "resname"] : ["name"],
     rows: items.map((item) => ({
       key: keyOf(item),

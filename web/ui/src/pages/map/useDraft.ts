@@ -19,7 +19,7 @@ import {
 } from "./collisions";
 import { conflicts } from "./conflicts";
 import { batches, countOf, type Draft, nameOfKey, settleSaved, strays, untouched } from "./draft";
-import { check, save, type Wrong } from "./save";
+import { check, gone, save, type Wrong } from "./save";
 import { keyOf } from "./scene";
 
 interface History {
@@ -164,8 +164,7 @@ export function useDraft(tree: Tree) {
           const refused = await check(batches(first, latest.current.now));
           const t = await settled(); // what somebody else has saved meanwhile may be on its way
           if (conflicts(t, latest.current.now).length) return false;
-          const message = "It is no longer in this view, so its change was not saved; undo the change.";
-          const left = strays(t, latest.current.now).map((key) => ({ what: nameOfKey(key), message }));
+          const left = strays(t, latest.current.now).map((key) => ({ what: nameOfKey(key), message: gone }));
           const draft = latest.current.now;
           const all = batches(t, draft);
           const rows = (saved: Set<string>) => sentOf(all, saved);
