@@ -46,11 +46,13 @@ var (
 			ID: "provision", Tag: "items", Help: "Creates or changes what a package makes: resources, views, objects or graphical elements.",
 			Detail:    "The columns are those of the package, see `/api/packages/{type}`.",
 			Wildcards: packageName,
-			Params:    []Param{dryRun, allOrNone},
-			Headers:   bulkHeaders,
-			Body:      []Media{{Type: "text/csv"}},
-			Answers:   bulkAnswers,
-			Errors:    append(slices.Clip(bulkErrors), belfry.UnknownPackage),
+			Params: []Param{dryRun, allOrNone, {
+				Name: "create", Schema: flagSchema, Help: "Set unless it is given as `false`: then a row about something that does not exist is refused, and only what exists is changed.",
+			}},
+			Headers: bulkHeaders,
+			Body:    []Media{{Type: "text/csv"}},
+			Answers: bulkAnswers,
+			Errors:  append(slices.Clip(bulkErrors), belfry.UnknownPackage),
 		},
 		{
 			Method: "DELETE", Path: "/api/provisioning/{package}", Level: belfry.LevelReadWriteDelete, Limited: true, serve: (*Server).remove,
@@ -155,6 +157,13 @@ func (s *Server) provision(w *answer, r *request) error {
 		return err
 	}
 	o := intake.Options{}
+	if r.params.Has("create") {
+		create, err := r.flag("create")
+		if err != nil {
+			return err
+		}
+		o.ChangeOnly = !create
+	}
 	rows, err := s.openRows(w, r, &o, s.Ready())
 	if err != nil {
 		return err

@@ -34,13 +34,14 @@ type packageBody struct {
 	inspect *inspections        // nil unless what the package makes is looked at before the sequencer has it
 
 	name, view, resname, class int
+	changeOnly                 bool // nothing is created
 	mustPlace                  bool // a new view needs a position, unless its parent arranges its icons
 }
 
-func (in *Intake) newPackageBody(ctx context.Context, who engine.Sender, r io.Reader, pt *catalog.PackageType) (*packageBody, error) {
+func (in *Intake) newPackageBody(ctx context.Context, who engine.Sender, r io.Reader, o Options) (*packageBody, error) {
 	lim := in.engine.Limits()
-	b := &packageBody{rowReader: newCSVReader(r, lim), pt: pt, who: who}
-	if in.config.Inspect != nil && listens(pt) {
+	b := &packageBody{rowReader: newCSVReader(r, lim), pt: o.pt, who: who, changeOnly: o.ChangeOnly}
+	if in.config.Inspect != nil && listens(o.pt) {
 		b.inspect = in.newInspections(ctx, who)
 	}
 	header, err := b.header("name")
@@ -176,6 +177,9 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if have != nil {
 		return p.update(have, parent, "")
 	}
+	if bad := p.mayCreate(name); bad != nil {
+		return bad
+	}
 	if bad := p.Check().NameFree(name); bad != nil {
 		return bad
 	}
@@ -226,6 +230,14 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	}
 	p.report.Created.Resources++
 	return nil
+}
+
+// mayCreate refuses a row that names nothing when the request is to change only what exists.
+func (p *provisioning) mayCreate(name string) *belfry.RowError {
+	if !p.b.changeOnly {
+		return nil
+	}
+	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q of package %q, and with create=false none is created; it may have been removed", p.b.pt.Kind, belfry.Clip(name), p.b.pt.Name)
 }
 
 func inUse(have *meta.Node) *belfry.RowError {

@@ -26,6 +26,9 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 	if have != nil {
 		return p.update(have, parent, "")
 	}
+	if bad := p.mayCreate(name); bad != nil {
+		return bad
+	}
 	if bad := p.Check().ElementNameFree(p.b.pt.Name, name); bad != nil {
 		return bad
 	}

@@ -54,6 +54,9 @@ func (p *provisioning) objectAt(name string) (have, resource *meta.Node, bad *be
 	}
 	switch all := p.Find().ObjectsNamed(name); len(all) {
 	case 0:
+		if bad := p.mayCreate(name); bad != nil {
+			return nil, nil, bad
+		}
 		return nil, nil, belfry.Rejectf("resname", belfry.MissingValue, "object %q does not exist, and resname is empty; name the resource in which to create it", name)
 	case 1:
 		return all[0], all[0].Resource, nil
@@ -63,6 +66,9 @@ func (p *provisioning) objectAt(name string) (have, resource *meta.Node, bad *be
 }
 
 func (p *provisioning) newObject(name string, resource, parent *meta.Node, class string) *belfry.RowError {
+	if bad := p.mayCreate(name); bad != nil {
+		return bad
+	}
 	switch {
 	case class == "":
 		return belfry.Rejectf("class", belfry.MissingValue, "class is empty; object %q of %q does not exist, and creating it needs resname, view and class", name, resource.Name)

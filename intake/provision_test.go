@@ -287,3 +287,23 @@ func TestNesting(t *testing.T) {
 		t.Errorf("%d views nested; %+v", r.Created.Views, r.Errors[0])
 	}
 }
+
+func TestChangeOnly(t *testing.T) {
+	b := newBench(t)
+	b.bulk(t, false, "custom", "name,view\nr1,MAIN\n", Options{})
+	for _, c := range []struct{ pkg, body string }{
+		{"custom", "name,posx\nr1,10\ngone,20\n"},
+		{"view", "name,view\ngone,MAIN\n"},
+		{"label", "name,view,text\ngone,MAIN,hall\n"},
+		{"object", "name,resname,view,class\ngone,r1,r1,cpu\n"},
+		{"object", "name\ngone\n"},
+	} {
+		code, r := b.bulk(t, false, c.pkg, c.body, Options{Atomic: true, ChangeOnly: true})
+		if code != 400 || len(r.Errors) != 1 || r.Errors[0].Code != belfry.NotFound || r.Errors[0].Column != "name" {
+			t.Errorf("%s %q: %d %+v", c.pkg, c.body, code, r)
+		}
+	}
+	if code, r := b.bulk(t, false, "custom", "name,posx\nr1,10\n", Options{ChangeOnly: true}); code != 200 || r.Updated != 1 {
+		t.Errorf("what exists: %d %+v", code, r)
+	}
+}

@@ -36,6 +36,11 @@ func (p *provisioning) viewRow(name string) *belfry.RowError {
 		have = p.Find().View(resource, name)
 	}
 	class := p.text(p.b.class)
+	if have == nil {
+		if bad := p.mayCreate(name); bad != nil {
+			return bad
+		}
+	}
 	switch {
 	case have != nil && have.Kind != belfry.KindView:
 		return inUse(have)

@@ -17,6 +17,7 @@ type Options struct {
 	DryRun     bool
 	Atomic     bool
 	Recursive  bool // of a removal: with the content
+	ChangeOnly bool // of provisioning: what does not exist is not created
 	// Repeat makes the request safe to repeat; zero when the client sent no Idempotency-Key.
 	Repeat engine.Repeat
 
@@ -94,7 +95,7 @@ func (in *Intake) open(ctx context.Context, who engine.Sender, r io.Reader, o Op
 	case o.removes:
 		return in.newRemovalBody(who, r, o)
 	case o.pt != nil:
-		return in.newPackageBody(ctx, who, r, o.pt)
+		return in.newPackageBody(ctx, who, r, o)
 	case c != nil && c.Name != belfry.ObjectData && c.Name != belfry.ObjectLog:
 		return in.newCollectionBody(c, who.Scope, r, o.Format)
 	}

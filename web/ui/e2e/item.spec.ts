@@ -192,6 +192,28 @@ test("two notes at the same moment: whoever replaced one unseen is shown it", as
   await accessible(page);
 });
 
+test("whoever saved a note is told when somebody else replaces it, and can put it back", async ({ page, service }) => {
+  await room(service, "replaced", [10, 20]);
+  await logIn(page, service, object("replaced"));
+  await page.getByRole("button", { name: "Note" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Note" }).fill("mine");
+  await dialog.getByRole("button", { name: "Note", exact: true }).click();
+  await expect(dialog).toHaveCount(0);
+  await service.json("POST", "/api/ackmanagenote/objects", { items: ["disk"], resname: "replaced", note: "theirs" });
+  const said = page.getByRole("alert").filter({ hasText: "Somebody else has replaced your note" });
+  await expect(said).toContainText(/disk in replaced was replaced by test \d+ at .*: “theirs”/);
+  await expect(said).toContainText("Yours was:mine");
+  await accessible(page);
+  await said.getByRole("button", { name: "Put mine back: disk" }).click();
+  await expect(dialog.getByRole("textbox", { name: "Note" })).toHaveValue("mine");
+  await expect(dialog.getByRole("alert")).toContainText("It now says: theirs");
+  await dialog.getByRole("button", { name: "Note", exact: true }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(said).toHaveCount(0); // my own note is nobody else's
+  await expect(page.getByText("mine", { exact: true }).first()).toBeVisible();
+});
+
 test("a form keeps what was typed when its item is removed", async ({ page, service }) => {
   await room(service, "leaving", [10, 20]);
   await logIn(page, service, object("leaving"));

@@ -78,6 +78,15 @@ test("a user limited to a view sees that view and nothing else", async ({ page }
     await expect(event).toHaveCount(0, { timeout: 30_000 });
     await service.csv("/api/provisioning/custom", "name,view", "our new box,Ours");
     await expect(event).toHaveCount(1, { timeout: 30_000 });
+    await service.csv("/api/provisioning/custom", "name,view", "our new box,Theirs");
+    await expect(event).toHaveCount(0, { timeout: 30_000 });
+    // Also of what is there only for a moment, between two looks at what can be seen.
+    await service.csv("/api/provisioning/custom", "name,view", "our new box,Ours");
+    await service.json("POST", "/api/ackmanagenote/resources", { items: ["our new box"], note: "in and out" });
+    const passing = page.getByRole("article").filter({ hasText: "in and out" });
+    await expect(passing).toHaveCount(1);
+    await service.csv("/api/provisioning/custom", "name,view", "our new box,Theirs");
+    await expect(passing).toHaveCount(0, { timeout: 30_000 });
     const keys = await page.request.get(`${service.url}/api/keys`);
     expect(keys.status()).toBe(403);
   } finally {

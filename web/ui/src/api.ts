@@ -391,6 +391,8 @@ export interface BulkOptions {
   dryrun?: boolean;
   atomic?: boolean;
   recursive?: boolean;
+  /** false: what does not exist is refused. */
+  create?: boolean;
   /** Under the same key the same request is applied once, however often it is sent. */
   key?: string;
   signal?: AbortSignal;

@@ -3,7 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Tree, TreeItem } from "../src/api";
 import { saying } from "../src/pages/map/Collisions";
-import { type Collision, collisions, movesOf, restore, type Saving, sentOf } from "../src/pages/map/collisions";
+import {
+  type Collision,
+  collisions,
+  movesOf,
+  presentOf,
+  replaced,
+  restore,
+  type Saving,
+  sentOf,
+  without,
+} from "../src/pages/map/collisions";
 import { conflicts } from "../src/pages/map/conflicts";
 import { batches, change, changeView, type Draft, untouched } from "../src/pages/map/draft";
 import { keyOf } from "../src/pages/map/scene";
@@ -44,10 +54,10 @@ test("what mine replaced unseen is told and offered, with whose it was", () => {
   const c = only(collisions(mine, [event("kim", "resource a changed: posx: 50 -> 20"), own("20")]));
   assert.deepEqual([c.lost, c.by, c.at], [false, "kim", at(0)]);
   assert.equal(
-    saying(c),
+    saying(c, c.mine),
     `you replaced what kim saved at ${local(at(0))}: now top 100, left 90; theirs was top 20, left 50`,
   );
-  const d = restore(untouched, view, c);
+  const d = restore(untouched, tree(icon("a", { posx: 100, posy: 90 })), c);
   assert.deepEqual(d.changes[keyOf(icon("a"))], { posx: 20, posy: 50 });
   assert.deepEqual(conflicts(tree(icon("a", { posx: 100, posy: 90 })), d), []); // to restore is no other conflict
 });
@@ -56,10 +66,13 @@ test("whoever was replaced right afterwards is told", () => {
   const c = only(collisions(mine, [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 2)]));
   assert.deepEqual([c.lost, c.by], [true, "kim"]);
   assert.equal(
-    saying(c),
+    saying(c, c.theirs),
     `kim replaced what you saved at ${local(at(2))}: now top 20, left 90; yours was top 100, left 90`,
   );
-  assert.deepEqual(restore(untouched, view, c).changes[keyOf(icon("a"))], { posx: 100, posy: 90 });
+  assert.deepEqual(restore(untouched, tree(icon("a", { posx: 20, posy: 90 })), c).changes[keyOf(icon("a"))], {
+    posx: 100,
+    posy: 90,
+  });
   const back = [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 2), own("20", 3)];
   assert.equal(collisions(mine, back.slice(0, 2)).length, 1);
 });
@@ -87,7 +100,7 @@ test("texts and backgrounds are compared as events show them", () => {
   assert.deepEqual(collisions(texts, [seen]), []);
   const unseen = only(collisions(texts, [event("me", `label L changed: text: ${"x".repeat(97)}… -> new`)]));
   assert.equal(unseen.by, "somebody");
-  assert.deepEqual(restore(untouched, view, unseen).changes[keyOf(label)], {}); // only its beginning is known
+  assert.deepEqual(restore(untouched, tree(label), unseen).changes[keyOf(label)], {}); // only its beginning is known
   const ground = saving(t, changeView(untouched, view, { bg: "" }));
   const c = only(
     collisions(ground, [
@@ -95,7 +108,7 @@ test("texts and backgrounds are compared as events show them", () => {
       event("me", 'view V changed: bg: #222222 -> ""'),
     ]),
   );
-  assert.deepEqual(restore(untouched, view, c).view, { bg: "#222222" });
+  assert.deepEqual(restore(untouched, t, c).view, { bg: "#222222" });
 });
 
 test("an item is found in an event about many", () => {
@@ -112,4 +125,111 @@ test("an item is found in an event about many", () => {
   assert.deepEqual([...movesOf(info, view)], [["bg", ["x", "y"]]]);
   assert.deepEqual([...movesOf(info, icon("n"))], []);
   assert.deepEqual([...movesOf(info, icon("a", { package: "ping" }))], []);
+});
+
+// Every order in which people can save a place, seen by one of them, against what is known of all places there have been.
+
+interface Save {
+  user: string;
+  posx: number;
+  posy?: number;
+}
+
+/** played gives the events of saves that follow each other, and the place before each and after all of them. */
+function played(saves: Save[]) {
+  let place = { posx: 0, posy: 0 };
+  const places = [place];
+  const events: ReturnType<typeof event>[] = [];
+  saves.forEach((s, at) => {
+    const to = { posx: s.posx, posy: s.posy ?? place.posy };
+    const moves = (["posx", "posy"] as const).filter((f) => to[f] !== place[f]);
+    const text = moves.map((f) => `${f}: ${place[f]} -> ${to[f]}`).join(", ");
+    if (text) events.push(event(s.user, `resource a changed: ${text}`, at));
+    place = to;
+    places.push(place);
+  });
+  return { events, places };
+}
+
+function check(saves: Save[]) {
+  const { events, places } = played(saves);
+  const at = saves.findIndex((s) => s.user === "me");
+  const [start, before, saved, last] = [places[0], places[at], places[at + 1], places.at(-1)];
+  const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+  const writer = (from: number, to: number) =>
+    saves.slice(from, to).findLast((_, i) => !same(places[from + i], places[from + i + 1]))?.user;
+  const { user: _, ...wanted } = saves[at] as Save;
+  const was = icon("a", start);
+  const [c] = collisions(saving(tree(was), change(untouched, was, wanted)), events);
+  const told = c && { lost: c.lost, by: c.by, mine: c.mine, theirs: c.theirs };
+  let right: unknown;
+  // Who saves what is there already has changed nothing: if it was so from the beginning, nobody is concerned.
+  const idle = same(before, saved);
+  if (idle && wanted.posy === undefined) return; // and of half a place there is no telling when
+  if (!same(last, saved) && !(idle && same(before, start)))
+    right = { lost: true, by: writer(at + 1, saves.length), mine: saved, theirs: last };
+  else if (!same(before, start) && !idle) right = { lost: false, by: writer(0, at), mine: saved, theirs: before };
+  assert.deepEqual(told, right, JSON.stringify(saves));
+}
+
+const coordinates = [0, 1, 2];
+const wholes = coordinates.flatMap((posx) => coordinates.map((posy) => ({ posx, posy })));
+const wanted = [...wholes, ...coordinates.map((posx) => ({ posx }))];
+
+test("two and three saves of a place, in every order: what each replaced is what was there", () => {
+  for (const a of wanted)
+    for (const b of wanted) {
+      check([
+        { user: "me", ...a },
+        { user: "kim", ...b },
+      ]);
+      check([
+        { user: "kim", ...a },
+        { user: "me", ...b },
+      ]);
+      for (const c of wanted) {
+        check([
+          { user: "me", ...a },
+          { user: "kim", ...b },
+          { user: "lee", ...c },
+        ]);
+        check([
+          { user: "kim", ...a },
+          { user: "me", ...b },
+          { user: "lee", ...c },
+        ]);
+        check([
+          { user: "kim", ...a },
+          { user: "lee", ...b },
+          { user: "me", ...c },
+        ]);
+      }
+    }
+});
+
+test("what is there now is told, not what was there when somebody replaced it", () => {
+  const c = only(collisions(mine, [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 2)]));
+  const now = (posx: number, posy: number) => presentOf(c, tree(icon("a", { posx, posy })));
+  assert.deepEqual(now(30, 40), { posx: 30, posy: 40 });
+  assert.equal(now(100, 90), undefined); // it is mine again
+  assert.equal(presentOf(c, tree(icon("b"))), undefined);
+});
+
+test("my own later save is not somebody else's", () => {
+  const later = saving(tree(icon("a", { posx: 100, posy: 90 })), change(untouched, icon("a"), { posx: 30, posy: 90 }));
+  const events = [own("50"), event("me", "resource a changed: posx: 100 -> 30", 2)];
+  assert.deepEqual(collisions(without(mine, later.sent), events), []);
+  assert.deepEqual(collisions(later, events), []);
+  const size = saving(t, change(untouched, icon("a"), { width: 60 }));
+  assert.deepEqual(without(mine, size.sent), mine);
+});
+
+test("whoever hears of no changes is told when the view is not as it was saved", () => {
+  assert.deepEqual(replaced(mine, tree(icon("a", { posx: 100, posy: 90 }))), []);
+  assert.deepEqual(replaced(mine, tree(icon("b"))), []);
+  const c = only(replaced(mine, tree(icon("a", { posx: 20, posy: 90 }))));
+  assert.equal(
+    saying(c, c.theirs),
+    "somebody replaced what you saved: now top 20, left 90; yours was top 100, left 90",
+  );
 });

@@ -3,7 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Tree, TreeItem } from "../src/api";
 import { conflicts, inWords, keepMine, takeTheirs } from "../src/pages/map/conflicts";
-import { batches, change, changeView, remove, settle, untouched } from "../src/pages/map/draft";
+import {
+  add,
+  batches,
+  change,
+  changeView,
+  countOf,
+  remove,
+  settle,
+  settleSaved,
+  untouched,
+} from "../src/pages/map/draft";
 
 const icon = (name: string, more: Partial<TreeItem> = {}): TreeItem =>
   ({ kind: "resource", name, resource: name, package: "custom", posx: 50, posy: 50, ...more }) as TreeItem;
@@ -77,4 +87,44 @@ test("what was saved is forgotten, with what it was before", () => {
   const d = change(change(untouched, icon("a"), { posx: 80 }), icon("b"), { posx: 90 });
   const left = settle(d, new Set(["resource/a/a"]), "view//V");
   assert.deepEqual(Object.keys(left.base), ["resource/b/b"]);
+});
+
+test("what is edited while a save runs stays, and is compared with what was saved", () => {
+  const t = tree(icon("a"), icon("b"), label("Hall", "12"));
+  let sent = change(untouched, icon("a"), { posx: 80, posy: 90 });
+  sent = change(sent, label("Hall", "12"), { answers: { text: "My hall" } });
+  sent = changeView(add(sent, icon("new")), t.view, { bg: "#222222" });
+  const keys = new Set(["resource/a/a", "element/label/L", "resource/new/new", "view//V"]);
+  const saved = {
+    ...tree(icon("a", { posx: 80, posy: 90 }), icon("b"), label("My hall", "12"), icon("new")),
+    view: t.view,
+  };
+  saved.view = { ...t.view, bg: "#222222" };
+  const left = (d: typeof untouched) => settleSaved(d, sent, keys, "view//V");
+  assert.equal(countOf(left(sent)), 0);
+
+  let later = change(sent, icon("a", { posx: 80, posy: 90 }), { posx: 100, posy: 90 });
+  later = change(later, icon("b"), { posx: 10, posy: 20 });
+  later = change(later, label("My hall", "12"), { answers: { size: "20" } });
+  later = change(later, icon("new"), { posx: 70 });
+  later = changeView(later, t.view, { bg: "#333333" });
+  const rest = left(later);
+  assert.deepEqual(rest.changes, {
+    "resource/a/a": { posx: 100 },
+    "resource/b/b": { posx: 10, posy: 20 },
+    "element/label/L": { answers: { size: "20" } },
+    "resource/new/new": { posx: 70 },
+  });
+  assert.deepEqual([rest.view, rest.added], [{ bg: "#333333" }, []]);
+  assert.deepEqual(conflicts(saved, rest), []);
+  const theirs = tree(icon("a", { posx: 300 }), icon("b"), label("My hall", "12"), icon("new"));
+  assert.deepEqual(
+    conflicts({ ...theirs, view: saved.view }, rest).map((c) => c.item.name),
+    ["a"],
+  );
+
+  // What was undone was saved all the same, so to undo it is a change.
+  assert.deepEqual(left(untouched).changes["resource/a/a"], { posx: 50, posy: 50 });
+  assert.deepEqual(left(remove(sent, icon("a"))).changes, {});
+  assert.deepEqual(Object.keys(left(remove(sent, icon("a"))).removed), ["resource/a/a"]);
 });

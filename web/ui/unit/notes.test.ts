@@ -1,7 +1,7 @@
 // Notes that two people write at the same time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collision, findCollision, isNews, type NoteDraft, putBefore } from "../src/parts/actions/notes";
+import { collision, findCollision, isNews, type NoteDraft, putBefore, replacing } from "../src/parts/actions/notes";
 import { described, inShort } from "../src/parts/actions/Outcomes";
 import { local } from "../src/parts/Time";
 
@@ -67,4 +67,14 @@ test("results are counted in a sentence", () => {
     "1 item acknowledged, 1 item left alone",
   );
   assert.equal(inShort([{ item, error: "no" }]), "1 item not done");
+});
+
+test("whoever has saved a note is told when somebody replaces it afterwards, at whatever time", () => {
+  assert.equal(replacing([event("mine", "me"), event("theirs")], "mine"), undefined);
+  assert.equal(replacing([], "mine"), undefined);
+  const theirs = event("theirs");
+  assert.equal(replacing([theirs, event("mine", "me"), event("old")], "mine"), theirs);
+  assert.equal(replacing([theirs, event("second"), event("mine", "me")], "mine\n"), theirs);
+  assert.equal(replacing([theirs, event("note removed", "me")], ""), theirs);
+  assert.equal(replacing([event("mine"), theirs, event("mine", "me")], "mine"), undefined); // put back
 });

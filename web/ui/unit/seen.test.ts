@@ -23,3 +23,14 @@ test("items that come or go are noticed, another order or status is not", async 
   assert.equal(await changed("3"), true);
   assert.equal(await changed(), true);
 });
+
+test("what came in since may be about something that was there only for a moment", () => {
+  const seen = new Seen();
+  seen.add(); // the page was read before it was known what can be seen
+  assert.equal(seen.changed("1"), false);
+  assert.equal(seen.changed("1"), true);
+  assert.equal(seen.changed("1"), false);
+  seen.add(); // an event of 2, which was moved in and out again
+  assert.equal(seen.changed("1"), true);
+  assert.equal(seen.changed("1"), false);
+});

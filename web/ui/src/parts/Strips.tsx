@@ -1,4 +1,4 @@
-// What is said above every page: that it is old, or that parts of it are missing.
+// What is said above every page: that it is old, that parts of it are missing, or that a note was replaced.
 import { Button, Group, Text } from "@mantine/core";
 import { IconAlertTriangle, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
@@ -6,6 +6,7 @@ import { old } from "../client";
 import { byService } from "../clock";
 import { type Lost, useLive, useLost } from "../live";
 import { checkBuild, newer } from "../upgrade";
+import { savedNotes } from "./actions/saved";
 import { MissingDays } from "./MissingDays";
 import { messageOf } from "./Page";
 import { local } from "./Time";
@@ -27,8 +28,15 @@ export function Strips() {
       {lost ? <Broken lost={lost} /> : <Old />}
       <Newer />
       <MissingDays />
+      <Notes />
     </div>
   );
+}
+
+/** Notes is where it is told that somebody has replaced a note of this page, once one was saved. */
+function Notes() {
+  const { Shown } = useSyncExternalStore(savedNotes.subscribe, savedNotes.get);
+  return Shown ? <Shown /> : null;
 }
 
 function Strip({ icon, children, tools }: { icon: ReactNode; children: ReactNode; tools?: ReactNode }) {

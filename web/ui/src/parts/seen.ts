@@ -17,32 +17,48 @@ export async function readSeen(signal?: AbortSignal): Promise<string> {
     .join(" ");
 }
 
-/** Seen notices that what can be seen has changed. */
+/** Seen notices that what can be seen has changed, or may have changed and back. */
 export class Seen {
   private last?: string;
+  private came = false;
 
-  /** changed takes what can be seen now, and reports whether it was something else before. */
+  /** add notes that something came in. What it is about may be moved out again before the next comparison. */
+  add() {
+    this.came = true;
+  }
+
+  /** changed takes what can be seen now, and reports whether the rows that came in before may be others. */
   changed(now: string): boolean {
-    const { last } = this;
+    const { last, came } = this;
     this.last = now;
-    return last !== undefined && last !== now;
+    if (last === undefined) return false;
+    this.came = false;
+    return last !== now || came;
   }
 }
 
-/** useSeenChange calls a function when a person who is limited to views sees other items than before. */
-export function useSeenChange(f: () => void) {
+/** useSeenChange calls a function when a person who is limited to views may see other rows than those that are shown. */
+export function useSeenChange(rows: { id: string }[], f: () => void) {
   const limited = !!usePerson().views?.length;
-  const now = useQuery({
+  const { data: now, dataUpdatedAt: at } = useQuery({
     queryKey: ["seen"],
     queryFn: ({ signal }) => readSeen(signal),
     enabled: limited,
     gcTime: 0,
     refetchInterval: every,
-  }).data;
+  });
   const seen = useRef(new Seen());
   const latest = useRef(f);
   latest.current = f;
+  const shown = useRef(new Set<string>());
+  useEffect(() => {
+    if (!limited) return;
+    const before = shown.current;
+    shown.current = new Set(rows.map((r) => r.id));
+    if (rows.some((r) => !before.has(r.id))) seen.current.add();
+  }, [limited, rows]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was read again may be the same
   useEffect(() => {
     if (now !== undefined && seen.current.changed(now)) latest.current();
-  }, [now]);
+  }, [now, at]);
 }

@@ -4,7 +4,7 @@ import { Button, Group, Paper, Text } from "@mantine/core";
 import { IconArrowUp, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Answer, EventRow } from "../../api";
 import { Empty, Failure, Waiting } from "../../parts/Page";
 import { type Asked, pageSize, rowsOf, usePaged } from "../../parts/paged";
@@ -17,10 +17,10 @@ import { useNews } from "./useNews";
 export function List({ asked, range }: { asked: Asked; range: RangeState }) {
   const client = useQueryClient();
   const pages = usePaged<EventRow>(["events"], asked);
-  const rows = rowsOf(pages.data);
+  const rows = useMemo(() => rowsOf(pages.data), [pages.data]);
   const live = range.range.span !== undefined;
   const { news, many, taken } = useNews(asked, pages.data && rows, live);
-  useSeenChange(() => {
+  useSeenChange(rows, () => {
     taken(); // what waits to be shown may be gone, too
     for (const key of ["events", "histogram"]) void client.invalidateQueries({ queryKey: [key] });
   });

@@ -1,38 +1,43 @@
 // What two people have saved at the same moment: whose change was replaced, and by which.
 import { Button, Group, Stack, Text } from "@mantine/core";
-import type { TreeItem } from "../../api";
+import type { Tree } from "../../api";
 import { Notice } from "../../parts/Notice";
 import { local } from "../../parts/Time";
-import type { Collision } from "./collisions";
-import { inWords } from "./conflicts";
+import { type Collision, presentOf } from "./collisions";
+import { type Conflict, inWords, type Side } from "./conflicts";
 import { kindName } from "./scene";
 import type { Drafting } from "./useDraft";
 
-/** saying tells a collision in a sentence, which begins with the name of the item. */
-export function saying(c: Collision): string {
+/** saying tells a collision in a sentence, with what the item has now. */
+export function saying(c: Collision, now: Side): string {
   const at = c.at && ` at ${local(c.at)}`;
-  if (c.lost) return `${c.by} replaced what you saved${at}: now ${inWords(c.theirs)}; yours was ${inWords(c.mine)}`;
-  return `you replaced what ${c.by} saved${at}: now ${inWords(c.mine)}; theirs was ${inWords(c.theirs)}`;
+  if (c.lost) return `${c.by} replaced what you saved${at}: now ${inWords(now)}; yours was ${inWords(c.mine)}`;
+  return `you replaced what ${c.by} saved${at}: now ${inWords(now)}; theirs was ${inWords(c.theirs)}`;
 }
 
 interface Props {
-  view: TreeItem;
+  tree: Tree;
+  /** What is to be decided first. */
+  conflicts: Conflict[];
   drafting: Drafting;
   onRestore: () => void;
 }
 
-export function Collisions({ view, drafting, onRestore }: Props) {
-  const all = drafting.collisions;
+export function Collisions({ tree, conflicts, drafting, onRestore }: Props) {
+  const all = drafting.collisions.flatMap((c) => {
+    const now = conflicts.some((x) => x.key === c.key) ? undefined : presentOf(c, tree);
+    return now ? [{ c, now }] : [];
+  });
   if (!all.length) return null;
   return (
     <Notice title="Somebody else saved the same at the same moment">
       <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Saved at the same moment">
-        {all.map((c) => {
+        {all.map(({ c, now }) => {
           const label = c.lost ? "Put mine back" : "Take theirs";
           return (
             <Group key={c.key} component="li" gap="xs" justify="space-between">
               <Text size="sm" className="name" style={{ flex: "1 1 16rem" }}>
-                {kindName(c.item)} <b className="name">{c.item.name}</b>: {saying(c)}
+                {kindName(c.item)} <b className="name">{c.item.name}</b>: {saying(c, now)}
               </Text>
               <Button
                 size="compact-sm"
@@ -40,7 +45,7 @@ export function Collisions({ view, drafting, onRestore }: Props) {
                 aria-label={`${label}: ${c.item.name}`}
                 onClick={() => {
                   onRestore();
-                  drafting.restore(view, c);
+                  drafting.restore(tree, c);
                 }}
               >
                 {label}
@@ -50,7 +55,7 @@ export function Collisions({ view, drafting, onRestore }: Props) {
         })}
       </Stack>
       <Group mt="xs" justify="flex-end">
-        <Button size="compact-sm" variant="default" onClick={() => drafting.closeCollisions(all)}>
+        <Button size="compact-sm" variant="default" onClick={() => drafting.closeCollisions(all.map(({ c }) => c))}>
           Leave it as it is
         </Button>
       </Group>

@@ -52,7 +52,14 @@ export function Strays({ keys, drafting }: { keys: string[]; drafting: Drafting 
         {more > 0 && ` and ${more.toLocaleString()} more`}. Your changes to it cannot be saved.
       </Text>
       <Group mt="xs" justify="flex-end">
-        <Button size="compact-sm" variant="default" onClick={() => drafting.edit((d) => settle(d, new Set(keys), ""))}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            drafting.edit((d) => settle(d, new Set(keys), ""));
+            drafting.forgive();
+          }}
+        >
           Drop these changes
         </Button>
       </Group>

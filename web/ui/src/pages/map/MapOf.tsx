@@ -68,7 +68,7 @@ function Loaded({ tree, again, reading, failed }: LoadedProps) {
   const [editing, setEditing] = useState(false);
   const [chosen, choose] = useState("");
   const [form, setForm] = useState<Form>();
-  const drafting = useDraft();
+  const drafting = useDraft(tree);
   const leaving = useLeave(drafting.count > 0);
   const names = tree.children.filter(isShortcut).map((i) => i.answers?.target ?? "");
   const targets = useTargets(names);
@@ -129,7 +129,7 @@ function Loaded({ tree, again, reading, failed }: LoadedProps) {
       <Rejected drafting={drafting} />
       <Conflicts all={conflicting} drafting={drafting} />
       <Strays keys={gone} drafting={drafting} />
-      <Collisions view={tree.view} drafting={drafting} onRestore={() => setEditing(true)} />
+      <Collisions tree={tree} conflicts={conflicting} drafting={drafting} onRestore={() => setEditing(true)} />
       {drawing ? (
         <Drawing {...{ view, items, targets, chosen, choose, editing, drafting }}>{panel}</Drawing>
       ) : (

@@ -1,6 +1,6 @@
 // Places that two people save at the same moment. The API has no precondition for a row, so the later one replaces the earlier
 // one. Both are in events, by which the page recognises it afterwards.
-import { type EventRow, quote, sql, type TreeItem } from "../../api";
+import { type EventRow, quote, sql, type Tree, type TreeItem } from "../../api";
 import { byService } from "../../clock";
 import { groups, type Side } from "./conflicts";
 import { type Batch, type Change, change, changeView, type Draft, held } from "./draft";
@@ -32,18 +32,22 @@ export interface Collision {
   by: string;
   at: string;
   mine: Side;
+  /** What mine has replaced, or what has replaced mine. */
   theirs: Side;
   /** Theirs replaced mine; otherwise mine replaced theirs. */
   lost: boolean;
 }
 
-type ChangeEvent = Pick<EventRow, "id" | "timestamp" | "info" | "user">;
+export type ChangeEvent = Pick<EventRow, "id" | "timestamp" | "info" | "user">;
 
 /** Later changes are made by people who have seen what was saved. */
 const moment = 5000;
 
 /** How long after a save its items are watched, in milliseconds: events take a while to arrive. */
 export const watched = moment + 5000;
+
+/** The same for those who read the view only every ten seconds. */
+export const watchedUntold = watched + 10_000;
 
 /** sentOf lists the rows of batches that have changed items. */
 export function sentOf(all: Batch[], saved: Set<string>): Sent[] {
@@ -99,49 +103,112 @@ export function movesOf(info: string, i: TreeItem): Map<string, [string, string]
   return moves;
 }
 
-/** meets looks for changes of a field that met mine: one that mine replaced, or one that replaced mine. */
-function meets(s: Sent, by: string, field: string, events: ChangeEvent[]) {
-  const all = events.flatMap((e) => {
-    const move = movesOf(e.info ?? "", s.item).get(field);
-    return move ? [{ e, was: move[0], is: move[1] }] : [];
-  });
-  const mine = s.mine[field] ?? "";
-  const own = all.findLastIndex((m) => m.e.user === by && same(m.is, mine));
-  const saved = all[own];
-  if (!saved) return undefined;
-  const until = Date.parse(saved.e.timestamp) + moment;
-  const last = all.slice(own + 1).findLast((m) => Date.parse(m.e.timestamp) <= until);
-  if (last && !same(last.is, mine)) return { e: last.e, theirs: value(last.is), lost: true };
-  if (last || same(saved.was, s.known[field] ?? "")) return undefined;
-  const before = all.slice(0, own).findLast((m) => m.is === saved.was);
-  return { e: before?.e, theirs: value(saved.was), lost: false };
+type Cells = Record<string, string>;
+
+/** Step is an event about an item, with what the item had before and after it. */
+interface Step {
+  e: ChangeEvent;
+  before: Cells;
+  after: Cells;
 }
+
+const groupOf = (field: string) => groups.find((g) => g.includes(field)) ?? [field];
+
+/** groupsOf are the fields that were saved, with those that belong to them. */
+const groupsOf = (s: Sent) => [...new Set(Object.keys(s.mine).map(groupOf))];
+
+/**
+ * stepsOf follows the fields of an item through the events. An event names only what differs: the rest was so before, also what
+ * my own save has set again to what it was.
+ */
+function stepsOf(s: Sent, by: string, events: ChangeEvent[]): { steps: Step[]; own: number } {
+  const names = groupsOf(s).flat();
+  const moved = events.flatMap((e) => {
+    const moves = [...movesOf(e.info ?? "", s.item)].filter(([f]) => names.includes(f));
+    return moves.length ? [{ e, moves }] : [];
+  });
+  const own = moved.findLastIndex(
+    ({ e, moves }) => e.user === by && moves.every(([f, [, is]]) => same(is, s.mine[f] ?? "")),
+  );
+  const first = new Map(moved.toReversed().flatMap(({ moves }) => moves.map(([f, [was]]) => [f, value(was)])));
+  let now: Cells = Object.fromEntries(names.map((f) => [f, first.get(f) ?? s.known[f] ?? held(s.item, f)]));
+  const steps = moved.map(({ e, moves }, at) => {
+    const sent = at === own ? s.mine : {};
+    const before = { ...now, ...sent, ...Object.fromEntries(moves.map(([f, [was]]) => [f, value(was)])) };
+    now = { ...before, ...Object.fromEntries(moves.map(([f, [, is]]) => [f, value(is)])), ...sent };
+    return { e, before, after: now };
+  });
+  return { steps, own };
+}
+
+/** differ reports whether some of the fields are not the same. Either side may be shortened. */
+const differ = (a: Cells, b: Cells, fields: string[]) =>
+  fields.some((f) => !same(a[f] ?? "", b[f] ?? "") && !same(b[f] ?? "", a[f] ?? ""));
+
+const side = (of: Cells, fields: string[]): Side =>
+  Object.fromEntries(fields.map((f) => [f, numbers.includes(f) && of[f] ? Number(of[f]) : of[f]]));
+
+const cellsOf = (i: TreeItem, fields: string[]): Cells => Object.fromEntries(fields.map((f) => [f, held(i, f)]));
 
 function collisionOf(s: Sent, by: string, events: ChangeEvent[]): Collision | undefined {
-  const fields = Object.keys(s.mine);
-  const found = fields.flatMap((f) => {
-    const m = meets(s, by, f, events);
-    return m ? [{ f, ...m }] : [];
+  const { steps, own } = stepsOf(s, by, events);
+  // A save that changes nothing has no event: it was made when everything was so already.
+  const at = own >= 0 ? own : steps.findLastIndex((x) => !differ(x.after, s.mine, Object.keys(s.mine)));
+  const saved = steps[at];
+  if (!saved) return undefined;
+  const told = (theirs: Cells, fields: string[], e: ChangeEvent | undefined, lost: boolean): Collision => ({
+    ...{ key: s.key, item: s.item, lost, by: e?.user ?? "somebody", at: e?.timestamp ?? "" },
+    ...{ mine: side(saved.after, fields), theirs: side(theirs, fields) },
   });
-  const first = found.find((m) => m.lost) ?? found[0];
-  if (!first) return undefined;
-  const met = found.filter((m) => m.lost === first.lost);
-  const names = [...new Set(met.flatMap((m) => groups.find((g) => g.includes(m.f)) ?? [m.f]))];
-  const mine = (f: string) => s.mine[f] ?? held(s.item, f);
-  const rest = (f: string) => (first.lost ? mine(f) : held(s.item, f));
-  const typed = (f: string, v: string) => (numbers.includes(f) && v ? Number(v) : v);
-  const side = (of: (f: string) => string): Side => Object.fromEntries(names.map((f) => [f, typed(f, of(f))]));
-  return {
-    ...{ key: s.key, item: s.item, lost: first.lost },
-    ...{ by: first.e?.user ?? "somebody", at: first.e?.timestamp ?? "" },
-    mine: side(mine),
-    theirs: side((f) => met.find((m) => m.f === f)?.theirs ?? rest(f)),
-  };
+  const until = own >= 0 ? Date.parse(saved.e.timestamp) + moment : Number.POSITIVE_INFINITY;
+  const last = steps.slice(at + 1).findLast((x) => Date.parse(x.e.timestamp) <= until);
+  const lost = groupsOf(s).filter((g) => last && differ(last.after, saved.after, g));
+  if (last && lost.length) return told(last.after, lost.flat(), last.e, true);
+  if (own < 0) return undefined;
+  const known = { ...cellsOf(s.item, groupsOf(s).flat()), ...s.known };
+  const met = groupsOf(s).filter((g) => differ(saved.before, known, g) && differ(saved.before, saved.after, g));
+  const before = steps.slice(0, at).findLast((x) => differ(x.before, x.after, met.flat()));
+  return met.length ? told(saved.before, met.flat(), before?.e, false) : undefined;
 }
 
-/** collisions compares what was saved with the events since, the oldest first. */
+/** collisions compares what was saved with the events since, in the order of the service. */
 export const collisions = (s: Saving, events: ChangeEvent[]): Collision[] =>
   s.sent.map((one) => collisionOf(one, s.by, events)).filter((c) => c !== undefined);
+
+/** replaced compares what was saved with the view as it is now, for those who are not told who has changed it. */
+export const replaced = (s: Saving, t: Tree): Collision[] =>
+  s.sent.flatMap((one) => {
+    const item = itemOf(t, one.key);
+    const now = item && cellsOf(item, groupsOf(one).flat());
+    const lost = now ? groupsOf(one).filter((g) => differ(now, { ...now, ...one.mine }, g)) : [];
+    if (!now || !lost.length) return [];
+    const fields = lost.flat();
+    const mine = side({ ...cellsOf(one.item, fields), ...one.mine }, fields);
+    return [{ key: one.key, item, lost: true, by: "somebody", at: "", mine, theirs: side(now, fields) }];
+  });
+
+const itemOf = (t: Tree, key: string) => [t.view, ...t.children].find((i) => keyOf(i) === key);
+
+/** presentOf is what an item of a collision has now; undefined when it has what was replaced again, or is gone. */
+export function presentOf(c: Collision, t: Tree): Side | undefined {
+  const item = itemOf(t, c.key);
+  const fields = Object.keys(c.mine);
+  if (!item) return undefined;
+  const now = cellsOf(item, fields);
+  const gone = c.lost ? c.mine : c.theirs;
+  return fields.some((f) => !same(String(gone[f] ?? ""), now[f] ?? "")) ? side(now, fields) : undefined;
+}
+
+/** without leaves out of a save what a later one of the same page sets again. */
+export function without(s: Saving, later: Sent[]): Saving {
+  const again = new Map(later.map((l) => [l.key, l.mine]));
+  if (!s.sent.some((one) => again.has(one.key))) return s;
+  const sent = s.sent.map((one) => {
+    const mine = Object.entries(one.mine).filter(([f]) => again.get(one.key)?.[f] === undefined);
+    return { ...one, mine: Object.fromEntries(mine) };
+  });
+  return { ...s, sent: sent.filter((one) => Object.keys(one.mine).length) };
+}
 
 /** begin notes the last change of the configuration before a save. */
 export async function begin(by: string): Promise<Omit<Saving, "sent">> {
@@ -158,7 +225,8 @@ export async function findCollisions(s: Saving): Promise<Collision[]> {
   const q = `SELECT id, timestamp, info, user FROM events WHERE type = 'configuration'${behind}`;
   try {
     const { rows } = await sql<ChangeEvent>(q, { rows: 1000, from: s.from });
-    return collisions(s, rows.reverse());
+    rows.sort((a, b) => (a.id < b.id ? -1 : 1)); // ids grow in the order of the service
+    return collisions(s, rows);
   } catch {
     return []; // it is saved; who else saved the same is in events
   }
@@ -178,10 +246,9 @@ function changeOf(side: Side): Change {
 }
 
 /** restore puts into the draft of a view what a collision has replaced. */
-export function restore(d: Draft, view: TreeItem, c: Collision): Draft {
-  const [wanted, present] = c.lost ? [c.mine, c.theirs] : [c.theirs, c.mine];
-  if (keyOf(view) === c.key) return changeView(d, { ...view, ...present } as TreeItem, wanted as Draft["view"]);
-  const { answers, ...place } = changeOf(present);
-  const item = { ...c.item, ...place, answers: { ...c.item.answers, ...answers } };
-  return change(d, item, changeOf(wanted));
+export function restore(d: Draft, t: Tree, c: Collision): Draft {
+  const wanted = c.lost ? c.mine : c.theirs;
+  if (keyOf(t.view) === c.key) return changeView(d, t.view, wanted as Draft["view"]);
+  const item = itemOf(t, c.key);
+  return item ? change(d, item, changeOf(wanted)) : d;
 }

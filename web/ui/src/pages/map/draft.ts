@@ -94,6 +94,50 @@ export function settle(d: Draft, keys: Set<string>, ownKey: string): Draft {
   };
 }
 
+/** rest is what a change wants otherwise than another that was made of the same item: also what was undone since. */
+function rest(base: Base, made: Change | undefined, wanted: Change | undefined): Change | undefined {
+  const [is, to] = [merge(base as TreeItem, made), merge(base as TreeItem, wanted)];
+  const c: Change = {};
+  for (const p of places) if (to[p] !== undefined && to[p] !== is[p]) c[p] = to[p];
+  const names = Object.keys({ ...is.answers, ...to.answers });
+  const other = names.filter((n) => (to.answers?.[n] ?? "") !== (is.answers?.[n] ?? ""));
+  if (other.length) c.answers = Object.fromEntries(other.map((n) => [n, to.answers?.[n] ?? ""]));
+  return Object.keys(c).length ? c : undefined;
+}
+
+/** settleSaved forgets what has been saved, and keeps what was edited while it was. */
+export function settleSaved(d: Draft, sent: Draft, keys: Set<string>, ownKey: string): Draft {
+  const left = settle(d, keys, ownKey);
+  if (d === sent) return left;
+  for (const key of keys) {
+    const added = sent.added.find((i) => keyOf(i) === key);
+    const base = added ?? sent.base[key];
+    if (key === ownKey || !base || sent.removed[key]) continue;
+    if (d.removed[key]) {
+      left.removed[key] = d.removed[key];
+      continue;
+    }
+    const [made, wanted] = added
+      ? [undefined, d.added.find((i) => keyOf(i) === key)]
+      : [sent.changes[key], d.changes[key]];
+    const more = added && !wanted ? undefined : rest(base, made, wanted);
+    if (!more) continue;
+    left.changes[key] = more;
+    left.base[key] = baseOf(merge(base as TreeItem, made));
+  }
+  const own = sent.base[ownKey];
+  if (keys.has(ownKey) && own) {
+    const [is, to] = [
+      { ...own, ...sent.view },
+      { ...own, ...d.view },
+    ];
+    const names = (["autoarrange", "bg"] as const).filter((f) => (is[f] ?? "") !== (to[f] ?? ""));
+    left.view = Object.fromEntries(names.map((f) => [f, to[f] ?? (f === "bg" ? "" : "none")]));
+    if (names.length) left.base[ownKey] = is;
+  }
+  return left;
+}
+
 // From a draft to requests
 
 export interface Row {
@@ -107,6 +151,8 @@ export interface Row {
 export interface Batch {
   package: string;
   removal: boolean;
+  /** Its rows are about new items; otherwise about what there is. */
+  fresh: boolean;
   columns: string[];
   rows: Row[];
 }
@@ -171,10 +217,10 @@ export const nameOfKey = (key: string) => key.split("/").slice(2).join("/");
 export function batches(t: Tree, d: Draft): Batch[] {
   const by = new Map<string, Wish[]>();
   for (const w of wishes(t, d)) {
-    const p = packageOf(w.item);
+    const p = `${packageOf(w.item)}\n${w.fresh}`;
     by.set(p, [...(by.get(p) ?? []), w]);
   }
-  const posts = [...by].map(([p, all]) => batchOf(p, all)).sort((a, b) => order(a) - order(b));
+  const posts = [...by.values()].map(batchOf).sort((a, b) => order(a) - order(b));
   const gone = new Map<string, TreeItem[]>();
   for (const i of Object.values(d.removed)) gone.set(packageOf(i), [...(gone.get(packageOf(i)) ?? []), i]);
   const removals = [...gone].map(([p, items]) => removalOf(p, items)).sort((a, b) => order(b) - order(a));
@@ -184,12 +230,15 @@ export function batches(t: Tree, d: Draft): Batch[] {
 // Views come first: links and shortcuts of the same draft may name them.
 const order = (b: Batch) => (b.package === "view" ? 0 : 1);
 
-function batchOf(p: string, all: Wish[]): Batch {
+function batchOf(all: Wish[]): Batch {
+  const [{ item, fresh }] = all as [Wish];
+  const p = packageOf(item);
   const columns = [...new Set(all.flatMap((w) => Object.keys(w.cells)))];
   const inside = p === "view" && all.some((w) => w.item.resource);
   return {
     package: p,
     removal: false,
+    fresh,
     columns: ["name", ...(inside ? ["resname"] : []), ...columns],
     rows: all.map(({ item, fresh, cells }) => ({
       key: keyOf(item),
@@ -209,6 +258,7 @@ function removalOf(p: string, items: TreeItem[]): Batch {
   return {
     package: p,
     removal: true,
+    fresh: false,
     columns: inside ? ["name", "resname"] : ["name"],
     rows: items.map((item) => ({
       key: keyOf(item),

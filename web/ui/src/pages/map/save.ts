@@ -15,6 +15,9 @@ export interface Outcome {
   wrong: Wrong[];
 }
 
+/** gone is said of a change of what somebody else has removed or moved away. */
+export const gone = "It is no longer in this view, so its change was not saved; undo the change.";
+
 const nameOf = (r?: Row) => (r ? `${kindName(r.item)} ${r.item.name}` : "");
 
 /** Refused says that a request changed nothing, and which of its rows are wrong. */
@@ -27,7 +30,10 @@ class Refused extends Error {
 /** errorsOf says what is wrong with each row. Without a report, the error itself is all there is. */
 function errorsOf(rows: Row[], e: unknown): Wrong[] {
   if (e instanceof Refused && e.report.errors.length) {
-    return e.report.errors.map((x) => ({ what: nameOf(rows[x.row - 1]), message: x.message }));
+    return e.report.errors.map((x) => {
+      const message = x.code === "not_found" && x.column === "name" ? gone : x.message;
+      return { what: nameOf(rows[x.row - 1]), message };
+    });
   }
   return [{ what: rows.length === 1 ? nameOf(rows[0]) : "", message: e instanceof Error ? e.message : String(e) }];
 }
@@ -36,7 +42,7 @@ async function send(b: Batch, rows: Row[], dryrun: boolean): Promise<Report> {
   const options = { atomic: true, dryrun: dryrun || undefined };
   const report = await (b.removal
     ? provisioning.remove(b.package, csv(b, rows), options)
-    : provisioning.post(b.package, csv(b, rows), options));
+    : provisioning.post(b.package, csv(b, rows), { ...options, create: b.fresh }));
   if (report.rejected) throw new Refused(report);
   return report;
 }

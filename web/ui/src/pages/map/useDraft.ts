@@ -1,12 +1,25 @@
-import { useMemo, useRef, useState } from "react";
-import type { Tree, TreeItem } from "../../api";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { Tree } from "../../api";
 import { useLive } from "../../live";
 import { messageOf } from "../../parts/Page";
 import { usePerson } from "../../session";
-import { begin, type Collision, findCollisions, restore, type Saving, sentOf, watched } from "./collisions";
+import {
+  begin,
+  type Collision,
+  findCollisions,
+  presentOf,
+  replaced,
+  restore,
+  type Saving,
+  type Sent,
+  sentOf,
+  watched,
+  watchedUntold,
+  without,
+} from "./collisions";
 import { conflicts } from "./conflicts";
-import { batches, countOf, type Draft, nameOfKey, settle, strays, untouched } from "./draft";
-import { check, save, type Wrong } from "./save";
+import { batches, countOf, type Draft, nameOfKey, settleSaved, strays, untouched } from "./draft";
+import { check, gone, save, type Wrong } from "./save";
 import { keyOf } from "./scene";
 
 interface History {
@@ -23,27 +36,62 @@ export interface Reading {
   settled: () => Promise<Tree>;
 }
 
+interface Watch {
+  saving: Saving;
+  until: number;
+  reread: Reading["reread"];
+}
+
 /** useCollisions finds those who save the same at the same moment, for a while after each save. */
-function useCollisions() {
+function useCollisions(tree: Tree) {
+  const limited = !!usePerson().views?.length;
   const [found, setFound] = useState<Collision[]>([]);
-  const recent = useRef<{ saving: Saving; until: number }[]>([]);
+  const recent = useRef<Watch[]>([]);
   const watcher = useMemo(() => {
-    const look = async () => {
-      recent.current = recent.current.filter((r) => Date.now() < r.until);
-      const all = (await Promise.all(recent.current.map((r) => findCollisions(r.saving)))).flat();
+    const show = (all: Collision[]) => {
       const news = new Map(all.map((c) => [c.key, c])); // of two saves the later one counts
       if (news.size) setFound((old) => [...old.filter((c) => !news.has(c.key)), ...news.values()]);
     };
+    const watched = () => {
+      recent.current = recent.current.filter((r) => Date.now() < r.until);
+      return recent.current;
+    };
+    const lookAt = async (w: Watch): Promise<void> => {
+      const { saving } = w;
+      const all = await findCollisions(saving);
+      if (!all.length) return;
+      const now = await w.reread().catch(() => undefined); // what is there now is told, too
+      if (w.saving !== saving) return lookAt(w);
+      show(all.filter((c) => !now || presentOf(c, now)));
+    };
+    let last = Promise.resolve();
+    const look = () => {
+      last = last.then(async () => {
+        for (const w of watched()) await lookAt(w);
+      });
+      return last;
+    };
     return {
       look,
-      watch: (saving: Saving) => {
-        recent.current.push({ saving, until: Date.now() + watched });
-        return look();
+      /** compare finds what is not as it was saved, for those who do not hear of changes. */
+      compare: (t: Tree) => {
+        for (const { saving } of watched()) show(replaced(saving, t));
+      },
+      /** begin forgets what is about to be saved again. */
+      begin: (sent: Sent[]) => {
+        const keys = new Set(sent.map((s) => s.key));
+        for (const r of recent.current) r.saving = without(r.saving, sent);
+        setFound((old) => old.filter((c) => !keys.has(c.key)));
+      },
+      watch: (saving: Saving, reread: Reading["reread"], ms: number) => {
+        recent.current.push({ saving, reread, until: Date.now() + ms });
       },
       /** close ends what is said about collisions. */
       close: (these: Collision[]) => {
-        recent.current = [];
-        setFound((old) => old.filter((c) => !these.includes(c)));
+        const keys = new Set(these.map((c) => c.key));
+        for (const r of recent.current)
+          r.saving = { ...r.saving, sent: r.saving.sent.filter((one) => !keys.has(one.key)) };
+        setFound((old) => old.filter((c) => !keys.has(c.key)));
       },
     };
   }, []);
@@ -53,13 +101,17 @@ function useCollisions() {
     },
     resync: () => void watcher.look(),
   });
-  return { found, watcher };
+  useEffect(() => {
+    setFound((old) => (old.every((c) => presentOf(c, tree)) ? old : old.filter((c) => presentOf(c, tree))));
+    if (limited) watcher.compare(tree);
+  }, [limited, watcher, tree]);
+  return { found, watcher, limited };
 }
 
 /** useDraft keeps what is not saved yet, with a way back and forth. */
-export function useDraft() {
+export function useDraft(tree: Tree) {
   const { user } = usePerson();
-  const { found, watcher } = useCollisions();
+  const { found, watcher, limited } = useCollisions(tree);
   const [h, set] = useState(fresh);
   const [wrong, setWrong] = useState<Wrong[]>([]);
   const [busy, setBusy] = useState(false);
@@ -93,10 +145,10 @@ export function useDraft() {
       /** Changes of other people that met what was saved. */
       collisions: found,
       /** restore puts what a collision has replaced into the draft. */
-      restore: (view: TreeItem, c: Collision) => {
+      restore: (t: Tree, c: Collision) => {
         set(({ past, now }) => ({
           ...{ past: [...past.slice(-199), now], future: [] },
-          now: restore(now, view, c),
+          now: restore(now, t, c),
         }));
         watcher.close([c]);
       },
@@ -112,16 +164,20 @@ export function useDraft() {
           const refused = await check(batches(first, latest.current.now));
           const t = await settled(); // what somebody else has saved meanwhile may be on its way
           if (conflicts(t, latest.current.now).length) return false;
-          const message = "It is no longer in this view, so its change was not saved; undo the change.";
-          const left = strays(t, latest.current.now).map((key) => ({ what: nameOfKey(key), message }));
-          const all = batches(t, latest.current.now);
+          const left = strays(t, latest.current.now).map((key) => ({ what: nameOfKey(key), message: gone }));
+          const draft = latest.current.now;
+          const all = batches(t, draft);
+          const rows = (saved: Set<string>) => sentOf(all, saved);
+          if (!refused.length) watcher.begin(rows(new Set(all.flatMap((b) => b.rows.map((r) => r.key)))));
           const outcome = refused.length ? { saved: new Set<string>(), wrong: refused } : await save(all);
           if (outcome.saved.size) {
-            await watcher.watch({ ...before, sent: sentOf(all, outcome.saved) });
-            await reread().catch(() => undefined); // it is saved all the same
+            const now = await reread().catch(() => undefined); // it is saved all the same
+            watcher.watch({ ...before, sent: rows(outcome.saved) }, reread, limited ? watchedUntold : watched);
+            if (!limited) await watcher.look();
+            else if (now) watcher.compare(now);
           }
           const wrong = [...left, ...outcome.wrong];
-          set((s) => (wrong.length ? keep(s, outcome.saved, keyOf(t.view)) : fresh));
+          set((s) => afterSave(s, draft, outcome.saved, keyOf(t.view)));
           setWrong(wrong);
           return wrong.length === 0;
         } catch (e) {
@@ -132,12 +188,15 @@ export function useDraft() {
         }
       },
     }),
-    [h, wrong, busy, found, user, watcher],
+    [h, wrong, busy, found, user, watcher, limited],
   );
 }
 
 // What came before something was saved cannot be undone to any more.
-const keep = (h: History, saved: Set<string>, own: string): History =>
-  saved.size ? { past: [], now: settle(h.now, saved, own), future: [] } : h;
+const afterSave = (h: History, sent: Draft, saved: Set<string>, own: string): History => {
+  if (!saved.size || h === fresh) return h; // all of it was dropped meanwhile
+  const now = settleSaved(h.now, sent, saved, own);
+  return { past: [], now: countOf(now) ? now : untouched, future: [] };
+};
 
 export type Drafting = ReturnType<typeof useDraft>;

@@ -12,6 +12,8 @@ import { inShort, Outcomes, worthReading } from "./Outcomes";
 import { counted, fits, type Operation, operationName } from "./operations";
 import { Preview } from "./Preview";
 import { calls, type Outcome, type Progress, perform } from "./perform";
+import { SavedNotes } from "./SavedNotes";
+import { forgetNotes, keepNote } from "./saved";
 
 const forms: Record<Operation, ComponentType<FormProps>> = {
   acknowledge: AcknowledgeForm,
@@ -35,10 +37,11 @@ const unfit: Partial<Record<Operation, string>> = {
   manage: "managed already",
 };
 
-/** checkNote adds to the outcome of a note for one item what it replaced unseen, or what replaced it. */
+/** checkNote adds to the outcome of a note for one item what it replaced unseen. Whatever replaces it later is told by the page. */
 async function checkNote(o: Outcome | undefined, { body, seenNote }: Request, opened: number) {
-  if (o?.done && body.note !== undefined && seenNote !== undefined)
-    o.collision = await findCollision(o.item, body.note, seenNote, opened);
+  if (!o?.done || body.note === undefined || seenNote === undefined) return;
+  keepNote(o.item, body.note, opened, SavedNotes);
+  o.collision = await findCollision(o.item, body.note, seenNote, opened);
 }
 
 export default function Dialog({ operation, items, onClose, onDone }: Props) {
@@ -56,6 +59,7 @@ export default function Dialog({ operation, items, onClose, onDone }: Props) {
     stop.current = new AbortController();
     setOutcomes(undefined);
     setProgress({ done: 0, of: request.items.length });
+    if (request.body.note !== undefined) forgetNotes(request.items);
     const all = await perform(request.items, request.body, stop.current.signal, setProgress);
     await checkNote(all[0], request, opened);
     setProgress(undefined);

@@ -3,6 +3,7 @@
 import { type EventRow, quote, sql } from "../../api";
 import { local } from "../Time";
 import type { ActionItem } from "./item";
+import type { SavedNote } from "./saved";
 
 /** NoteDraft is a note while it is edited. */
 export interface NoteDraft {
@@ -21,24 +22,27 @@ export const isNews = (d: NoteDraft, current: string): boolean =>
 export const putBefore = (d: NoteDraft, current: string): NoteDraft =>
   d.merged === current ? d : { ...d, text: [current, d.text].filter(Boolean).join("\n"), merged: current };
 
-type NoteEvent = Pick<EventRow, "timestamp" | "user" | "info">;
+export type NoteEvent = Pick<EventRow, "timestamp" | "user" | "info">;
 
 /** An event of a note that was removed has this text. */
 const removed = "note removed";
 
 const quoted = (e: NoteEvent) => (e.info === removed ? "that removed the note" : `“${e.info ?? ""}”`);
 const writer = (e: NoteEvent) => `${e.user ?? "somebody"} at ${local(e.timestamp)}`;
+const textOf = (e: NoteEvent) => (e.info === removed ? "" : (e.info ?? ""));
+
+/** said is who wrote a note, when, and what. */
+export const said = (e: NoteEvent) => `${writer(e)}: ${quoted(e)}`;
 
 /**
  * collision compares the last two note events of an item, newest first, with the note that was just saved and the one that
  * was known before. It says what was replaced without having been seen.
  */
 export function collision(events: NoteEvent[], saved: string, known: string): string | undefined {
-  const textOf = (e: NoteEvent) => (e.info === removed ? "" : e.info);
   const [last, before] = events;
-  if (last && textOf(last) !== saved) return `but replaced right afterwards by ${writer(last)}: ${quoted(last)}`;
+  if (last && textOf(last) !== saved) return `but replaced right afterwards by ${said(last)}`;
   if (before && textOf(before) !== known && textOf(before) !== saved)
-    return `replacing a note that you had not seen, by ${writer(before)}: ${quoted(before)}`;
+    return `replacing a note that you had not seen, by ${said(before)}`;
   return undefined;
 }
 
@@ -62,4 +66,17 @@ export async function findCollision(
   } catch {
     return undefined; // the note is saved; who else wrote one is in events
   }
+}
+
+/** replacing is the last note event of an item, newest first, unless that is the note that was saved. */
+export function replacing(events: NoteEvent[], saved: string): NoteEvent | undefined {
+  const own = events.findIndex((e) => textOf(e).trim() === saved.trim());
+  return own > 0 ? events[0] : undefined;
+}
+
+/** readReplacing reads who has replaced a note since it was saved; null if nobody has. */
+export async function readReplacing(n: SavedNote, signal?: AbortSignal): Promise<NoteEvent | null> {
+  const q = `SELECT timestamp, user, info FROM events WHERE ${aboutItem(n.item)}`;
+  const { rows } = await sql<EventRow>(q, { rows: 50, from: new Date(n.opened).toISOString(), signal });
+  return replacing(rows, n.text) ?? null;
 }
