@@ -106,7 +106,7 @@ test("places saved at the same moment are told to both, and can be taken back", 
   // Both compare with the view before either of them has saved.
   const go: (() => void)[] = [];
   for (const p of [page, other])
-    await p.route("**/api/provisioning/custom?atomic=true", async (route) => {
+    await p.route("**/api/provisioning/custom?atomic=true&create=false", async (route) => {
       await new Promise<void>((done) => {
         go.push(done);
         if (go.length === 2) for (const f of go) f();
@@ -119,14 +119,69 @@ test("places saved at the same moment are told to both, and can be taken back", 
   await expect(said(other)).toContainText(/replaced what/);
   const [first, last] = (await said(page).textContent())?.includes("you replaced") ? [other, page] : [page, other];
   await expect(said(first)).toContainText(/ replaced what you saved at /);
-  const kept = await child(service, view, a);
   await accessible(last);
   await last.getByRole("button", { name: `Take theirs: ${a}` }).click();
   await expect(said(last)).toHaveCount(0);
-  await last.unroute("**/api/provisioning/custom?atomic=true");
+  await last.unroute("**/api/provisioning/custom?atomic=true&create=false");
   await last.getByRole("button", { name: /^Save \d/ }).click();
   await expect(last.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
-  expect(await child(service, view, a)).not.toMatchObject({ posx: kept?.posx, posy: kept?.posy });
+  // What comes back is a place that the other one has saved, not one coordinate of each.
+  expect(await child(service, view, a)).toMatchObject(
+    first === page ? { posx: 80, posy: 80 } : { posx: 50, posy: 110 },
+  );
+  // One's own next save is nobody else's.
+  await drag(last, icon(last, a), 60, 60);
+  await last.getByRole("button", { name: /^Save \d/ }).click();
+  await expect(last.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
+  await drag(last, icon(last, a), 60, 0);
+  await last.getByRole("button", { name: /^Save \d/ }).click();
+  await expect(last.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
+  await service.csv("/api/provisioning/custom", "name,posx,posy", `${view} b,400,400`); // an event that is heard after those
+  await expect.poll(async () => (await icon(last, `${view} b`).boundingBox())?.y).toBeGreaterThan(400);
+  await expect(said(last)).toHaveCount(0);
+});
+
+test("what is edited while a save runs stays to be saved", async ({ page, service }) => {
+  const view = await board(page, service);
+  const [a, b] = [`${view} a`, `${view} b`];
+  await drag(page, icon(page, a), 60, 60);
+  let go = () => {};
+  const held = new Promise<void>((done) => {
+    go = done;
+  });
+  await page.route("**/api/provisioning/custom?atomic=true*", async (route) => {
+    if (!route.request().url().includes("dryrun")) await held;
+    await route.continue();
+  });
+  const sent = page.waitForRequest((r) => r.url().includes("custom?atomic=true") && !r.url().includes("dryrun"));
+  await page.getByRole("button", { name: /^Save \d/ }).click();
+  await sent;
+  await drag(page, icon(page, a), 0, 100);
+  await drag(page, icon(page, b), 60, 60);
+  go();
+  await expect(page.getByRole("button", { name: "Save 2 changes" })).toBeEnabled();
+  expect(await child(service, view, a)).toMatchObject({ posx: 80, posy: 80 });
+  await save(page);
+  expect(await child(service, view, a)).toMatchObject({ posx: 130, posy: 80 });
+  expect(await child(service, view, b)).toMatchObject({ posx: 80, posy: 180 });
+});
+
+test("what is removed while a save runs is not made again", async ({ page, service }) => {
+  const view = await board(page, service);
+  const a = `${view} a`;
+  await drag(page, icon(page, a), 60, 60);
+  await page.route("**/api/provisioning/custom?atomic=true*", async (route) => {
+    if (!route.request().url().includes("dryrun"))
+      await service.call("DELETE", "/api/provisioning/custom", `name\n${a}\n`);
+    await route.continue();
+  });
+  await page.getByRole("button", { name: /^Save \d/ }).click();
+  const refused = page.getByRole("alert").filter({ hasText: "Not saved" });
+  await expect(refused).toContainText(`${a}: It is no longer in this view`);
+  expect(await service.sql(`SELECT name FROM objectstatus WHERE kind = 'resource' AND name = '${a}'`)).toEqual([]);
+  await page.getByRole("button", { name: "Drop these changes" }).click();
+  await expect(refused).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
 });
 
 test("a draft of an icon that was removed says so before Save", async ({ page, service }) => {
