@@ -138,7 +138,7 @@ func TestJournalLoss(t *testing.T) {
 	if err := os.Truncate(path, at[len(at)-1]-7); err != nil {
 		t.Fatal(err)
 	}
-	if out, status := d.verify(); status != 4 || !strings.Contains(out, "Nothing is lost by it") {
+	if out, status := d.verify(); status != 4 || !strings.Contains(out, "Nothing is lost: the metadata and the rows") {
 		t.Errorf("verify of a journal whose records are in both stores: %d %s", status, out)
 	}
 	d.start()
