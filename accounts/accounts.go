@@ -127,7 +127,7 @@ func (a *Accounts) once(who Caller, run func(change) error) error {
 
 // Bootstrap creates the first customer and its administrator if there is no customer. password is hashed.
 func (a *Accounts) Bootstrap(password string) error {
-	return a.do(0, &belfry.Actor{Name: "system", Via: belfry.ViaService}, func(t change) error {
+	return a.do(0, &belfry.Actor{Name: SystemName, Via: belfry.ViaService}, func(t change) error {
 		if len(a.tree.Access().Customers()) > 0 {
 			return nil
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"belfry"
-	"belfry/engine"
 	"belfry/engine/audit"
 )
 
@@ -25,8 +24,8 @@ type KeyWish struct {
 // CreateKey creates an API key and returns its secret, which is not stored.
 func (a *Accounts) CreateKey(who Caller, wish KeyWish) (secret string, err error) {
 	c, name := who.Customer, wish.Name
-	if bad := engine.CheckName("name", name); bad != nil {
-		return "", belfry.Errorf(belfry.BadParameter, "key: %s", bad.Message)
+	if err := checkActorName("key", name); err != nil {
+		return "", err
 	}
 	secret = newSecret()
 	err = a.do(c, who.Actor(), func(t change) error {

@@ -100,3 +100,27 @@ func TestRefusedKeysAreTold(t *testing.T) {
 		t.Errorf("events %q, want %q", got, want)
 	}
 }
+
+// TestActorNames: no user and no key may be named so that events and the audit trail show it as another.
+func TestActorNames(t *testing.T) {
+	b := newBench(t)
+	f := func(name, want string) {
+		t.Helper()
+		_, keyErr := b.CreateKey(b.who, KeyWish{Name: name, Level: belfry.LevelRead})
+		userErr := b.AddUser(b.who.Customer, belfry.User{Name: name, Role: belfry.Viewer}, b.who.Actor())
+		for _, err := range []error{keyErr, userErr} {
+			if want == "" && err != nil || want != "" && (belfry.CodeOf(err) != belfry.BadParameter || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%q: %v, want %q", name, err, want)
+			}
+		}
+	}
+	f("admin (instance)", "reserved for administrators of the instance")
+	f("shell", "reserved for the service itself")
+	f("system", "reserved for the service itself")
+	f("ad\u200bmin", "invisible")
+	f("admin\u00a0x", "unusual blank")
+	f("\u202enimda", "invisible")
+	f("", "empty")
+	f("Jürgen Müller", "")
+	f("管理员 😀", "")
+}

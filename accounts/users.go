@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"belfry"
 	"belfry/engine"
@@ -19,6 +20,12 @@ const (
 	// instanceMark follows the name of an administrator of the instance in the events of a customer that is not its own.
 	// The customer of that user is not shown there.
 	instanceMark = " (instance)"
+)
+
+// Names under which events and the audit trail show the service, and commands on the machine itself.
+const (
+	SystemName = "system"
+	LocalName  = "shell"
 )
 
 // ActingName returns the name of a user in the events of another customer.
@@ -86,12 +93,28 @@ func (a *Accounts) AddUser(c belfry.CustomerID, u belfry.User, by *belfry.Actor)
 	return a.do(c, by, func(t change) error { return t.createUser(c, u) })
 }
 
-func checkUser(u *belfry.User) error {
-	if bad := engine.CheckName("name", u.Name); bad != nil {
-		return belfry.Errorf(belfry.BadParameter, "user: %s", bad.Message)
+// checkActorName checks the name of a new user or key. Events and the audit trail show it, so it must not look like another.
+func checkActorName(kind, name string) error {
+	if bad := engine.CheckName("name", name); bad != nil {
+		return belfry.Errorf(belfry.BadParameter, "%s: %s", kind, bad.Message)
 	}
-	if strings.HasSuffix(u.Name, instanceMark) {
-		return belfry.Errorf(belfry.BadParameter, "user: the name %q ends with %q, which is reserved for administrators of the instance; choose another", u.Name, instanceMark)
+	switch {
+	case strings.HasSuffix(name, instanceMark):
+		return belfry.Errorf(belfry.BadParameter, "%s: the name %q ends with %q, which is reserved for administrators of the instance; choose another", kind, name, instanceMark)
+	case name == LocalName || name == SystemName:
+		return belfry.Errorf(belfry.BadParameter, "%s: the name %q is reserved for the service itself; choose another", kind, name)
+	case strings.ContainsFunc(name, invisible):
+		return belfry.Errorf(belfry.BadParameter, "%s: the name %q contains an invisible character or an unusual blank; use plain blanks", kind, name)
+	}
+	return nil
+}
+
+// invisible reports whether a character has no width, changes the direction of text, or looks like a plain blank.
+func invisible(r rune) bool { return r != ' ' && unicode.In(r, unicode.Cf, unicode.Z) }
+
+func checkUser(u *belfry.User) error {
+	if err := checkActorName("user", u.Name); err != nil {
+		return err
 	}
 	if u.Level() == belfry.LevelNone {
 		return belfry.Errorf(belfry.BadParameter, "role must be %s, got %q", strings.Join(roles, ", "), u.Role)

@@ -6,6 +6,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/query"
 )
 
 var auditRoutes = []Route{
@@ -94,6 +95,9 @@ func (s *Server) auditQuery(p params) string {
 		name := p.Get("name")
 		text := strings.TrimSuffix(string(mustJSON(name)), "\n") // as in items
 		pattern := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)
+		if most := query.MaxPattern - len("%:%"); len(pattern) > most { // the start of so long a name will do
+			pattern = strings.TrimRight(strings.ToValidUTF8(pattern[:most], ""), `\`)
+		}
 		conditions = append(conditions, "(name = "+sqlText(name)+" OR items LIKE "+sqlText("%:"+pattern+"%")+")")
 	}
 	text := "SELECT " + strings.Join(s.Tree.Catalog().Collection(belfry.AuditTrail).Names(), ", ") + " FROM " + belfry.AuditTrail

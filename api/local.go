@@ -7,15 +7,13 @@ import (
 	"net/url"
 
 	"belfry"
+	"belfry/accounts"
 	"belfry/api/input"
 )
 
 // CustomerHeader names the customer in which the local administrator acts, in the encoding of a path; without it, that is
 // the default customer, or another if that was removed. It counts in requests that come through Local, and nowhere else.
 const CustomerHeader = "X-Belfry-Customer"
-
-// localName is the local administrator in events.
-const localName = "shell"
 
 type localKey struct{}
 
@@ -44,7 +42,7 @@ func (s *Server) identifyLocal(r *request) error {
 	if !ok {
 		return belfry.Errorf(belfry.UnknownItem, "there is no customer %.255q; see belfry customer list", input.Mask(name))
 	}
-	r.local, r.customer, r.home, r.level, r.who = true, c.ID, c.ID, belfry.LevelInstance, localName
-	r.key = belfry.HashOf("local " + localName).String() // that of no key and no user
+	r.local, r.customer, r.home, r.level, r.who = true, c.ID, c.ID, belfry.LevelInstance, accounts.LocalName
+	r.key = belfry.HashOf("local " + accounts.LocalName).String() // that of no key and no user
 	return nil
 }

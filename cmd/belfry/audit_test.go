@@ -254,9 +254,11 @@ func TestAuditOfMany(t *testing.T) {
 	const many = 3000
 	body := strings.Builder{}
 	body.WriteString("type,resname,object,class,view,i1\n")
-	for i := range many {
+	longest := strings.Repeat("😀", 255)
+	for i := range many - 1 {
 		fmt.Fprintf(&body, "data,web01,disk %d%%,host,web01,1\n", i)
 	}
+	fmt.Fprintf(&body, "data,web01,%s,host,web01,1\n", longest)
 	p.ask("POST", "/api/provisioning/custom", "name\nweb01\n", key, "Content-Type: text/csv")
 	if res := p.ask("POST", "/api/send", body.String(), key, "Content-Type: text/csv"); res.StatusCode != 200 {
 		t.Fatalf("%d %s", res.StatusCode, res.body)
@@ -287,6 +289,7 @@ func TestAuditOfMany(t *testing.T) {
 	f("disk 1234%", 1)
 	f("disk 123", 0)
 	f("disk 999999%", 0)
+	f(longest, 1)
 }
 
 // TestAuditIsForAdministrators: nobody else reads the trail, in any way.
