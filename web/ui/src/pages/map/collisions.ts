@@ -119,7 +119,7 @@ const groupsOf = (s: Sent) => [...new Set(Object.keys(s.mine).map(groupOf))];
 
 /**
  * stepsOf follows the fields of an item through the events. An event names only what differs: the rest was so before, also what
- * my own save has set anew to what it was.
+ * my own save has set to what it was.
  */
 function stepsOf(s: Sent, by: string, events: ChangeEvent[]): { steps: Step[]; own: number } {
   const names = groupsOf(s).flat();
@@ -199,7 +199,7 @@ export function presentOf(c: Collision, t: Tree): Side | undefined {
   return fields.some((f) => !same(String(gone[f] ?? ""), now[f] ?? "")) ? side(now, fields) : undefined;
 }
 
-/** without leaves out of a save what a later one of the same page sets anew. */
+/** without leaves out of a save what a later one of the same page sets again. */
 export function without(s: Saving, later: Sent[]): Saving {
   const again = new Map(later.map((l) => [l.key, l.mine]));
   if (!s.sent.some((one) => again.has(one.key))) return s;

@@ -77,7 +77,7 @@ function useCollisions(tree: Tree) {
       compare: (t: Tree) => {
         for (const { saving } of watched()) show(replaced(saving, t));
       },
-      /** begin forgets what is about to be saved anew. */
+      /** begin forgets what is about to be saved again. */
       begin: (sent: Sent[]) => {
         const keys = new Set(sent.map((s) => s.key));
         for (const r of recent.current) r.saving = without(r.saving, sent);

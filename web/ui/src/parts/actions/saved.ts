@@ -37,7 +37,7 @@ export const savedNotes = {
   },
 };
 
-/** forgetNotes ends what is told of notes, as of those that are about to be saved anew. */
+/** forgetNotes ends what is told of notes, as of those that are about to be saved again. */
 export function forgetNotes(items: ActionItem[]) {
   if (!state.notes.length) return;
   const keys = new Set(items.map(itemKey));
