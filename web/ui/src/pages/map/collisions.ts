@@ -119,7 +119,7 @@ const groupsOf = (s: Sent) => [...new Set(Object.keys(s.mine).map(groupOf))];
 
 /**
  * stepsOf follows the fields of an item through the events. An event names only what differs: the rest was so before, also what
- * my own save has set again to what it was.
+ * my own save has set to what it was.
  */
 function stepsOf(s: Sent, by: string, events: ChangeEvent[]): { steps: Step[]; own: number } {
   const names = groupsOf(s).flat();
