@@ -107,8 +107,7 @@ func TestExplain(t *testing.T) {
 
 // TestZone: tz moves midnight; a zone that does not exist is refused.
 func TestZone(t *testing.T) {
-	r := newRig(t)
-	f := func(tz, from, want string) {
+	explained := func(t *testing.T, r *rig, tz, from, want string) {
 		t.Helper()
 		res := r.do("GET", "/api/sql?explain=true&rows=1&q=SELECT+*+FROM+objectdata&from="+from+"&tz="+url.QueryEscape(tz), "", "X-Api-Key: "+readKey)
 		text, _ := io.ReadAll(res.Body)
@@ -116,21 +115,31 @@ func TestZone(t *testing.T) {
 			t.Errorf("%s, %s: %s", tz, from, text)
 		}
 	}
-	f("UTC", "2026-07-01", `"from":"2026-07-01T00:00:00.000000Z"`)
-	f("Europe/Paris", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
-	f("Europe/Paris", "2026-12-01", `"from":"2026-11-30T23:00:00.000000Z"`)
-	f("America/New_York", "2026-07-01T12:00:00Z/DAY", `"from":"2026-07-01T04:00:00.000000Z"`)
 	// The zone of the server is one like any other, however the server has come by it.
 	vienna, err := time.LoadLocation("Europe/Vienna")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func(z *time.Location) { time.Local = z }(time.Local)
 	for _, zone := range []*time.Location{vienna, time.FixedZone("Local", 7200)} {
-		time.Local, r.bench.Config.Zone = zone, zone
-		f("Europe/Vienna", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
-		f("Local", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
+		t.Run(zone.String(), func(t *testing.T) {
+			local := time.Local
+			t.Cleanup(func() { time.Local = local }) // after the service has ended, which reads it
+			time.Local = zone
+			r := newRig(t)
+			r.bench.Config.Zone = zone
+			explained(t, r, "Europe/Vienna", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
+			explained(t, r, "Local", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
+		})
 	}
+	r := newRig(t)
+	f := func(tz, from, want string) {
+		t.Helper()
+		explained(t, r, tz, from, want)
+	}
+	f("UTC", "2026-07-01", `"from":"2026-07-01T00:00:00.000000Z"`)
+	f("Europe/Paris", "2026-07-01", `"from":"2026-06-30T22:00:00.000000Z"`)
+	f("Europe/Paris", "2026-12-01", `"from":"2026-11-30T23:00:00.000000Z"`)
+	f("America/New_York", "2026-07-01T12:00:00Z/DAY", `"from":"2026-07-01T04:00:00.000000Z"`)
 	for _, wrong := range []string{"Europe/Nowhere", "../etc/passwd", "/etc/localtime", "Europe", strings.Repeat("x", 5000)} {
 		f(wrong, "2026-07-01", "tz must be the name of a time zone, as Europe/Paris")
 	}

@@ -116,7 +116,9 @@ func (t decision) recheck(c *chunk, nodes []*meta.Node, origins []origin, late *
 			c.discard(int(origins[i].row))
 			now = nil
 		}
-		nodes[i] = now
+		if now != n {
+			nodes[i] = now
+		}
 	}
 }
 
