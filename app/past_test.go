@@ -430,7 +430,7 @@ func TestAsOf(t *testing.T) {
 	}
 }
 
-// TestLateRowUnderManagement: a row that is older than the management under which it arrives does not importKinds the management with it.
+// TestLateRowUnderManagement: a row that is older than the management under which it arrives does not bring the management with it.
 func TestLateRowUnderManagement(t *testing.T) {
 	m := newMemory(t, 1)
 	defer func() { m.close() }()
