@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -82,9 +83,9 @@ fields:
 		files: map[string]string{"meta/onemore.go": `package meta
 const DocOneMore = "onemore"
 type OneMore struct{ Text string }
-func (e *Tenant) OneMore(name string) *OneMore { return kept[OneMore](e.docs, DocOneMore, name) }
+func (e *Tenant) OneMore(name string) *OneMore { return storedDoc[OneMore](e.docs, DocOneMore, name) }
 `},
-		lines: [][3]string{{"meta/kinds.go", "{name: belfry.DocReassess,", "{name: DocOneMore, apply: keep[OneMore], ofCustomer: true, weight: 1},\n"}},
+		lines: [][3]string{{"meta/kinds.go", "{name: belfry.DocReassess,", "{name: DocOneMore, apply: inDocuments(storeDoc[OneMore]), ofCustomer: true, weight: 1},\n"}},
 	},
 	{
 		what: "a storage engine", most: 2,
@@ -168,7 +169,7 @@ func document(c *catalog.Catalog) {
 	}}
 	text := func(t *meta.Tree) (text string, counted int64) {
 		t.Read(1, func(e *meta.Tenant) {
-			if d := e.OneMore("x"); d != nil { text, counted = d.Text, e.DocTexts(meta.DocOneMore, "x") }
+			if d := e.OneMore("x"); d != nil { text, counted = d.Text, e.DocMemory(meta.DocOneMore, "x") }
 		})
 		return text, counted
 	}
@@ -193,22 +194,45 @@ func TestOneMore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
 	}
-	dir := t.TempDir()
-	overlay := map[string]string{}
-	put := func(path, text string) {
-		to := filepath.Join(dir, strings.ReplaceAll(path, "/", "_"))
-		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		from, _ := filepath.Abs(path)
-		overlay[from] = to
+	o := newOverlay(t)
+	o.add(t, oneMores...)
+	o.put(t, "cmd/onemore/main.go", oneMoreProgram)
+	o.run(t, "run", "./cmd/onemore")
+}
+
+// TestOneMoreDocument is the quick version of TestOneMore: it compiles one package with one more kind of document.
+func TestOneMoreDocument(t *testing.T) {
+	i := slices.IndexFunc(oneMores, func(m oneMore) bool { return m.what == "a kind of document" })
+	o := newOverlay(t)
+	o.add(t, oneMores[i])
+	o.run(t, "build", "./meta")
+}
+
+// overlay is a copy of the source in which some files differ.
+type overlay struct {
+	dir   string
+	files map[string]string // by path, where the content is
+}
+
+func newOverlay(t *testing.T) *overlay { return &overlay{dir: t.TempDir(), files: map[string]string{}} }
+
+func (o *overlay) put(t *testing.T, path, text string) {
+	to := filepath.Join(o.dir, strings.ReplaceAll(path, "/", "_"))
+	if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
+	from, _ := filepath.Abs(path)
+	o.files[from] = to
+}
+
+// add adds kinds, and checks how many files each of them touches.
+func (o *overlay) add(t *testing.T, kinds ...oneMore) {
 	edited := map[string]string{}
-	for _, m := range oneMores {
+	for _, m := range kinds {
 		touched := map[string]bool{}
 		for path, text := range m.files {
 			touched[path] = true
-			put(path, text)
+			o.put(t, path, text)
 		}
 		for _, l := range m.lines {
 			touched[l[0]] = true
@@ -223,20 +247,23 @@ func TestOneMore(t *testing.T) {
 				t.Fatalf("%s has no %s", l[0], l[1])
 			}
 			edited[l[0]] = strings.Replace(edited[l[0]], l[1], l[2]+l[1], 1)
-			put(l[0], edited[l[0]])
+			o.put(t, l[0], edited[l[0]])
 		}
 		if len(touched) > m.most {
 			t.Errorf("%s touches %d files, and may touch %d", m.what, len(touched), m.most)
 		}
 	}
-	put("cmd/onemore/main.go", oneMoreProgram)
-	text, _ := json.Marshal(map[string]any{"Replace": overlay})
-	list := filepath.Join(dir, "overlay.json")
+}
+
+// run runs a command of go on the overlay.
+func (o *overlay) run(t *testing.T, command, pkg string) {
+	text, _ := json.Marshal(map[string]any{"Replace": o.files})
+	list := filepath.Join(o.dir, "overlay.json")
 	if err := os.WriteFile(list, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run := exec.Command("go", "run", "-overlay", list, "./cmd/onemore")
-	run.Env = append(os.Environ(), "ONEMORE_DIR="+dir)
+	run := exec.Command("go", command, "-overlay", list, pkg)
+	run.Env = append(os.Environ(), "ONEMORE_DIR="+o.dir)
 	if said, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}

@@ -1,14 +1,10 @@
 package folder
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"belfry/journal"
 )
@@ -46,25 +42,7 @@ func WriteClock(path string, known, confirmed time.Time) error {
 	if !confirmed.IsZero() {
 		text += confirmed.UTC().Format(confirmedLayout) + "\n"
 	}
-	return replaceFile(path, []byte(text))
-}
-
-// replaceFile replaces a file durably and atomically. A crash leaves the old one and at most one temporary file, however often it
-// happens.
-func replaceFile(path string, text []byte) error {
-	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return journal.SyncDir(filepath.Dir(path))
+	return journal.WriteFile(path, []byte(text))
 }
 
 // Distance formats the difference of two times, in years if it is several: a time.Duration ends at 292 years.

@@ -35,20 +35,24 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// WriteFile writes a small file durably and atomically.
+// TempSuffix is the suffix of a file that is being written.
+const TempSuffix = ".new"
+
+// WriteFile writes a file durably and atomically: all of it under its name, or nothing. A crash leaves the old one and at most one
+// temporary file, however often it happens.
 func WriteFile(path string, content []byte) error {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".new-*")
+	temp := path + TempSuffix
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(content)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return errors.Join(err, os.Remove(temp))
 	}
-	return SyncDir(dir)
+	return SyncDir(filepath.Dir(path))
 }

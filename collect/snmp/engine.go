@@ -8,12 +8,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gosnmp/gosnmp"
-	"golang.org/x/sys/unix"
+
+	"belfry/journal"
 )
 
 // engine is the authoritative SNMPv3 engine for informs: an id that never changes, the number of its starts, and the time since
@@ -54,26 +54,14 @@ func openEngine(file string, now func() time.Time) (*engine, error) {
 		e.id = string(b)
 	}
 	e.boots = min(e.boots+1, engineHighest)
-	if err := writeEngine(file, fmt.Sprintf("engine %x\nboots %d\n", e.id, e.boots)); err != nil {
+	err = os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = journal.WriteFile(file, fmt.Appendf(nil, "engine %x\nboots %d\n", e.id, e.boots))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("engine of SNMP version 3: %w", err)
 	}
 	return e, nil
-}
-
-// writeEngine replaces the file atomically.
-func writeEngine(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(file+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = strings.NewReader(text).WriteTo(f)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
 }
 
 func random(n int) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/journal"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
@@ -27,14 +28,14 @@ func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) erro
 		return err
 	}
 	if err := os.Mkdir(filepath.Dir(f.path), 0o700); err == nil {
-		err = folder.SyncDir(fs.dir)
+		err = journal.SyncDir(fs.dir)
 		if err != nil {
 			return err
 		}
 	} else if !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return folder.WriteSynced(f.path, fs.template.data)
+	return journal.WriteFile(f.path, fs.template.data)
 }
 
 // buildTemplate returns the bytes of a database file with both tables and no rows.

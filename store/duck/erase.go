@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
@@ -117,7 +118,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 	if err != nil {
 		return false, err
 	}
-	copied := f.path + folder.TempSuffix
+	copied := f.path + journal.TempSuffix
 	if err := s.copyWithout(ctx, q, f, copied, among); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
@@ -235,7 +236,7 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 	if err := os.Rename(path, f.path); err != nil {
 		return err
 	}
-	return folder.SyncDir(filepath.Dir(f.path))
+	return journal.SyncDir(filepath.Dir(f.path))
 }
 
 // forget discards filters that no longer belong to the file.

@@ -15,6 +15,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
@@ -104,7 +105,7 @@ func listFiles(dir string, collections []*catalog.Collection, kept map[string]ui
 			return nil, err
 		}
 		for _, e := range entries {
-			if strings.Contains(e.Name(), folder.TempSuffix) { // and what the engine keeps beside it
+			if strings.Contains(e.Name(), journal.TempSuffix) { // and what the engine keeps beside it
 				if err := os.Remove(filepath.Join(dir, c.Name, e.Name())); err != nil {
 					return nil, err
 				}
@@ -402,7 +403,7 @@ func (fs *files) wrote(f *file, pos belfry.Position, kinds map[string]duckdb.Kin
 	if f.dirty, err = uncheckpointed(f); err != nil || !fresh {
 		return err
 	}
-	return folder.SyncDir(filepath.Dir(f.path)) // a new log: its name must be durable, too
+	return journal.SyncDir(filepath.Dir(f.path)) // a new log: its name must be durable, too
 }
 
 // overfull returns a file to be checkpointed: the least recently used one, while the logs of more than n files, or more

@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 	"belfry/store"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
@@ -133,7 +134,7 @@ func (fs *files) moveAside(f *file) error {
 	for _, suffix := range []string{index.Suffix, itemSuffix} { // they are built again from rows
 		_ = os.Remove(f.path + suffix)
 	}
-	if err := folder.SyncDir(filepath.Dir(f.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := journal.SyncDir(filepath.Dir(f.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	l.leaving = nil

@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 	"belfry/store"
 	"belfry/store/duck/folder"
 )
@@ -18,7 +19,7 @@ import (
 func TestManifestCannotBeWritten(t *testing.T) {
 	dir := makeDays(t)
 	path := filepath.Join(dir, folder.ManifestFile)
-	mkdir(t, path+folder.TempSuffix)
+	mkdir(t, path+journal.TempSuffix)
 	s := openWith(t, dir)
 	s.files.onRepair = func(info string) { t.Error(info) } // it was not deleted
 	if s.Watch() == nil {
@@ -31,7 +32,7 @@ func TestManifestCannotBeWritten(t *testing.T) {
 	if err := store.AppendAll(t.Context(), s, rowsOf(10, 5)); err == nil {
 		t.Error("a file was made that is not listed")
 	}
-	remove(t, path+folder.TempSuffix)
+	remove(t, path+journal.TempSuffix)
 	must(t, s.Watch())
 	must(t, store.AppendAll(t.Context(), s, rowsOf(10, 5)))
 	must(t, s.Close())

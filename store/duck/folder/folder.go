@@ -8,10 +8,7 @@ package folder
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"belfry"
 	"belfry/catalog"
@@ -45,35 +42,6 @@ func ParseFileName(c *catalog.Collection, name string) (belfry.Span, bool) {
 	}
 	p := c.PeriodOf(belfry.At(t))
 	return p, FileName(c, p) == name
-}
-
-// TempSuffix is the suffix of a file that is being written.
-const TempSuffix = ".new"
-
-// WriteSynced writes a file durably and atomically: all of it under its name, or nothing.
-func WriteSynced(path string, data []byte) error {
-	temp := path + TempSuffix
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(path))
-}
-
-// SyncDir makes the entries of a folder durable.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // Cause returns the system's error without the path, which callers report themselves.

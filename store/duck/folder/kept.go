@@ -10,6 +10,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 )
 
 // Kept has the periods before a watermark that are kept, with a bound on the arrival time of their rows. Such a
@@ -138,12 +139,12 @@ func (k *Kept) write(dir string, c *catalog.Collection, next map[keptPeriod]belf
 	if err := os.Mkdir(sub, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	if err := WriteSynced(filepath.Join(sub, KeptFile), []byte(f.text(c, k.instance))); err != nil {
+	if err := journal.WriteFile(filepath.Join(sub, KeptFile), []byte(f.text(c, k.instance))); err != nil {
 		return err
 	}
 	k.versions[c.Name] = f.version
 	k.list = next
-	return SyncDir(dir)
+	return journal.SyncDir(dir)
 }
 
 // Noted returns the versions that the manifest must have. That of a held list is at least 1, so that the next start

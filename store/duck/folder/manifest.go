@@ -16,6 +16,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 )
 
 // Manifest lists the files that must exist, and a position that each has reached at least. Without it a deleted file
@@ -139,7 +140,7 @@ func (m *Manifest) Rewrite() error {
 	}
 	m.Close()
 	m.needsRewrite = true
-	if err := WriteSynced(m.Path, []byte(m.text())); err != nil {
+	if err := journal.WriteFile(m.Path, []byte(m.text())); err != nil {
 		return err
 	}
 	return m.open()

@@ -9,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 )
 
 // LateSuffix is the suffix of a second file of a day.
@@ -67,14 +68,14 @@ func WriteNote(path, why string) error {
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return WriteSynced(path, []byte("The file of this day "+why+". Removing this note says that the rows will not come back.\n"))
+	return journal.WriteFile(path, []byte("The file of this day "+why+". Removing this note says that the rows will not come back.\n"))
 }
 
 // NoteManifestLoss writes a note that the manifest was lost. It keeps a fault open until an operator removes it: day
 // files that were deleted before the list was written again are not noticed.
 func NoteManifestLoss(dir, why string, now time.Time) error {
 	note := FreeMarker(filepath.Join(dir, ManifestFile)+MissingMark, now.UTC())
-	return WriteSynced(note, []byte("The list of files of rows "+why+". Removing this note says that the day files have been compared with a backup.\n"))
+	return journal.WriteFile(note, []byte("The list of files of rows "+why+". Removing this note says that the day files have been compared with a backup.\n"))
 }
 
 // ManifestNotes returns the paths of these notes.

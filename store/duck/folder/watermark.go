@@ -12,6 +12,7 @@ import (
 
 	"belfry"
 	"belfry/catalog"
+	"belfry/journal"
 )
 
 // WatermarkFile has the watermark of a collection: the start of the oldest period that may have rows. It is one line, the
@@ -69,10 +70,10 @@ func writeWatermark(dir string, c *catalog.Collection, mark belfry.Time) error {
 		return err
 	}
 	line := strconv.FormatInt(int64(mark), 10) + " " + markSum(c, int64(mark)) + "\n"
-	if err := WriteSynced(filepath.Join(sub, WatermarkFile), []byte(line)); err != nil {
+	if err := journal.WriteFile(filepath.Join(sub, WatermarkFile), []byte(line)); err != nil {
 		return err
 	}
-	return SyncDir(dir)
+	return journal.SyncDir(dir)
 }
 
 // oldestFile returns the start of the oldest period of a collection that has a file and for which counts is true.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/journal"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 )
@@ -66,7 +67,7 @@ func (r *removedNames) writeMark() error {
 	if r.path == memoryOnly {
 		return nil
 	}
-	return folder.WriteSynced(filepath.Join(filepath.Dir(r.path), MarkFile), []byte(r.mark.line()))
+	return journal.WriteFile(filepath.Join(filepath.Dir(r.path), MarkFile), []byte(r.mark.line()))
 }
 
 func (m mark) line() string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/journal"
 	"belfry/store"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
@@ -302,7 +303,7 @@ func (d *Names) Erase(ctx context.Context, c *duckdb.Conn, customers []belfry.Cu
 	if path == memoryOnly {
 		return c.Exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
 	}
-	copied := path + folder.TempSuffix
+	copied := path + journal.TempSuffix
 	if err := folder.Unlink(copied); err != nil { // left by a crash
 		return err
 	}
