@@ -131,6 +131,9 @@ func TestOlderNames(t *testing.T) {
 			}
 		},
 	} {
+		if testing.Short() && name != "all rows, and no journal" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			o := &oldNames{dir: t.TempDir()}
 			older := t.TempDir()

@@ -128,7 +128,7 @@ func (m *memory) stir(moves bool) {
 func TestAsOfCare(t *testing.T) {
 	seeds, steps := uint64(4), 60
 	if testing.Short() {
-		seeds, steps = 2, 12
+		seeds, steps = 2, 6
 	}
 	for seed := range seeds {
 		m := newMemory(t, seed)

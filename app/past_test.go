@@ -415,7 +415,7 @@ func newMemory(t *testing.T, seed uint64) *memory {
 func TestAsOf(t *testing.T) {
 	seeds, steps := uint64(4), 50
 	if testing.Short() {
-		seeds, steps = 1, 15
+		seeds, steps = 1, 8
 	}
 	for seed := range seeds {
 		m := newMemory(t, seed)

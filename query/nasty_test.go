@@ -149,7 +149,7 @@ func TestNasty(t *testing.T) {
 		step := (len(text(2000)) - len(text(1000))) / 1000
 		longest := query.MaxText / 2 / step * 9 / 10
 		if testing.Short() {
-			longest /= 32
+			longest /= 128
 		}
 		for _, n := range []int{query.MaxTerms / 4, longest} {
 			small, large := text(n), text(2*n)

@@ -21,7 +21,7 @@ const q = (params: Record<string, string>) => new URLSearchParams(params).toStri
 const item = (i: { object: string; resource: string }) =>
   `/ui/item?${q({ kind: "object", name: i.object, resource: i.resource })}`;
 
-/** variants show a page once more in another state: make soak looks at them. */
+/** variants are pages in another state, and pages that few people open: make soak looks at them. */
 const variants = new Set([
   "status-filtered",
   "map-view",
@@ -34,6 +34,15 @@ const variants = new Set([
   "provisioning-form",
   "provisioning-export",
   "palette",
+  "object-names",
+  "view",
+  "users",
+  "customers",
+  "packages",
+  "classes",
+  "retention",
+  "account",
+  "first-steps",
 ]);
 
 /** phones are the pages that people look at on a phone most. */
