@@ -16,7 +16,7 @@ const RestoringFile = "restoring"
 func CheckRestored(dir string) error {
 	path := filepath.Join(dir, RestoringFile)
 	switch _, err := os.Lstat(path); {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // without the permission the lock fails, with a remedy
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return fmt.Errorf("look for an interrupted restore: %w", err)
