@@ -247,7 +247,7 @@ func (c *creator) report(n int) {
 // store writes a file of the backup. If the disk is full, the error says what to do.
 func (c *creator) store(name string, size int64, r io.Reader) error {
 	err := c.out.write(name, size, r)
-	if !folder.DiskFull(err) || c.folder == nil {
+	if err == nil || c.folder == nil || !folder.DiskFull(err) {
 		return err
 	}
 	c.full = true

@@ -61,7 +61,7 @@ type verifier struct {
 // inode identifies a file that has several names.
 type inode struct{ device, number uint64 }
 
-const damageRemedy = "Restore from another backup. The next full backup copies the file again; see --full."
+const damageRemedy = "Restore from another backup. A full backup copies the file again."
 
 func (v *verifier) found(file, problem, remedy string) {
 	v.res.Problems = append(v.res.Problems, store.Problem{File: file, Problem: problem, Remedy: remedy})
