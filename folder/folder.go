@@ -75,8 +75,12 @@ func Lock(o Options) (*Folder, error) {
 	if f.Lock, err = journal.LockDir(dir); err != nil {
 		return nil, explainLock(err)
 	}
-	makePrivate(o.Config, o.Log)
-	if _, err := journal.Format(dir); err != nil {
+	err = CheckRestored(dir) // a restore that is running has the lock
+	if err == nil {
+		makePrivate(o.Config, o.Log)
+		_, err = journal.Format(dir)
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Lock.Unlock())
 	}
 	return f, nil
