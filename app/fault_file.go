@@ -11,11 +11,8 @@ import (
 	"belfry/journal"
 )
 
-// faultsFile holds the open faults and the unwritten events for the next start, so that a fault that was open when the process
-// was killed gets its end event too.
-const faultsFile = "faults"
-
-// faultNotes is the content of the file.
+// faultNotes is the content of the file folder.FaultsFile: the open faults and the unwritten events for the next start, so that a
+// fault that was open when the process was killed gets its end event too.
 type faultNotes struct {
 	Open    map[string]faultNote `json:"open"`
 	Pending []faultEvent         `json:"pending,omitempty"`

@@ -92,7 +92,7 @@ func Serve(ctx context.Context, o Options) error {
 	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
 	s.pressure.lasts = s.faults.memory
-	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
+	s.faults.load(filepath.Join(o.Config.Data, folder.FaultsFile))
 	s.newFailureTrackers()
 	s.OnAppend, s.OnNote, s.OnTimes = s.journalFailed, s.journalEndFailed, s.failures.times.record
 	folder.WarnReadable(o.Config, o.Log)

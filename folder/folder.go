@@ -51,6 +51,7 @@ type Folder struct {
 	OnTimes  func(error)     // called when record times cannot be written, and with nil when they can again; may be nil
 	OnNote   func(error)     // called when the end of the journal cannot be written, and with nil when it can; may be nil
 
+	arrivals *Arrivals       // nil before OpenArrivals
 	accepted map[string]bool // parts whose loss was accepted at this start
 	Notices  []string        // texts of events about accepted losses
 	gaps     []gap           // lost positions
@@ -244,6 +245,7 @@ func (f *Folder) OpenArrivals() *Arrivals {
 	}
 	known, err := f.readArrivals()
 	a.start(known, err, f.Last)
+	f.arrivals = a
 	return a
 }
 

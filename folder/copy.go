@@ -1,0 +1,83 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// FaultsFile is the file with the open faults and the events that are not written yet.
+const FaultsFile = "faults"
+
+// maxCopied is the size of the largest file in a folder of operators' files that CopyFiles copies. The service reads none that is
+// larger.
+const maxCopied = 4 << 20
+
+// ownFiles are the small files that the service writes into the data folder. The marker of a running service, the lock, sockets,
+// certificates, keys and what makes up space are not part of the data.
+func ownFiles() []string {
+	return []string{"format", "instance", ClockFile, ArrivalsFile, lossFile, FaultsFile, "collect/engine"}
+}
+
+// CopyFiles calls each for every small file of the data folder: those of the service, then the classes, packages and MIB files that
+// operators have put there. The name is relative to the data folder, with slashes. An error of each ends it; files that cannot be
+// read are left out, and the returned error names all of them.
+//
+// Call it after Journal.Copy. The file of arrival times must not be older than the end of the journal: a start and Verify
+// reject one that does not cover the last record.
+func (f *Folder) CopyFiles(each func(name string, content []byte) error) error {
+	names, err := f.smallFiles()
+	unread := []error{err}
+	for _, name := range names {
+		content, err := f.readSmall(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it may have been removed since
+		case err != nil:
+			unread = append(unread, fmt.Errorf("copy files of the data folder: %w", err))
+		default:
+			if err := each(name, content); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(unread...)
+}
+
+// smallFiles returns the names of the files to copy; own ones need not exist.
+func (f *Folder) smallFiles() (names []string, err error) {
+	names = ownFiles()
+	var unread []error
+	for _, dir := range []string{"classes", "packages", "mibs"} {
+		entries, err := os.ReadDir(filepath.Join(f.o.Config.Data, dir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			unread = append(unread, fmt.Errorf("copy files of the data folder: %w", err))
+		}
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), ".") { // the service ignores hidden files, which editors leave behind
+				names = append(names, path.Join(dir, e.Name()))
+			}
+		}
+	}
+	return names, errors.Join(unread...)
+}
+
+// readSmall reads a file. What the service would not read either does not exist for it: folders, pipes, and files that are too
+// large. Operators' files may be links.
+func (f *Folder) readSmall(name string) ([]byte, error) {
+	if name == ArrivalsFile && f.arrivals != nil {
+		return f.arrivals.content()
+	}
+	file := filepath.Join(f.o.Config.Data, name)
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxCopied {
+		return nil, fs.ErrNotExist
+	}
+	return os.ReadFile(file)
+}
