@@ -43,6 +43,11 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if f.dirty, err = uncheckpointed(f); err != nil {
 		return err
 	}
+	if f == fs.held {
+		if err := fs.holdAttached(ctx, f); err != nil {
+			return err
+		}
+	}
 	if had := belfry.Position(fs.manifest.Pos[f.key()]); f.pos < had {
 		return errors.Join(errLost, fs.loseRows(f, had)) // the caller must know that the day is incomplete
 	}
@@ -165,6 +170,7 @@ func (fs *files) detach(f *file) error {
 		f.stale = false
 		return nil
 	}
+	fs.allowCheckpoint(f)
 	err := fs.conn.Exec(context.Background(), "DETACH "+f.alias)
 	f.alias, f.stale, f.dirty, f.log = "", false, 0, logState{}
 	fs.attached--
@@ -184,6 +190,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 				continue
 			}
 			fs.checkLog(f, false)
+			fs.allowCheckpoint(f)
 			if (f.dirty > long || f.log.lost) && !f.stale {
 				err := fs.conn.Exec(ctx, "CHECKPOINT "+f.alias)
 				switch {
@@ -210,7 +217,7 @@ func (fs *files) forget() {
 			f.alias, f.stale, f.dirty, f.log = "", false, 0, logState{}
 		}
 	}
-	fs.attached = 0
+	fs.attached, fs.holding = 0, false
 	fs.freed.Broadcast()
 }
 

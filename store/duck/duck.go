@@ -55,6 +55,7 @@ import (
 )
 
 var (
+	_ store.Copier     = (*Store)(nil)
 	_ store.Embedded   = (*Store)(nil)
 	_ store.Summarizer = (*Store)(nil)
 )
@@ -122,6 +123,7 @@ type Store struct {
 	files    *files
 	memory   int64 // current memory limit of the engine
 
+	copying  sync.Mutex    // held by CopyFiles
 	write    chan struct{} // held by Append and Drop, one at a time
 	writer   *duckdb.Conn
 	marks    folder.Watermarks
@@ -203,6 +205,9 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if s.files.conn, err = s.engine.Connect(); err != nil {
 		return err
 	}
+	if s.files.holder, err = s.engine.Connect(); err != nil {
+		return err
+	}
 	s.items, err = names.Open(ctx, s.writer, s.cfg.Config)
 	return err
 }
@@ -217,13 +222,16 @@ func (s *Store) stop() {
 	if s.files.conn != nil {
 		s.files.conn.Close()
 	}
+	if s.files.holder != nil {
+		s.files.holder.Close()
+	}
 	if s.writer != nil {
 		s.writer.Close()
 	}
 	if s.engine != nil {
 		s.engine.Close()
 	}
-	s.engine, s.files.conn, s.writer = nil, nil, nil
+	s.engine, s.files.conn, s.files.holder, s.writer = nil, nil, nil, nil
 }
 
 var (

@@ -25,6 +25,9 @@ const (
 type Piece struct {
 	Batch *belfry.Batch
 	Rows  []int // nil: all of them
+
+	// Of rows that are copied from another file, in place of what Batch says; with Rows nil.
+	Customers, IDs []int64
 }
 
 // Len returns the number of rows.
