@@ -34,6 +34,7 @@ import (
 	"belfry/api/limit"
 	"belfry/api/live"
 	"belfry/api/meter"
+	"belfry/backup"
 	"belfry/collect"
 	"belfry/engine"
 	"belfry/intake"
@@ -55,6 +56,7 @@ type Config struct {
 	Accounts *accounts.Accounts
 	Provider *accounts.Provider  // nil: there is none
 	Collect  *collect.Supervisor // nil: there are no collectors
+	Backups  *backup.Keeper      // nil: the service is not running
 	Images   *sqlite.Mover       // has the bytes of pictures
 	Hub      *live.Hub
 

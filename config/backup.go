@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -66,4 +67,14 @@ func (b *Backup) nextDay(after time.Time, at time.Duration, days int) time.Time 
 // onDay returns a time of day, days after that of t.
 func onDay(t time.Time, days int, clock time.Duration) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day()+days, int(clock/time.Hour), int(clock%time.Hour/time.Minute), 0, 0, t.Location())
+}
+
+// PublicKeys returns the recipients.
+func (b *Backup) PublicKeys() (list []string) {
+	for name := range strings.SplitSeq(b.Recipients, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
 }

@@ -1,0 +1,85 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"belfry"
+	"belfry/folder"
+	"belfry/journal"
+	"belfry/meta/sqlite"
+	"belfry/store"
+)
+
+// Running is the Source of a service that runs.
+type Running struct {
+	Folder  *folder.Folder
+	Rows    store.Copier
+	Journal *journal.Journal
+	Meta    *sqlite.DB
+	Temp    string // folder for the copy of the metadata, on a disk with room for them
+}
+
+// Instance implements Source.
+func (r *Running) Instance() string { return r.Folder.Instance }
+
+// Files implements Source. The order makes the backup complete at the position of the journal's last record: everything that is
+// copied before has at least the records before the segments that are held, and replay skips what it has beyond them.
+func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Position, error) {
+	release := r.Journal.Hold()
+	defer release()
+	err := r.Rows.CopyFiles(ctx, func(f store.CopiedFile) error {
+		return each(File{
+			Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err,
+			Open: func() (io.ReadCloser, error) { return os.Open(f.Path) },
+		})
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := r.metadata(ctx, each); err != nil {
+		return 0, err
+	}
+	err = r.Folder.CopyFiles(func(name string, content []byte) error {
+		return each(File{Name: "data/" + name, Size: int64(len(content)), Open: inMemory(bytes.NewReader(content))})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return r.Journal.Copy(func(name string, size int64, content io.Reader) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return each(File{Name: "journal/" + name, Size: size, Open: inMemory(content)})
+	})
+}
+
+// metadata copies the database to a file of its own first: a copy through SQLite is consistent, one of the file is not.
+func (r *Running) metadata(ctx context.Context, each func(File) error) (err error) {
+	if err := os.MkdirAll(r.Temp, 0o700); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(r.Temp, "backup-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "meta.db")
+	if _, err := r.Meta.Copy(ctx, path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return each(File{Name: "meta/meta.db", Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+}
+
+// inMemory returns a function that opens a reader which needs no closing.
+func inMemory(r io.Reader) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(r), nil }
+}
