@@ -11,6 +11,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -163,12 +164,15 @@ func (c *creator) run(src Source) (_ *Manifest, err error) {
 	if err := c.out.finish(); err != nil {
 		return nil, fmt.Errorf("complete the backup: %w", err)
 	}
+	if c.folder != nil {
+		c.m.path = strings.TrimSuffix(c.folder.partial, partialSuffix)
+	}
 	return c.m, nil
 }
 
 // add copies or links one file.
 func (c *creator) add(f File) error {
-	if err := errors.Join(c.ctx.Err(), checkName(f.Name), c.names.add(f.Name)); err != nil {
+	if err := errors.Join(c.ctx.Err(), checkName(f.Name), c.forget(f.Name), c.names.add(f.Name)); err != nil {
 		return fmt.Errorf("back up %s: %w", f.Name, err)
 	}
 	c.progress.Name = f.Name
@@ -185,6 +189,21 @@ func (c *creator) add(f File) error {
 	}
 	c.progress.Files++
 	c.report(0)
+	return nil
+}
+
+// forget removes a file that comes once more, because it changed while it was copied.
+func (c *creator) forget(name string) error {
+	c.m.Missing = slices.DeleteFunc(c.m.Missing, func(m Missing) bool { return m.Name == name })
+	i := slices.IndexFunc(c.m.Files, func(e Entry) bool { return e.Name == name })
+	if i < 0 {
+		return nil
+	}
+	if !c.out.undo(c.m.Stored(name)) {
+		return errors.New("it changed while it was copied, and a stream cannot take it back; repeat the backup")
+	}
+	c.m.Files = slices.Delete(c.m.Files, i, i+1)
+	delete(c.names, name)
 	return nil
 }
 

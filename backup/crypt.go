@@ -76,6 +76,23 @@ func (s *sealing) size(n int64) int64 {
 	return s.overhead + n + (chunks-1)*sealedTag
 }
 
+// NewIdentity creates a private key in a new file and returns its public key.
+func NewIdentity(path string) (recipient string, err error) {
+	key, err := age.GenerateX25519Identity()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return "", fmt.Errorf("%s exists; a private key is never overwritten, because backups may need it: name another file", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = fmt.Fprintf(f, "# public key: %s\n%s\n", key.Recipient(), key)
+	return key.Recipient().String(), errors.Join(err, f.Sync(), f.Close())
+}
+
 // readIdentities reads private keys from a file as age-keygen writes it.
 func readIdentities(path string) ([]age.Identity, error) {
 	f, err := os.Open(path)

@@ -24,8 +24,8 @@ type DaysWish struct {
 // days are the files to bring back.
 type days struct {
 	DaysWish
-	manifest *Manifest
-	entries  []Entry
+	from    *Backup
+	entries []Entry
 }
 
 // days checks a wish and finds the files in the backup.
@@ -34,14 +34,15 @@ func (k *Keeper) days(w DaysWish) (*days, error) {
 	if c == nil {
 		return nil, belfry.Errorf(belfry.UnknownCollection, "there is no historical collection %.64q", w.Collection)
 	}
-	m, err := ReadManifest(w.Backup)
+	from, err := find(w.Backup)
 	if err != nil {
 		return nil, belfry.Errorf(belfry.BadParameter, "%v", err)
 	}
+	m := from.Manifest
 	if m.Instance != k.c.Source.Instance() {
-		return nil, belfry.Errorf(belfry.BadParameter, "%s is a backup of instance %s, and this is instance %s: rows of one cannot be brought into another; restore it into an empty folder instead", w.Backup, m.Instance, k.c.Source.Instance())
+		return nil, belfry.Errorf(belfry.BadParameter, "%s is a backup of instance %s, and this is instance %s: rows of one cannot be brought into another; restore it into an empty folder instead", from.Path, m.Instance, k.c.Source.Instance())
 	}
-	d := &days{DaysWish: w, manifest: m}
+	d := &days{DaysWish: w, from: from}
 	have := map[string]bool{}
 	for _, e := range m.Files {
 		collection, day, ok := k.fileOf(e.Name)
@@ -53,7 +54,7 @@ func (k *Keeper) days(w DaysWish) (*days, error) {
 		}
 	}
 	if len(d.entries) == 0 {
-		return nil, belfry.Errorf(belfry.UnknownItem, "%s has no rows of %s; it has %s", w.Backup, strings.TrimSpace(w.Collection+" "+w.Day), span(have))
+		return nil, belfry.Errorf(belfry.UnknownItem, "%s has no rows of %s; it has %s", from.Path, strings.TrimSpace(w.Collection+" "+w.Day), span(have))
 	}
 	return d, nil
 }
@@ -114,12 +115,12 @@ func (k *Keeper) mergeFile(ctx context.Context, d *days, e Entry) (added int, er
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	name := strings.TrimPrefix(e.Name, "rows/")
 	main := filepath.Join(dir, filepath.Base(name))
-	for _, other := range d.manifest.Files {
+	for _, other := range d.from.Manifest.Files {
 		suffix, with := strings.CutPrefix(other.Name, e.Name)
 		if _, _, own := k.fileOf(other.Name); !with || own && suffix != "" {
 			continue
 		}
-		if err := Extract(ctx, d.Backup, d.manifest, other, d.Identity, main+suffix); err != nil {
+		if err := extract(ctx, d.from, other, d.Identity, main+suffix); err != nil {
 			return 0, err
 		}
 	}

@@ -229,11 +229,11 @@ func (k *Keeper) create(ctx context.Context, j *job, o Options) error {
 		return err
 	}
 	k.made++
-	if j.Position = m.Position.String(); o.Target != "" {
-		j.Backup = m.Dir(o.Target)
+	if j.Position = m.Position.String(); m.Path() != "" {
+		j.Backup = m.Path()
 	}
 	for _, f := range m.Missing {
-		j.Missing = append(j.Missing, f.Name+": "+f.Why)
+		j.Missing = append(j.Missing, f.Name+": "+f.Reason)
 	}
 	return nil
 }

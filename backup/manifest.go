@@ -38,7 +38,8 @@ type Manifest struct {
 	Files     []Entry         `json:"files"`
 	Missing   []Missing       `json:"missing,omitempty"`
 
-	sum string // of the file; identifies the backup
+	sum  string // of the file; identifies the backup
+	path string // see Path
 }
 
 // Entry is a file in a backup.
@@ -55,6 +56,9 @@ type Missing struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
+
+// Path returns the folder of a backup that was just made; empty: it is a stream.
+func (m *Manifest) Path() string { return m.path }
 
 // Stored returns the name of a file in the backup.
 func (m *Manifest) Stored(name string) string {
@@ -137,7 +141,7 @@ func decodeManifest(text []byte) (*Manifest, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%w%s", err, otherRemedy)
 	}
-	again, err := (&Manifest{m.Format, m.Program, m.Instance, m.Position, m.Begin, m.End, m.Encrypted, m.Files, m.Missing, ""}).encode()
+	again, err := (&Manifest{m.Format, m.Program, m.Instance, m.Position, m.Begin, m.End, m.Encrypted, m.Files, m.Missing, "", ""}).encode()
 	if err != nil || !bytes.Equal(again[:max(len(again)-sumLine, 0)], text) {
 		return nil, fmt.Errorf("line %d is not written the way this program writes it%s", differs(text, again), otherRemedy)
 	}

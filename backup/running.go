@@ -34,8 +34,7 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 	defer release()
 	err := r.Rows.CopyFiles(ctx, func(f store.CopiedFile) error {
 		return each(File{
-			Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err,
-			Open: func() (io.ReadCloser, error) { return os.Open(f.Path) },
+			Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err, Open: opened(f.Content),
 		})
 	})
 	if err != nil {
@@ -44,17 +43,14 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 	if err := r.metadata(ctx, each); err != nil {
 		return 0, err
 	}
-	err = r.Folder.CopyFiles(func(name string, content []byte) error {
-		return each(File{Name: "data/" + name, Size: int64(len(content)), Open: inMemory(bytes.NewReader(content))})
+	pos, err := r.Journal.Copy(func(name string, size int64, content io.Reader) error {
+		return each(File{Name: "journal/" + name, Size: size, Open: opened(content)})
 	})
 	if err != nil {
 		return 0, err
 	}
-	return r.Journal.Copy(func(name string, size int64, content io.Reader) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return each(File{Name: "journal/" + name, Size: size, Open: inMemory(content)})
+	return pos, r.Folder.CopyFiles(func(name string, content []byte) error {
+		return each(File{Name: "data/" + name, Size: int64(len(content)), Open: opened(bytes.NewReader(content))})
 	})
 }
 
@@ -79,7 +75,7 @@ func (r *Running) metadata(ctx context.Context, each func(File) error) (err erro
 	return each(File{Name: "meta/meta.db", Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(path) }})
 }
 
-// inMemory returns a function that opens a reader which needs no closing.
-func inMemory(r io.Reader) func() (io.ReadCloser, error) {
+// opened returns the function File.Open of what is open already.
+func opened(r io.Reader) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(r), nil }
 }

@@ -68,6 +68,9 @@ type Copier interface {
 	// fails for a dropped period. After an error it can be called again. A period that was incomplete stays so, because only
 	// the operator can know whether the copy had every row.
 	Merge(ctx context.Context, path, name string, keep func(belfry.CustomerID) bool) (added int, err error)
+
+	// FileOf returns the collection and the period, such as 2026-11-15, of which a copied file has rows; ok is false for others.
+	FileOf(name string) (collection, period string, ok bool)
 }
 
 // CopiedFile is a file of a store as it is while it is copied.

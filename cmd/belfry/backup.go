@@ -11,7 +11,7 @@ import (
 	"belfry/app"
 	"belfry/backup"
 	"belfry/client"
-	"belfry/journal"
+	"belfry/config"
 )
 
 type backupCmd struct {
@@ -45,12 +45,19 @@ func (c *backupCmd) Run(s streams) error {
 	ctx, stop := interruptible()
 	defer stop()
 	bar := newConsole(s, "", c.Quiet)
-	err := c.stopped(ctx, s, bar)
-	if errors.Is(err, journal.ErrLocked) {
-		err = c.running(ctx, s, bar)
+	defer bar.end()
+	cfg, _, err := c.load()
+	if err != nil {
+		return err
 	}
-	bar.end()
-	return err
+	runs, err := app.Running(cfg)
+	switch {
+	case err != nil:
+		return err
+	case runs:
+		return c.running(ctx, s, bar)
+	}
+	return c.stopped(ctx, s, cfg, bar)
 }
 
 // recipients returns what the command line says about encryption; nil: nothing.
@@ -87,12 +94,8 @@ func (c *backupCmd) running(ctx context.Context, s streams, bar *console) error 
 }
 
 // stopped makes a backup of a folder that no service holds.
-func (c *backupCmd) stopped(ctx context.Context, s streams, bar *console) error {
-	cfg, _, err := c.load()
-	if err != nil {
-		return err
-	}
-	o := backup.Options{Target: c.Target, Full: c.Full, Recipients: cfg.Backup.PublicKeys()}
+func (c *backupCmd) stopped(ctx context.Context, s streams, cfg *config.Config, bar *console) error {
+	o := backup.Options{Config: cfg, Target: c.Target, Full: c.Full, Recipients: cfg.Backup.PublicKeys()}
 	if given := c.recipients(); given != nil {
 		o.Recipients = *given
 	}
@@ -106,14 +109,14 @@ func (c *backupCmd) stopped(ctx context.Context, s streams, bar *console) error 
 		o.Target = cfg.Inside(o.Target)
 	}
 	o.Progress = func(p backup.Progress) { bar.bytes(p.Bytes, p.TotalBytes, fmt.Sprintf("%d files", p.Files)) }
-	m, err := app.BackupStopped(ctx, cfg, o)
+	m, err := app.BackupStopped(ctx, o)
 	bar.end()
 	if err != nil || o.Tar != nil {
 		return err
 	}
-	j := client.BackupJob{Backup: m.Dir(o.Target), Files: len(m.Files), Bytes: m.Bytes(), Position: m.Position.String()}
+	j := client.BackupJob{Backup: m.Path(), Files: len(m.Files), Bytes: m.Bytes(), Position: m.Position.String()}
 	for _, f := range m.Missing {
-		j.Missing = append(j.Missing, f.Name+": "+f.Why)
+		j.Missing = append(j.Missing, f.Name+": "+f.Reason)
 	}
 	return reportBackup(s, j)
 }
@@ -167,15 +170,13 @@ func (c *restoreCmd) Run(s streams) error {
 		return err
 	}
 	o := backup.RestoreOptions{
-		Identity: c.Identity, AcceptMissing: c.AcceptMissing,
+		IdentityFile: c.Identity, AcceptMissing: c.AcceptMissing,
 		Progress: func(p backup.Progress) { bar.bytes(p.Bytes, p.TotalBytes, fmt.Sprintf("%d files", p.Files)) },
 	}
-	var r *backup.Restored
 	if c.Backup == "-" {
-		r, err = backup.RestoreTar(ctx, os.Stdin, cfg, o)
-	} else {
-		r, err = backup.Restore(ctx, c.Backup, cfg, o)
+		o.Stream = os.Stdin
 	}
+	r, err := backup.Restore(ctx, c.Backup, cfg, o)
 	bar.end()
 	if err != nil {
 		return err
@@ -190,7 +191,7 @@ func reportRestored(s streams, r *backup.Restored, dir, keyFile string) error {
 		fmt.Fprintf(s.out, "%s of receivers are encrypted with a key that is not in the backup; put your copy of the key file at %s before the start\n", count(r.Secrets, "secret"), keyFile)
 	}
 	for _, f := range m.Missing {
-		fmt.Fprintf(s.out, "not in the backup: %s: %s\n", f.Name, client.Printable(f.Why))
+		fmt.Fprintf(s.out, "not in the backup: %s: %s\n", f.Name, client.Printable(f.Reason))
 	}
 	return nil
 }
