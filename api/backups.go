@@ -8,7 +8,6 @@ import (
 
 	"belfry"
 	"belfry/backup"
-	"belfry/config"
 	"belfry/engine/audit"
 )
 
@@ -182,7 +181,7 @@ func (s *Server) streamBackup(w *answer, r *request) error {
 	}
 	var recipients []string // nil: as configured
 	if r.params.Has("recipients") {
-		recipients = append([]string{}, (&config.Backup{Recipients: r.params.Get("recipients")}).PublicKeys()...)
+		recipients = strings.FieldsFunc(r.params.Get("recipients"), func(c rune) bool { return c == ',' || c == ' ' })
 	}
 	s.auditBackup(r, "-", audit.ActionCreated, "backup as a tar stream started")
 	w.idle = tarIdle

@@ -24,7 +24,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	var failedAt time.Time
-	k.look()
+	k.findNewest()
 	for {
 		now := k.c.Now()
 		b := k.c.Config().Backup
@@ -42,7 +42,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 			k.Stop(stop)
 			return nil
 		case <-k.wake:
-			k.look()
+			k.findNewest()
 		case <-tick.C:
 		}
 	}
@@ -67,8 +67,8 @@ func (k *Keeper) next(b config.Backup) time.Time {
 	return b.Next(newest.In(k.c.Zone()))
 }
 
-// look reads which backups are in the configured target.
-func (k *Keeper) look() {
+// findNewest reads which backups are in the configured target.
+func (k *Keeper) findNewest() {
 	c := k.c.Config()
 	found := Contents{}
 	if c.Backup.Target != "" {
@@ -106,7 +106,7 @@ func (k *Keeper) scheduled(ctx context.Context) bool {
 		k.c.Fault(fmt.Sprintf("the backup into %s failed: %s. %s", o.Target, done.Error, k.lastGood()))
 		return false
 	}
-	k.look()
+	k.findNewest()
 	if len(done.Missing) > 0 {
 		k.c.Fault(fmt.Sprintf("the backup %s is incomplete, %d files could not be read: %s", done.Backup, len(done.Missing), list(done.Missing)))
 	} else {
@@ -120,7 +120,7 @@ func (k *Keeper) scheduled(ctx context.Context) bool {
 	if len(removed) > 0 {
 		k.c.Log.Info("old backups deleted", "folder", o.Target, "backups", removed)
 	}
-	k.look()
+	k.findNewest()
 	return true
 }
 
