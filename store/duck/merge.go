@@ -151,6 +151,9 @@ func (m *merging) step(ctx context.Context) (added int, more bool, err error) {
 			return 0, false, err
 		}
 	}
+	if m.at >= m.end {
+		return 0, false, nil
+	}
 	if added, err = m.addMissing(ctx); err != nil {
 		return 0, false, err
 	}
