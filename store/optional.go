@@ -60,7 +60,7 @@ type Copier interface {
 	// once more, as a whole or with Err; then what was copied of it before is void, and so is an error that each returned
 	// for it. Any other error of each ends the copy.
 	//
-	// The caller sees to it that Drop and Erase are not called meanwhile.
+	// The caller makes sure that Drop and Erase are not called meanwhile.
 	CopyFiles(ctx context.Context, each func(CopiedFile) error) error
 
 	// Merge adds the rows that the file of one period, from an earlier copy of this store, has and the store lacks, and

@@ -208,14 +208,7 @@ func (c *copyRun) small(name string) error {
 // notes copies what is not a database.
 func (c *copyRun) notes() error {
 	fs := c.store.files
-	list := []string{instanceFile}
-	for _, note := range folder.ManifestNotes(fs.dir) {
-		list = append(list, filepath.Base(note))
-	}
-	for _, col := range fs.collections {
-		list = append(list, col.Name+"/"+folder.WatermarkFile, folder.KeptKey(col))
-	}
-	for _, name := range list {
+	for _, name := range append(folder.Notes(fs.dir, fs.collections), instanceFile) {
 		if err := c.small(name); err != nil {
 			return err
 		}

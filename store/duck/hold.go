@@ -3,9 +3,9 @@ package duck
 import (
 	"context"
 	"errors"
-	"os"
 
 	"belfry/store/duck/copying"
+	"belfry/store/duck/folder"
 )
 
 // One file at a time is held while it is copied: no checkpoint changes it. It need not be attached and may be detached
@@ -90,13 +90,5 @@ func (fs *files) letGo(f *file, in *copying.File) error {
 func (fs *files) hasLog(f *file) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if f.dirty > 0 || f.log.lost {
-		return true
-	}
-	for _, suffix := range []string{".wal", ".wal.checkpoint", ".wal.recovery"} {
-		if _, err := os.Lstat(f.path + suffix); err == nil {
-			return true
-		}
-	}
-	return false
+	return f.dirty > 0 || f.log.lost || folder.HasLog(f.path)
 }
