@@ -66,7 +66,7 @@ type Copier interface {
 	// Merge adds the rows that the file of one period, from an earlier copy of this store, has and the store lacks, and
 	// returns how many. Rows are recognised by customer and id; those of customers for which keep is false are left out. It
 	// fails for a dropped period. After an error it can be called again. A period that was incomplete stays so, because only
-	// the operator can know whether the copy had every row.
+	// the operator can know whether the copy had every row. The caller makes sure that Erase is not called meanwhile.
 	Merge(ctx context.Context, path, name string, keep func(belfry.CustomerID) bool) (added int, err error)
 }
 

@@ -34,8 +34,11 @@ func (s *Store) CopyFiles(ctx context.Context, each func(store.CopiedFile) error
 		return fmt.Errorf("copy the files of %s: they are being copied already", s.cfg.Dir)
 	}
 	defer s.copying.Unlock()
-	if err := errors.Join(s.Watch(), s.Mend(ctx)); err != nil { // the copy must not take what is already lost for good
+	if err := s.files.checkFolder(); err != nil {
 		return fmt.Errorf("copy the files of %s: %w", s.cfg.Dir, err)
+	}
+	if err := errors.Join(s.Watch(), s.Mend(ctx)); err != nil { // files that this concerns are reported below
+		s.cfg.Log.Warn("files of rows are copied although not all could be repaired", "err", err)
 	}
 	c := copyRun{store: s, each: each, seen: map[*file]bool{}}
 	list := s.files.others(nil)

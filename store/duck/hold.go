@@ -12,6 +12,10 @@ import (
 // meanwhile; when it is attached, a transaction keeps the engine from making checkpoints of it by itself. Rows that are
 // stored meanwhile are in its log.
 //
+// The log grows as long as the copy takes. The engine keeps the rows in it in memory, and what does not fit there in its
+// temporary folder. If that is not enough either, the engine is replaced by one with more memory, as always, and the new
+// one holds the file, too. The first commit after the copy makes the checkpoint.
+//
 // Rows come before copies. So a checkpoint that saves rows of a lost log is made nevertheless, and ends the hold; whoever
 // copies the file notices.
 

@@ -53,12 +53,7 @@ func (s *Store) Merge(ctx context.Context, path, name string, keep func(belfry.C
 func (s *Store) periodNamed(name string) (*catalog.Collection, belfry.Span, error) {
 	dir, base, _ := strings.Cut(name, "/")
 	for _, c := range s.cfg.Catalog.Kept() {
-		p, ok := folder.ParseFileName(c, strings.TrimSuffix(base, folder.LateSuffix))
-		switch {
-		case c.Name != dir || !ok:
-		case !s.stores(c, p):
-			return nil, p, fmt.Errorf("retention has deleted the rows of %s of %s, and everything before %s; they are not stored again", c.Name, p.From.Std().Format(folder.Layout(c)), s.marks.At(c.Name))
-		default:
+		if p, ok := folder.ParseFileName(c, strings.TrimSuffix(base, folder.LateSuffix)); ok && c.Name == dir {
 			return c, p, nil
 		}
 	}
@@ -117,6 +112,9 @@ func (m *merging) step(ctx context.Context) (added int, more bool, err error) {
 		return 0, false, err
 	}
 	defer release()
+	if c, p := m.from.collection, m.from.Span; !s.stores(c, p) {
+		return 0, false, fmt.Errorf("retention has deleted the rows of %s of %s, and everything before %s; they are not stored again", c.Name, p.From.Std().Format(folder.Layout(c)), s.marks.At(c.Name))
+	}
 	if err := s.restore(ctx, s.files.unrestored()); err != nil { // first: it would not recognise rows that are there already
 		return 0, false, err
 	}
