@@ -60,13 +60,13 @@ type Copier interface {
 	// once more, as a whole or with Err; then what was copied of it before is void, and so is an error that each returned
 	// for it. Any other error of each ends the copy.
 	//
-	// The caller does not call Drop and Erase meanwhile.
+	// The caller makes sure that Drop and Erase are not called meanwhile.
 	CopyFiles(ctx context.Context, each func(CopiedFile) error) error
 
 	// Merge adds the rows that the file of one period, from an earlier copy of this store, has and the store lacks, and
 	// returns how many. Rows are recognised by customer and id; those of customers for which keep is false are left out. It
 	// fails for a dropped period. After an error it can be called again. A period that was incomplete stays so, because only
-	// the operator can know whether the copy had every row.
+	// the operator can know whether the copy had every row. The caller makes sure that Erase is not called meanwhile.
 	Merge(ctx context.Context, path, name string, keep func(belfry.CustomerID) bool) (added int, err error)
 
 	// FileOf returns the collection and the period, such as 2026-11-15, of which a copied file has rows; ok is false for others.

@@ -34,8 +34,11 @@ func (s *Store) CopyFiles(ctx context.Context, each func(store.CopiedFile) error
 		return fmt.Errorf("copy the files of %s: they are being copied already", s.cfg.Dir)
 	}
 	defer s.copying.Unlock()
-	if err := errors.Join(s.Watch(), s.Mend(ctx)); err != nil { // the copy must not take what is already lost for good
+	if err := s.files.checkFolder(); err != nil {
 		return fmt.Errorf("copy the files of %s: %w", s.cfg.Dir, err)
+	}
+	if err := errors.Join(s.Watch(), s.Mend(ctx)); err != nil { // files that this concerns are reported below
+		s.cfg.Log.Warn("files of rows are copied although not all could be repaired", "err", err)
 	}
 	c := copyRun{store: s, each: each, seen: map[*file]bool{}}
 	list := s.files.others(nil)
@@ -208,14 +211,7 @@ func (c *copyRun) small(name string) error {
 // notes copies what is not a database.
 func (c *copyRun) notes() error {
 	fs := c.store.files
-	list := []string{instanceFile}
-	for _, note := range folder.ManifestNotes(fs.dir) {
-		list = append(list, filepath.Base(note))
-	}
-	for _, col := range fs.collections {
-		list = append(list, col.Name+"/"+folder.WatermarkFile, folder.KeptKey(col))
-	}
-	for _, name := range list {
+	for _, name := range append(folder.Notes(fs.dir, fs.collections), instanceFile) {
 		if err := c.small(name); err != nil {
 			return err
 		}

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"belfry"
-	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/copying"
 	"belfry/store/duck/damage"
@@ -47,22 +46,11 @@ func copyStore(t *testing.T, s *Store, before func(store.CopiedFile)) (to string
 	return to, missing
 }
 
-// tinyLogs opens a store whose files are checkpointed often.
-func tinyLogs(t *testing.T, dir string) *Store {
-	t.Helper()
-	cat, err := catalog.Load()
-	must(t, err)
-	s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat}, logLimit: 1 << 20})
-	must(t, err)
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
 // TestCopyHoldsCheckpoints copies a file slowly while rows arrive, of which each commit would be followed by a checkpoint
 // of the engine or by ours. The file does not change, and the copy has the rows of before.
 func TestCopyHoldsCheckpoints(t *testing.T) {
 	dir := t.TempDir()
-	s := tinyLogs(t, dir)
+	s := openSmallLog(t, dir)
 	pos := belfry.Position(0)
 	add := func(rows int, columns ...string) {
 		t.Helper()
@@ -142,7 +130,7 @@ func TestCopyHoldsCheckpoints(t *testing.T) {
 	}
 }
 
-// rowsTo returns rows of four days with everything that a folder may have.
+// fullStore makes a store with all kinds of files: rows of four days, summaries, a watermark and an exception from it.
 func fullStore(t *testing.T, dir string) *Store {
 	t.Helper()
 	s := openWith(t, dir)
@@ -288,7 +276,7 @@ func TestCopyOfChangedFile(t *testing.T) {
 // too.
 func TestCopyWhileEngineIsReplaced(t *testing.T) {
 	dir := t.TempDir()
-	s := tinyLogs(t, dir)
+	s := openSmallLog(t, dir)
 	mustAppend(t, s, manyRows(1, 0, 20_000))
 	key := "objectdata/" + filepath.Base(dayPath(dir, 0))
 	copies := 0
@@ -388,5 +376,42 @@ func TestCopySmall(t *testing.T) {
 	must(t, unix.Mkfifo(path, 0o600))
 	if c, any := copying.Small("watermark", path); !any || c.Err == nil {
 		t.Errorf("a pipe: %+v", c)
+	}
+}
+
+// TestCopyWithLittleMemory stores several times as many rows during the copy of a file as the engine has memory. They
+// are in the log meanwhile, and the engine does not grow.
+func TestCopyWithLittleMemory(t *testing.T) {
+	const memory = 48 << 20
+	rounds, rows := belfry.Position(60), 100_000
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	s := openSmall(t, t.TempDir(), memory)
+	mustAppend(t, s, manyRows(1, 0, rows))
+	key := "objectdata/" + filepath.Base(dayPath(s.cfg.Dir, 0))
+	_, missing := copyStore(t, s, func(f store.CopiedFile) {
+		if f.Name != key {
+			return
+		}
+		for pos := range rounds {
+			mustAppend(t, s, manyRows(2+pos, 0, rows))
+		}
+		if info, err := os.Stat(dayPath(s.cfg.Dir, 0) + ".wal"); err != nil || info.Size() < 3*memory {
+			t.Errorf("the log: %v, %v", info, err)
+		}
+		if n := count(t, s); n != rows*int(rounds+1) {
+			t.Errorf("%d rows while the file is copied", n)
+		}
+	})
+	if len(missing) > 0 {
+		t.Errorf("not copied: %v", missing)
+	}
+	mustAppend(t, s, rowsOf(100, 0))
+	if n := count(t, s); n != rows*int(rounds+1)+1 {
+		t.Errorf("%d rows", n)
+	}
+	if s.memoryNow() != memory {
+		t.Errorf("the engine has grown to %d", s.memoryNow())
 	}
 }

@@ -169,7 +169,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	var all []*catalog.Collection
-	all, s.trackers = collections(s.cfg.Catalog)
+	all, s.trackers = summary.Collections(s.cfg.Catalog)
 	s.loadKept(all)
 	var err error
 	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.Noted(), s.stores, s.dropped, s.cfg.Log); err != nil {

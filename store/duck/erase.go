@@ -13,6 +13,7 @@ import (
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
+	"belfry/store/duck/rowfile"
 	"belfry/store/duck/summary"
 )
 
@@ -171,7 +172,7 @@ func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, 
 		"CREATE TABLE " + alias + ".main.position AS SELECT pos FROM " + f.alias + ".main.position ORDER BY pos",  // all of them; see summary.Origin
 	}
 	if s.cfg.Instance != "" {
-		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+duckdb.QuoteText(s.cfg.Instance)+" AS id")
+		texts = append(texts, "CREATE TABLE "+alias+".main."+rowfile.InstanceTable+" AS SELECT "+duckdb.QuoteText(s.cfg.Instance)+" AS id")
 	}
 	if s.trackerFor(f.collection) != nil {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+

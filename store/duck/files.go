@@ -35,8 +35,8 @@ type files struct {
 	holder       *duckdb.Conn // for what is done to the held file
 
 	mu            sync.Mutex
-	held          *file      // is being copied; nil: none
-	holding       bool       // a transaction of holder holds off checkpoints of it
+	held          *file              // is being copied; nil: none
+	holding       bool               // a transaction of holder holds off checkpoints of it
 	freed         *sync.Cond         // a file was detached or moved aside
 	byName        map[string][]*file // by collection, oldest period first
 	attached      int

@@ -3,14 +3,18 @@ package duck
 import (
 	"context"
 	"errors"
-	"os"
 
 	"belfry/store/duck/copying"
+	"belfry/store/duck/folder"
 )
 
 // One file at a time is held while it is copied: no checkpoint changes it. It need not be attached and may be detached
 // meanwhile; when it is attached, a transaction keeps the engine from making checkpoints of it by itself. Rows that are
 // stored meanwhile are in its log.
+//
+// The log grows as long as the copy takes. The engine keeps the rows in it in memory, and what does not fit there in its
+// temporary folder. If that is not enough either, the engine is replaced by one with more memory, as always, and the new
+// one holds the file, too. The first commit after the copy makes the checkpoint.
 //
 // Rows come before copies. So a checkpoint that saves rows of a lost log is made nevertheless, and ends the hold; whoever
 // copies the file notices.
@@ -90,13 +94,5 @@ func (fs *files) letGo(f *file, in *copying.File) error {
 func (fs *files) hasLog(f *file) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if f.dirty > 0 || f.log.lost {
-		return true
-	}
-	for _, suffix := range []string{".wal", ".wal.checkpoint", ".wal.recovery"} {
-		if _, err := os.Lstat(f.path + suffix); err == nil {
-			return true
-		}
-	}
-	return false
+	return f.dirty > 0 || f.log.lost || folder.HasLog(f.path)
 }

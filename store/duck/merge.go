@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"belfry"
 	"belfry/catalog"
 	"belfry/journal"
+	"belfry/store/duck/copying"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/rowfile"
 	"belfry/store/duck/rowwriter"
 )
 
@@ -55,12 +53,7 @@ func (s *Store) Merge(ctx context.Context, path, name string, keep func(belfry.C
 func (s *Store) periodNamed(name string) (*catalog.Collection, belfry.Span, error) {
 	dir, base, _ := strings.Cut(name, "/")
 	for _, c := range s.cfg.Catalog.Kept() {
-		p, ok := folder.ParseFileName(c, strings.TrimSuffix(base, folder.LateSuffix))
-		switch {
-		case c.Name != dir || !ok:
-		case !s.stores(c, p):
-			return nil, p, fmt.Errorf("retention has deleted the rows of %s of %s, and everything before %s; they are not stored again", c.Name, p.From.Std().Format(folder.Layout(c)), s.marks.At(c.Name))
-		default:
+		if p, ok := folder.ParseFileName(c, strings.TrimSuffix(base, folder.LateSuffix)); ok && c.Name == dir {
 			return c, p, nil
 		}
 	}
@@ -80,9 +73,10 @@ func (s *Store) growMemoryFor(ctx context.Context) bool {
 type merging struct {
 	store *Store
 	keep  func(belfry.CustomerID) bool
-	from  *file  // the copied file
-	among string // condition on the rows that are kept; empty: unknown yet
-	at    uint64 // row number from which on rows have not been merged
+	from  *file           // the copied file
+	cols  []duckdb.Column // of the copied file
+	among string          // condition on the rows that are kept; empty: unknown yet
+	at    uint64          // row number from which on rows have not been merged
 	end   uint64
 }
 
@@ -97,32 +91,13 @@ func (m *merging) fetch(ctx context.Context, path string) error {
 	if err := folder.Unlink(m.from.path); err != nil {
 		return err
 	}
-	if err := copyFile(ctx, path, m.from.path); err != nil {
+	if err := copying.To(ctx, path, m.from.path); err != nil {
 		return err
 	}
-	if err := copyFile(ctx, path+".wal", m.from.path+".wal"); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := copying.To(ctx, path+".wal", m.from.path+".wal"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
-}
-
-func copyFile(ctx context.Context, from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	for err == nil && ctx.Err() == nil {
-		_, err = io.CopyN(out, in, 64<<20)
-	}
-	if err == io.EOF {
-		err = nil
-	}
-	return errors.Join(err, ctx.Err(), out.Close())
 }
 
 // mergeRows is how many rows of the copied file are looked at in one step. Their texts are in memory: at most
@@ -137,6 +112,9 @@ func (m *merging) step(ctx context.Context) (added int, more bool, err error) {
 		return 0, false, err
 	}
 	defer release()
+	if c, p := m.from.collection, m.from.Span; !s.stores(c, p) {
+		return 0, false, fmt.Errorf("retention has deleted the rows of %s of %s, and everything before %s; they are not stored again", c.Name, p.From.Std().Format(folder.Layout(c)), s.marks.At(c.Name))
+	}
 	if err := s.restore(ctx, s.files.unrestored()); err != nil { // first: it would not recognise rows that are there already
 		return 0, false, err
 	}
@@ -151,6 +129,9 @@ func (m *merging) step(ctx context.Context) (added int, more bool, err error) {
 			return 0, false, err
 		}
 	}
+	if m.at >= m.end {
+		return 0, false, nil
+	}
 	if added, err = m.addMissing(ctx); err != nil {
 		return 0, false, err
 	}
@@ -161,13 +142,13 @@ func (m *merging) step(ctx context.Context) (added int, more bool, err error) {
 // inspect checks that the copied file is an earlier one of this store, and finds the rows that are kept.
 func (m *merging) inspect(ctx context.Context) error {
 	s, from := m.store, m.from
-	kinds, err := from.inspect(ctx, s.writer, s.cfg.Instance)
+	content, err := rowfile.Inspect(ctx, s.writer, from.attached(), s.cfg.Instance)
 	if err != nil {
 		return err
 	}
-	from.setColumns(kinds)
-	if last := s.files.highest(); from.pos > last {
-		return fmt.Errorf("the file has rows up to position %d, and this store has come only to %d: it is not an earlier copy of this store, and ids of its rows may have been given again", from.pos, last)
+	m.cols = rowwriter.ColumnsOf(content.Kinds)
+	if last := s.files.highest(); content.Pos > last {
+		return fmt.Errorf("the file has rows up to position %d, and this store has come only to %d: it is not an earlier copy of this store, and ids of its rows may have been given again", content.Pos, last)
 	}
 	if m.end, err = s.writer.Number(ctx, "SELECT coalesce(max(rowid) + 1, 0) FROM "+from.ref()); err != nil {
 		return err
@@ -217,8 +198,7 @@ func (m *merging) addMissing(ctx context.Context) (added int, err error) {
 		return 0, err
 	}
 	first, last := r.Int(0), r.Int(1)
-	cols := m.columns()
-	f, err := s.files.acquireForWriting(ctx, from.collection, from.Span, cols)
+	f, err := s.files.acquireForWriting(ctx, from.collection, from.Span, m.cols)
 	if err != nil {
 		return 0, err
 	}
@@ -227,7 +207,7 @@ func (m *merging) addMissing(ctx context.Context) (added int, err error) {
 		return 0, err
 	}
 	var names []string
-	for _, col := range cols {
+	for _, col := range m.cols {
 		names = append(names, duckdb.QuoteName(col.Name))
 	}
 	r, err = s.writer.Query(ctx, fmt.Sprintf("SELECT %s FROM %s AS m WHERE %s AND NOT EXISTS (SELECT 1 FROM %s AS l WHERE l.timestamp >= %d AND l.timestamp <= %d AND l.customer = m.customer AND l.id = m.id) ORDER BY rowid",
@@ -235,8 +215,8 @@ func (m *merging) addMissing(ctx context.Context) (added int, err error) {
 	if err != nil || r.Rows == 0 {
 		return 0, err
 	}
-	piece := pieceOf(r, cols)
-	piece.Batch.Collection, piece.Batch.Pos = from.collection.Name, f.pos
+	piece := rowwriter.PieceOf(r, m.cols)
+	piece.Batch.Collection, piece.Batch.Pos = f.collection.Name, f.pos
 	if err := s.commit(ctx, f, []rowwriter.Piece{piece}); err != nil {
 		s.files.markStale(f)
 		s.invalidateRows(f)
@@ -244,52 +224,4 @@ func (m *merging) addMissing(ctx context.Context) (added int, err error) {
 	}
 	s.invalidateRows(f) // its position does not tell the commits apart
 	return r.Rows, nil
-}
-
-// columns returns the columns of the copied file, first those that every file has.
-func (m *merging) columns() []duckdb.Column {
-	cols := []duckdb.Column{{Name: rowwriter.CustomerColumn, Kind: duckdb.Small}, {Name: rowwriter.IDColumn, Kind: duckdb.ID}, {Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}
-	for _, name := range slices.Sorted(maps.Keys(m.from.kinds)) {
-		if col := (duckdb.Column{Name: name, Kind: m.from.kinds[name]}); !slices.Contains(cols, col) {
-			cols = append(cols, col)
-		}
-	}
-	return cols
-}
-
-// pieceOf returns the rows of a result with the columns of a file.
-func pieceOf(r *duckdb.Result, cols []duckdb.Column) rowwriter.Piece {
-	ints := func(col int) []int64 {
-		words, null := r.Words(col)
-		list := make([]int64, len(words))
-		for i, w := range words {
-			if list[i] = int64(w); null[i] {
-				list[i] = belfry.AbsentInt
-			}
-		}
-		return list
-	}
-	p := rowwriter.Piece{Batch: &belfry.Batch{Times: make([]belfry.Time, r.Rows)}, Customers: ints(0), IDs: ints(1)}
-	for i, t := range ints(2) {
-		p.Batch.Times[i] = belfry.Time(t)
-	}
-	for i, col := range cols[3:] {
-		c := belfry.Column{Name: col.Name}
-		switch col.Kind {
-		case duckdb.Text:
-			c.Texts = r.Texts(3 + i)
-		case duckdb.Number:
-			words, null := r.Words(3 + i)
-			c.Numbers = make([]float64, len(words))
-			for row, w := range words {
-				if c.Numbers[row] = math.Float64frombits(w); null[row] {
-					c.Numbers[row] = belfry.AbsentNumber()
-				}
-			}
-		default:
-			c.Ints = ints(3 + i)
-		}
-		p.Batch.Columns = append(p.Batch.Columns, c)
-	}
-	return p
 }

@@ -1,11 +1,12 @@
 // Package copying reads the files of a store that is in use, for a copy of them.
 //
 // A database file is read as of its last checkpoint: what the engine writes later goes into its log, or into blocks that
-// the file as of that checkpoint does not use. So a file that is being copied must not be checkpointed; the store sees
-// to that, and the number of checkpoints in the header, compared after the copy, proves it.
+// the file as of that checkpoint does not use. So a file that is being copied must not be checkpointed; the store makes
+// sure of that, and the number of checkpoints in the header, compared after the copy, proves it.
 package copying
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -143,4 +144,24 @@ func Small(name, path string) (c store.CopiedFile, any bool) {
 		return store.CopiedFile{Name: name, Err: folder.Cause(err)}, true
 	}
 	return Text(name, string(text)), true
+}
+
+// To copies a file to a new one.
+func To(ctx context.Context, from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	for err == nil && ctx.Err() == nil {
+		_, err = io.CopyN(out, in, 64<<20)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return errors.Join(err, ctx.Err(), out.Close())
 }
