@@ -194,7 +194,7 @@ func (in *instance) withoutIDs() {
 	}
 	db, err := sql.Open("sqlite", in.path("meta.db"))
 	in.must(err)
-	_, err = db.Exec(`DELETE FROM instance; UPDATE position SET pos = 4294967297`)
+	_, err = db.Exec(`DELETE FROM instance; UPDATE position SET pos = 4294967297, sum = NULL`)
 	in.must(errors.Join(err, db.Close()))
 }
 

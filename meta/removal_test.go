@@ -155,7 +155,7 @@ func setPosition(t *testing.T, path string, pos belfry.Position) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err == nil {
-		_, err = db.Exec(`UPDATE position SET pos = $1`, int64(pos))
+		_, err = db.Exec(`UPDATE position SET pos = $1, sum = NULL`, int64(pos))
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)

@@ -57,6 +57,7 @@ type upsert struct {
 var upsertRows = [...]int{64, 8, 1}
 
 func newUpsert(ctx context.Context, db *sql.DB, table string, key, columns []string, where string) (u upsert, err error) {
+	columns = append(columns, "sum")
 	all := append(append([]string(nil), key...), columns...)
 	set := make([]string, len(columns))
 	for i, c := range columns {
@@ -92,9 +93,10 @@ func placeholders(rows, width int) string {
 	return b.String()
 }
 
-// exec writes n rows; row appends the arguments of the i-th one. Each statement starts with no arguments.
+// exec writes n rows with their checksums; row appends the other arguments of the i-th one. Each statement starts with no arguments.
 func (u *upsert) exec(w *writer, n int, row func(i int, args []any) ([]any, error)) error {
 	var args []any
+	var encoded columns
 	done := 0
 	for i, rows := range upsertRows {
 		if n-done < rows {
@@ -104,10 +106,13 @@ func (u *upsert) exec(w *writer, n int, row func(i int, args []any) ([]any, erro
 		for n-done >= rows {
 			args = args[:0]
 			for range rows {
+				from := len(args)
 				var err error
 				if args, err = row(done, args); err != nil {
 					return err
 				}
+				encoded = encoded[:0].args(args[from:])
+				args = append(args, encoded.sum())
 				done++
 			}
 			if _, err := stmt.ExecContext(w.ctx, args...); err != nil {
