@@ -17,16 +17,16 @@ import (
 	"belfry"
 )
 
-// damageable makes a database that has all kinds of rows, in pages of the given size, and no log.
-func damageable(t *testing.T, pageSize int) (path string) {
+// damageable makes a database that has all kinds of rows, this many items among them, in pages of the given size, and no log.
+func damageable(t *testing.T, items, pageSize int) (path string) {
 	t.Helper()
 	db := openDB(t)
 	recs, states := sample()
 	recs[0].Docs = slices.DeleteFunc(recs[0].Docs, func(d belfry.Doc) bool { return len(d.Body) == 0 }) // Verify wants JSON
-	image := strings.Repeat("picture \x89\x00", 1000)
+	image := strings.Repeat("picture \x89\x00", 4*items)
 	hash := sha256.Sum256([]byte(image))
 	recs[0].Docs = append(recs[0].Docs, belfry.Doc{Kind: belfry.DocImage, Customer: 1, Name: hex.EncodeToString(hash[:]), Body: []byte(image)})
-	for id := belfry.ID(10); id < 300; id++ { // so that trees have several pages
+	for id := belfry.ID(10); id < belfry.ID(10+items); id++ { // so that trees have several pages
 		it := belfry.Item{ID: id, Customer: 1, Kind: belfry.KindObject, Name: fmt.Sprint("object ", id), Parent: 2, Resource: 2, Class: "cpu", Created: 7, Number: uint32(id)}
 		if id%3 == 0 {
 			it.Removed = 8
@@ -153,7 +153,7 @@ func checkFlips(t *testing.T, path string, flips func(yield func(at int, mask by
 
 // TestFlippedBytes changes bytes in every 4 KiB.
 func TestFlippedBytes(t *testing.T) {
-	path := damageable(t, 4096)
+	path := damageable(t, 300, 4096)
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -178,19 +178,19 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// TestEveryFlippedByte changes every byte of a small database in two ways.
+// TestEveryFlippedByte changes every byte of a small database.
 func TestEveryFlippedByte(t *testing.T) {
 	if testing.Short() {
 		t.Skip("part of make soak")
 	}
-	path := damageable(t, 512)
+	path := damageable(t, 30, 512)
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, silent := checkFlips(t, path, func(yield func(int, byte) bool) {
 		for at := range int(info.Size()) {
-			if !yield(at, 0xff) || !yield(at, 1<<(at%8)) {
+			if !yield(at, 1<<(at%8)) {
 				return
 			}
 		}
@@ -200,7 +200,7 @@ func TestEveryFlippedByte(t *testing.T) {
 
 // TestChangedRow: a change of any column of any table is found by Verify and by a start or the check after it.
 func TestChangedRow(t *testing.T) {
-	path := damageable(t, 4096)
+	path := damageable(t, 300, 4096)
 	f := func(table, key, set string) {
 		t.Helper()
 		t.Run(table+" "+set, func(t *testing.T) {
