@@ -333,7 +333,7 @@ func TestRoundTrip(t *testing.T) {
 
 func setPosition(t *testing.T, db *DB, pos belfry.Position) {
 	t.Helper()
-	if _, err := db.write.Exec("UPDATE position SET pos = $1, sum = NULL", int64(pos)); err != nil {
+	if err := db.changePosition(t.Context(), func(p *position) { p.pos = pos }); err != nil {
 		t.Fatal(err)
 	}
 	db.stored.Store(uint64(pos))

@@ -12,14 +12,17 @@ type tables struct {
 	item, removed, doc, answer, counter, numbers, state upsert
 }
 
-func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
-	for _, s := range []struct {
-		into    *upsert
-		table   string
-		key     []string
-		columns []string
-		where   string
-	}{
+// table describes a table whose rows have checksums.
+type table struct {
+	into    *upsert // nil for tables of one row
+	name    string
+	key     []string
+	columns []string
+	where   string
+}
+
+func (t *tables) list() []table {
+	return []table{
 		{&t.item, "item", []string{"id"}, []string{
 			"pos", "customer", "kind", "name", "parent", "resource", "class",
 			"package", "created", "removed", "details", "number",
@@ -38,9 +41,18 @@ func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
 		}, // an older record met again must not lower it
 		{&t.numbers, "item_counter", []string{"customer"}, []string{"highest"}, " WHERE excluded.highest > item_counter.highest"},
 		{&t.state, "state", []string{"item"}, []string{"pos", "body"}, ""},
-	} {
-		if *s.into, err = newUpsert(ctx, db, s.table, s.key, s.columns, s.where); err != nil {
-			return fmt.Errorf("prepare %s: %w", s.table, err)
+		{nil, "position", []string{"one"}, []string{"pos", "rows", "next_item", "instance"}, ""},
+		{nil, "instance", []string{"one"}, []string{"id"}, ""},
+	}
+}
+
+func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
+	for _, s := range t.list() {
+		if s.into == nil {
+			continue
+		}
+		if *s.into, err = newUpsert(ctx, db, s.name, s.key, s.columns, s.where); err != nil {
+			return fmt.Errorf("prepare %s: %w", s.name, err)
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
 -- A checksum of the other columns of the row, which the program computes when it writes the row and compares when it reads it; see
--- checksum.go. NULL in rows that an older version has written.
+-- checksum.go. The program computes it for the rows that are here already.
 ALTER TABLE position ADD COLUMN sum BIGINT;
 ALTER TABLE item ADD COLUMN sum BIGINT;
 ALTER TABLE removed ADD COLUMN sum BIGINT;
