@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"time"
 
 	"belfry/journal"
@@ -26,7 +25,7 @@ type faultNote struct {
 // load reads what the previous run has left. An unreadable file costs only some events.
 func (f *faults) load(path string) {
 	f.file = path
-	text, err := os.ReadFile(path)
+	text, err := journal.ReadChecked(path)
 	var notes faultNotes
 	if err == nil {
 		err = json.Unmarshal(text, &notes)
@@ -57,7 +56,7 @@ func (f *faults) save() {
 	if err != nil || bytes.Equal(text, f.kept) {
 		return
 	}
-	if err := journal.WriteFile(f.file, text); err != nil {
+	if err := journal.WriteChecked(f.file, text); err != nil {
 		f.log.Debug("the open faults cannot be saved", "err", err)
 		return
 	}

@@ -60,11 +60,11 @@ func copyTo(ctx context.Context, read *sql.DB, path string) (pos belfry.Position
 		return 0, err
 	}
 	defer tx.Rollback()
-	var at int64
-	if err := tx.QueryRowContext(ctx, `SELECT pos FROM position`).Scan(&at); err != nil { // the snapshot begins here
+	p, err := readPosition(ctx, tx) // the snapshot begins here
+	if err != nil {
 		return 0, err
 	}
-	return belfry.Position(at), conn.Raw(func(source any) error { return copyAll(ctx, source, path) })
+	return p.pos, conn.Raw(func(source any) error { return copyAll(ctx, source, path) })
 }
 
 // copyAll copies the pages of a connection of the driver.

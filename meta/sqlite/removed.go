@@ -19,8 +19,8 @@ type RemovedItem struct {
 	Pos                    belfry.Position // of the record that removed it
 }
 
-const removedText = `SELECT i.id, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details, i.number,
-	COALESCE(rp.name, lp.name, ''), COALESCE(rr.name, lr.name, ''), i.pos FROM removed i
+const removedText = `SELECT i.id, i.pos, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details, i.number,
+	i.sum, i.ended, COALESCE(rp.name, lp.name, ''), COALESCE(rr.name, lr.name, '') FROM removed i
 	LEFT JOIN removed rp ON rp.id = i.parent LEFT JOIN item lp ON lp.id = i.parent
 	LEFT JOIN removed rr ON rr.id = i.resource LEFT JOIN item lr ON lr.id = i.resource WHERE `
 
@@ -34,11 +34,13 @@ func (db *DB) findRemoved(ctx context.Context, where string, args ...any) (list 
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var it RemovedItem
-		if it.Item, err = scanItem(rows, &it.ViewName, &it.ResourceName, &it.Pos); err != nil {
+		var r RemovedItem
+		it, err := scanItem(rows, "removed", &r.ViewName, &r.ResourceName)
+		if err != nil {
 			return nil, fmt.Errorf("read removed items: %w", err)
 		}
-		list = append(list, it)
+		r.Item, r.Pos = it.Item, it.pos
+		list = append(list, r)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read removed items: %w", err)
