@@ -23,13 +23,21 @@ import (
 // configFor is the default configuration with a data folder.
 func configFor(t testing.TB, dir string) *config.Config {
 	t.Helper()
-	cat, err := catalog.Load()
+	cfg, err := loadConfig(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return cfg
+}
+
+func loadConfig(dir string) (*config.Config, error) {
+	cat, err := catalog.Load()
+	if err != nil {
+		return nil, err
+	}
 	cfg := config.Default(cat)
 	cfg.Data = dir
-	return cfg
+	return cfg, nil
 }
 
 // openFolder opens a data folder as a start does.
