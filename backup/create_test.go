@@ -112,17 +112,27 @@ func TestIncremental(t *testing.T) {
 	}
 }
 
-// TestSameSecond: a backup that begins in the same second as the one before gets a later name.
-func TestSameSecond(t *testing.T) {
+// TestNamesGrow: a backup that begins in the same second as the one before, or after the clock was set back, gets a later name,
+// also when earlier names are free again.
+func TestNamesGrow(t *testing.T) {
 	cfg, target := newInstance(t, 1000), t.TempDir()
-	now := func() time.Time { return time.Date(2026, 11, 19, 1, 30, 0, 0, time.UTC) }
-	for range 3 {
-		mustCreate(t, cfg, Options{Target: target, Now: now})
+	at := time.Date(2026, 11, 19, 1, 30, 0, 0, time.UTC)
+	f := func(begin time.Time, want string) {
+		t.Helper()
+		m := mustCreate(t, cfg, Options{Target: target, Now: func() time.Time { return begin }})
+		b, err := Latest(target, m.Instance)
+		if err != nil || filepath.Base(b.Path) != want || !b.Manifest.Begin.Equal(begin) {
+			t.Errorf("began %s: the newest is %+v, %v; want %s", begin, b, err, want)
+		}
+		if _, err := Prune(target, m.Instance, 1); err != nil {
+			t.Error(err)
+		}
 	}
-	list, err := List(target)
-	if err != nil || len(list) != 3 || filepath.Base(list[2].Path) != "20261119T013002Z" {
-		t.Errorf("%v, %v", list, err)
-	}
+	f(at, "20261119T013000Z")
+	f(at, "20261119T013001Z")
+	f(at.Add(900*time.Millisecond), "20261119T013002Z")
+	f(at.Add(-time.Hour), "20261119T013003Z")
+	f(at.Add(time.Hour), "20261119T023000Z")
 	wantWhole(t, target)
 }
 
