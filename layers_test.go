@@ -32,6 +32,7 @@ var layers = []string{
 	"belfry/api/body belfry/api/live belfry/api/meter belfry/api/tree",
 	"belfry/api belfry/config",
 	"belfry/listen belfry/folder",
+	"belfry/backup",
 	"belfry/app",
 	"belfry/cmd/belfry",
 	"belfry/crash belfry/docs", // they run the program, and are part of nothing

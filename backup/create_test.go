@@ -200,7 +200,7 @@ func TestEncrypted(t *testing.T) {
 		t.Errorf("recipients %v", m.Encrypted)
 	}
 	_, err := create(t, cfg, Options{Target: target, Recipients: []string{"age1nonsense"}})
-	wantError(t, err, "age1nonsense", "public key")
+	wantError(t, err, "age1nonsense", "public key", "age-keygen")
 }
 
 // TestSealedSize: the size of an encrypted file is known before it is written, as a tar needs it.
@@ -282,7 +282,7 @@ func TestUnreadable(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = Create(context.Background(), src, Options{Tar: io.Discard, Now: time.Now}) // a stream cannot take back what it has sent
-	wantError(t, err, "rows/half", errDisk.Error())
+	wantError(t, err, "rows/half", errDisk.Error(), "into a folder")
 }
 
 type failing struct{}

@@ -202,6 +202,27 @@ func tarOf(t testing.TB, headers ...tar.Header) []byte {
 	return b.Bytes()
 }
 
+// sparseTar makes a tar with a sparse file of 1 PiB. The package that writes tars refuses the names of its attributes, so they are
+// put in afterwards.
+func sparseTar(t testing.TB) []byte {
+	t.Helper()
+	data := "1\n1125899906842623\n1\n"
+	data += strings.Repeat("\x00", 512-len(data)) + "x"
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	h := tar.Header{Typeflag: tar.TypeReg, Name: "rows/a", Size: int64(len(data)), PAXRecords: map[string]string{
+		"XYZ.sparse.major": "1", "XYZ.sparse.minor": "0", "XYZ.sparse.realsize": "1125899906842624", "XYZ.sparse.name": "rows/a",
+	}}
+	if err := w.WriteHeader(&h); err != nil {
+		t.Fatal(err)
+	}
+	w.Write([]byte(data))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.ReplaceAll(b.Bytes(), []byte("XYZ.sparse"), []byte("GNU.sparse"))
+}
+
 // TestForeignTar: names that lead elsewhere, links and devices are refused, from a file before anything is written.
 func TestForeignTar(t *testing.T) {
 	reg := func(name string) tar.Header { return tar.Header{Typeflag: tar.TypeReg, Name: name} }
@@ -247,6 +268,16 @@ func TestForeignTar(t *testing.T) {
 	f("twice", reg("rows/good"), reg("rows/good"))
 	f("file and of a folder", reg("rows/good"), reg("rows/good/a"))
 	f("attribute", tar.Header{Typeflag: tar.TypeReg, Name: "rows/a", PAXRecords: map[string]string{"VENDOR.x": "1"}})
+	for _, stream := range []bool{false, true} { // a sparse file of a few bytes, which would fill the disk
+		dir := t.TempDir()
+		write(t, dir, "b.tar", sparseTar(t))
+		from, o := filepath.Join(dir, "b.tar"), RestoreOptions{}
+		if stream {
+			from, o.Stream = "", bytes.NewReader(sparseTar(t))
+		}
+		_, _, err := restoreTo(t, from, o)
+		wantError(t, err, "rows/a", "GNU.sparse")
+	}
 	whole := tarOf(t, reg("rows/first"))
 	for _, n := range []int{0, 100, 512, 600, 1024, 1600, len(whole) - 1024} { // without its end it is not complete
 		if _, _, err := restoreTo(t, "", RestoreOptions{Stream: bytes.NewReader(whole[:n])}); (err == nil) != (n == len(whole)-1024) {
