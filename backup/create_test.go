@@ -393,8 +393,11 @@ func TestRate(t *testing.T) {
 // TestBadSource: names that cannot be restored are refused.
 func TestBadSource(t *testing.T) {
 	for _, files := range [][]File{
-		{memoryFile("rows/../x", nil)}, {memoryFile("other/x", nil)}, {memoryFile("rows/a", nil), memoryFile("rows/a", nil)},
-		{memoryFile("rows/a", nil), memoryFile("rows/a/b", nil)}, {memoryFile("data/secret.key", nil)},
+		{memoryFile("rows/../x", nil)},
+		{memoryFile("other/x", nil)},
+		{memoryFile("rows/a", nil), memoryFile("rows/a", nil)},
+		{memoryFile("rows/a", nil), memoryFile("rows/a/b", nil)},
+		{memoryFile("data/secret.key", nil)},
 	} {
 		name := files[len(files)-1].Name
 		_, err := Create(context.Background(), &memorySource{files: files}, Options{Tar: io.Discard, Now: time.Now})
