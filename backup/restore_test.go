@@ -319,14 +319,15 @@ func FuzzTar(f *testing.F) {
 	f.Add(tarOf(f, reg("rows/first.age")))
 	long := tar.Header{Typeflag: tar.TypeReg, Name: "rows/" + strings.Repeat("a/", 100) + "b", ModTime: time.Unix(0, 0)}
 	f.Add(tarOf(f, long))
+	base := configFor(f, "")
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > 1<<20 {
 			return
 		}
-		dir := t.TempDir()
-		cfg := configFor(t, filepath.Join(dir, "data"))
-		_, failed := Restore(context.Background(), "", cfg, RestoreOptions{Stream: bytes.NewReader(text)})
-		p := placesOf(cfg)
+		cfg, dir := *base, t.TempDir()
+		cfg.Data = filepath.Join(dir, "data")
+		_, failed := Restore(context.Background(), "", &cfg, RestoreOptions{Stream: bytes.NewReader(text)})
+		p := placesOf(&cfg)
 		list, err := p.inTheWay(func(name string) bool { return checkName(name) == nil })
 		if err != nil || len(list) > 0 {
 			t.Errorf("written: %v, %v", list, err)
