@@ -66,11 +66,11 @@ type Options struct {
 
 // Progress is how far Create, Restore or Verify have come. The totals are 0 if unknown.
 type Progress struct {
-	Name                  string // of the current file
-	Files, TotalFiles     int
-	Bytes, TotalBytes     int64 // of the source, or of the backup if it is read
-	Linked                int64 // bytes of files that have not changed since the last backup
-	Missing               int   // files that could not be read
+	Name              string // of the current file
+	Files, TotalFiles int
+	Bytes, TotalBytes int64 // of the source, or of the backup if it is read
+	Linked            int64 // bytes of files that have not changed since the last backup
+	Missing           int   // files that could not be read
 }
 
 // rough formats a number of bytes for a message.

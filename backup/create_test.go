@@ -112,17 +112,27 @@ func TestIncremental(t *testing.T) {
 	}
 }
 
-// TestSameSecond: a backup that begins in the same second as the one before gets a later name.
-func TestSameSecond(t *testing.T) {
+// TestNamesGrow: a backup that begins in the same second as the one before, or after the clock was set back, gets a later name,
+// also when earlier names are free again.
+func TestNamesGrow(t *testing.T) {
 	cfg, target := newInstance(t, 1000), t.TempDir()
-	now := func() time.Time { return time.Date(2026, 11, 19, 1, 30, 0, 0, time.UTC) }
-	for range 3 {
-		mustCreate(t, cfg, Options{Target: target, Now: now})
+	at := time.Date(2026, 11, 19, 1, 30, 0, 0, time.UTC)
+	f := func(begin time.Time, want string) {
+		t.Helper()
+		m := mustCreate(t, cfg, Options{Target: target, Now: func() time.Time { return begin }})
+		b, err := Latest(target, m.Instance)
+		if err != nil || filepath.Base(b.Path) != want || !b.Manifest.Begin.Equal(begin) {
+			t.Errorf("began %s: the newest is %+v, %v; want %s", begin, b, err, want)
+		}
+		if _, err := Prune(target, m.Instance, 1); err != nil {
+			t.Error(err)
+		}
 	}
-	list, err := List(target)
-	if err != nil || len(list) != 3 || filepath.Base(list[2].Path) != "20261119T013002Z" {
-		t.Errorf("%v, %v", list, err)
-	}
+	f(at, "20261119T013000Z")
+	f(at, "20261119T013001Z")
+	f(at.Add(900*time.Millisecond), "20261119T013002Z")
+	f(at.Add(-time.Hour), "20261119T013003Z")
+	f(at.Add(time.Hour), "20261119T023000Z")
 	wantWhole(t, target)
 }
 
@@ -190,7 +200,7 @@ func TestEncrypted(t *testing.T) {
 		t.Errorf("recipients %v", m.Encrypted)
 	}
 	_, err := create(t, cfg, Options{Target: target, Recipients: []string{"age1nonsense"}})
-	wantError(t, err, "age1nonsense", "public key")
+	wantError(t, err, "age1nonsense", "public key", "age-keygen")
 }
 
 // TestSealedSize: the size of an encrypted file is known before it is written, as a tar needs it.
@@ -272,7 +282,7 @@ func TestUnreadable(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = Create(context.Background(), src, Options{Tar: io.Discard, Now: time.Now}) // a stream cannot take back what it has sent
-	wantError(t, err, "rows/half", errDisk.Error())
+	wantError(t, err, "rows/half", errDisk.Error(), "into a folder")
 }
 
 type failing struct{}
@@ -383,8 +393,11 @@ func TestRate(t *testing.T) {
 // TestBadSource: names that cannot be restored are refused.
 func TestBadSource(t *testing.T) {
 	for _, files := range [][]File{
-		{memoryFile("rows/../x", nil)}, {memoryFile("other/x", nil)}, {memoryFile("rows/a", nil), memoryFile("rows/a", nil)},
-		{memoryFile("rows/a", nil), memoryFile("rows/a/b", nil)}, {memoryFile("data/secret.key", nil)},
+		{memoryFile("rows/../x", nil)},
+		{memoryFile("other/x", nil)},
+		{memoryFile("rows/a", nil), memoryFile("rows/a", nil)},
+		{memoryFile("rows/a", nil), memoryFile("rows/a/b", nil)},
+		{memoryFile("data/secret.key", nil)},
 	} {
 		name := files[len(files)-1].Name
 		_, err := Create(context.Background(), &memorySource{files: files}, Options{Tar: io.Discard, Now: time.Now})

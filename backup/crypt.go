@@ -46,7 +46,7 @@ func parseRecipients(names []string) (list []age.Recipient, err error) {
 	for _, name := range names {
 		r, err := age.ParseX25519Recipient(name)
 		if err != nil {
-			return nil, fmt.Errorf("%.100q is not a public key of age, which begins with age1 and is printed by age-keygen: %w", name, err)
+			return nil, fmt.Errorf("%.100q is not a public key (X25519) of age, which begins with age1 and is printed by age-keygen: %w", name, err)
 		}
 		list = append(list, r)
 	}

@@ -38,15 +38,15 @@ const (
 	maxElement    = 255 - len(sealedSuffix)
 )
 
-// SmallFiles are the files of the data folder, other than rows, metadata and journal, that belong to a backup. Whatever else is
+// smallFiles are the files of the data folder, other than rows, metadata and journal, that belong to a backup. Whatever else is
 // there stays away: keys and certificates, the lock, sockets, reserves, bodies of requests, and what operators put there.
-func SmallFiles() []string {
+func smallFiles() []string {
 	return []string{"format", "instance", folder.ArrivalsFile, folder.ClockFile, "faults", "journal_loss"}
 }
 
-// SmallFolders are the folders of the data folder that belong to a backup: what operators provide, and the identity of the SNMP
+// smallFolders are the folders of the data folder that belong to a backup: what operators provide, and the identity of the SNMP
 // engine.
-func SmallFolders() []string { return []string{"classes", "packages", "mibs", "collect"} }
+func smallFolders() []string { return []string{"classes", "packages", "mibs", "collect"} }
 
 // checkName checks a name in a backup before it is used as a path. The backup may come from elsewhere.
 func checkName(name string) error {
@@ -75,7 +75,7 @@ func belongs(name string) bool {
 	first, _, deep := strings.Cut(rest, "/")
 	switch top + "/" {
 	case dataDir:
-		return !deep && slices.Contains(SmallFiles(), rest) || deep && slices.Contains(SmallFolders(), first)
+		return !deep && slices.Contains(smallFiles(), rest) || deep && slices.Contains(smallFolders(), first)
 	case rowsDir:
 		return rest != "" && !rowsLeftOut(rest)
 	case metaDir:

@@ -147,7 +147,7 @@ func (s *Stopped) descends(prefix, rel, at string) bool {
 		return false
 	case prefix == dataDir:
 		first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-		return slices.Contains(SmallFolders(), first)
+		return slices.Contains(smallFolders(), first)
 	case prefix == rowsDir:
 		return !rowsLeftOut(filepath.ToSlash(rel))
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -96,22 +95,33 @@ type folderOutput struct {
 	dirs            map[string]bool // that were created
 }
 
-// newFolderOutput creates the folder of a backup that began at a time. If there is one of that name, a later one is used.
+// newFolderOutput creates the folder of a backup that began at a time.
 func newFolderOutput(target string, begin time.Time) (*folderOutput, error) {
-	path := ""
-	for t := begin; ; t = t.Add(time.Second) {
-		path = filepath.Join(target, t.UTC().Format(nameLayout))
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			break
-		} else if err != nil {
-			return nil, err
-		}
+	begin, err := afterAll(target, begin)
+	if err != nil {
+		return nil, err
 	}
-	o := &folderOutput{target: target, partial: path + partialSuffix, dirs: map[string]bool{}}
+	o := &folderOutput{target: target, partial: filepath.Join(target, begin.UTC().Format(nameLayout)+partialSuffix), dirs: map[string]bool{}}
 	if err := os.Mkdir(o.partial, 0o700); err != nil {
 		return nil, fmt.Errorf("create the folder of the backup: %w", err)
 	}
 	return o, o.write(unfinishedFile, 0, strings.NewReader(unfinishedText))
+}
+
+// afterAll returns a time after those of all names in a folder: backups are in the order of their names, also if they begin in the
+// same second or the clock was set back.
+func afterAll(target string, begin time.Time) (time.Time, error) {
+	entries, err := os.ReadDir(target)
+	if err != nil {
+		return begin, err
+	}
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), partialSuffix)
+		if t, err := time.Parse(nameLayout, name); err == nil && isBackupName(name) && begin.Before(t.Add(time.Second)) {
+			begin = t.Add(time.Second)
+		}
+	}
+	return begin, nil
 }
 
 // makeDir creates the folder of a file.

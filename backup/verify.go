@@ -207,7 +207,7 @@ func (v *verifier) tarFile(path string) error {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		var h = sha256.New()
+		h := sha256.New()
 		if err == nil {
 			v.progress.Name = e.name
 			_, err = io.CopyBuffer(h, &sourceReader{ctx: v.ctx, r: e.r, size: e.size, moved: v.moved}, make([]byte, chunkSize))
