@@ -328,7 +328,7 @@ type batch[M any] struct {
 	times    []belfry.Time
 	replies  []*informReply
 
-	open     int // of the chunk, not counted as kept, filtered or dropped yet
+	open int // of the chunk, not counted as kept, filtered or dropped yet
 
 	read        []M // before filter and script
 	readTimes   []belfry.Time
