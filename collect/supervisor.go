@@ -247,13 +247,13 @@ func (s *Supervisor) keepRunning(ctx context.Context, r *run) {
 		}
 		t := r.task
 		s.mu.Unlock()
-		begun := s.env.Now()
+		begun := time.Now() // and not env.Now, which may step
 		log := s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
 		err := s.runOnce(ctx, t, r.changes, log)
 		if ctx.Err() != nil {
 			return
 		}
-		if s.env.Now().Sub(begun) > 2*longestWait {
+		if time.Since(begun) > 2*longestWait {
 			wait = shortestWait
 		}
 		again := time.After(wait)
