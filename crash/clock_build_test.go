@@ -21,7 +21,6 @@ const clockEnv = "BELFRY_TEST_CLOCK"
 const shiftSource = `package time
 
 import (
-	"bytes"
 	"sync/atomic"
 	"syscall"
 )

@@ -56,7 +56,7 @@ func TestTrialsBesideOffender(t *testing.T) {
 			}
 		})
 	}
-	var waited []int32 // for how many trials of the offender
+	var waited []int32                                                                     // for how many trials of the offender
 	for tick := time.NewTicker(100 * time.Millisecond); time.Now().Before(end); <-tick.C { // not faster while nobody is in the way
 		before := killed.Load()
 		if a := try(keys[1], `{"sample": "a"}`); a.status != 200 || strings.Contains(a.text, `"error"`) {
