@@ -3,7 +3,6 @@ package intake
 import (
 	"context"
 	"io"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -12,17 +11,12 @@ import (
 	"belfry/meta"
 )
 
-// packageType finds a package.
+// packageType finds a package. Package api has found it before, and told who misspelt its name which there are.
 func (in *Intake) packageType(name string) (*catalog.PackageType, error) {
 	if pt := in.tree.Catalog().Package(name); pt != nil {
 		return pt, nil
 	}
-	var names []string
-	for _, pt := range in.tree.Catalog().Packages() {
-		names = append(names, pt.Name)
-	}
-	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q, and there are %s",
-		belfry.Clip(name), catalog.Nearest(name, names), strings.Join(names, ", "))
+	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q", belfry.Clip(name))
 }
 
 // packageBody turns the rows of a provisioning body into chunks. Every row is for the sequencer to decide.
