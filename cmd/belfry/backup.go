@@ -39,7 +39,7 @@ func (c *backupCmd) Run(s streams) error {
 		return c.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error { return a.StopBackup(ctx) })
 	case c.Plain && len(c.Recipient) > 0:
 		return usageError{errors.New("--plain and --recipient exclude each other")}
-	case c.Target == "-" && onTerminal(s.out):
+	case c.Target == "-" && isTerminal(s.out):
 		return usageError{errors.New("a backup is not written to a terminal; redirect it, as in belfry backup - >backup.tar")}
 	}
 	ctx, stop := interruptible()
@@ -225,8 +225,8 @@ func (c *restoreCmd) days(ctx context.Context, s streams, bar *console) error {
 	})
 }
 
-// onTerminal reports whether an output is a terminal.
-func onTerminal(w io.Writer) bool {
+// isTerminal reports whether an output is a terminal.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && terminalWidth(f) > 0
 }
