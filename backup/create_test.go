@@ -404,3 +404,23 @@ func TestBadSource(t *testing.T) {
 		wantError(t, err, name)
 	}
 }
+
+// TestLargeFile: a file that is read and written in several steps is whole.
+func TestLargeFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("part of make soak")
+	}
+	cfg, target := newInstance(t, 100), t.TempDir()
+	path := filepath.Join(cfg.Data, "rows", "objectdata", "2026-11-17.duckdb")
+	write(t, cfg.Data, "rows/objectdata/2026-11-17.duckdb", noise(1, 1<<20))
+	if err := os.Truncate(path, 2*stepSize+12_345); err != nil {
+		t.Fatal(err)
+	}
+	mustCreate(t, cfg, Options{Target: target})
+	wantWhole(t, target)
+	again, _, err := restoreTo(t, target, RestoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, contents(t, cfg), again)
+}

@@ -44,6 +44,13 @@ func absolute(path string) string {
 	return path
 }
 
+// contain reports whether a folder is below one of the places.
+func (p *places) contain(dir string) bool {
+	return slices.ContainsFunc([]string{p.data, p.rows, p.journal}, func(root string) bool {
+		return within(dir, root) && dir != filepath.Clean(root)
+	})
+}
+
 // keeps reports whether a file stays where it is and belongs to no backup.
 func (p *places) keeps(path string) bool {
 	return slices.Contains(p.own, path) || slices.Contains(p.own, absolute(path))

@@ -70,7 +70,7 @@ type restorer struct {
 	entries  map[string]Entry // of the manifest, by stored name
 	opening  *opening         // nil: not encrypted
 	sums     map[string]Entry // what was written, by stored name
-	dirs     map[string]bool  // into which files were written
+	dirs     map[string]bool  // with new names
 	progress Progress
 	res      Restored
 
@@ -149,9 +149,10 @@ func (r *restorer) prepare(dir string) error {
 		return err
 	}
 	for _, at := range []string{dir, r.places.rows, r.places.journal, filepath.Dir(r.places.meta)} {
-		if err := os.MkdirAll(at, 0o700); err != nil {
+		if err := r.makeDir(at); err != nil {
 			return fmt.Errorf("create the folder to restore into: %w", err)
 		}
+		r.dirs[filepath.Dir(filepath.Clean(at))] = true
 	}
 	var err error
 	if r.lock, err = journal.LockDir(dir); err != nil {
@@ -241,10 +242,9 @@ func (r *restorer) copy() error {
 	if r.places.keeps(path) {
 		return fmt.Errorf("%s would replace %s, which is in no backup%s", r.pending.name, path, otherRemedy)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := r.makeDir(filepath.Dir(path)); err != nil {
 		return err
 	}
-	r.dirs[filepath.Dir(path)] = true
 	w, err := createFile(path, 0o600, os.O_TRUNC)
 	if err != nil {
 		return err
@@ -326,15 +326,21 @@ func (r *restorer) finish() (*Restored, error) {
 	return &r.res, nil
 }
 
-// syncDirs makes the names of all files durable, and those of the folders above them, which may be new, too.
+// makeDir creates a folder, and remembers for syncDirs which folders get new names by that, now or before an interruption.
+func (r *restorer) makeDir(dir string) error {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		r.dirs[at] = true
+		if exists(at) && !r.places.contain(at) || at == filepath.Dir(at) {
+			return os.MkdirAll(dir, 0o700)
+		}
+	}
+}
+
+// syncDirs makes the names of all files and folders durable.
 func (r *restorer) syncDirs() error {
-	synced := map[string]bool{}
 	for dir := range r.dirs {
-		for at := absolute(dir); !synced[at]; at = filepath.Dir(at) {
-			synced[at] = true
-			if err := journal.SyncDir(at); err != nil && !errors.Is(err, fs.ErrPermission) { // what cannot be read is not new
-				return err
-			}
+		if err := journal.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) { // what cannot be read is not new
+			return err
 		}
 	}
 	return nil
