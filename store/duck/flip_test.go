@@ -80,10 +80,6 @@ func TestFlippedByte(t *testing.T) {
 	for path, content := range contents(t, dir) {
 		file, err := filepath.Rel(dir, path)
 		must(t, err)
-		if ok, _ := filepath.Match(os.Getenv("FLIP"), filepath.Ext(file)); !ok {
-			continue
-		}
-		t.Log(file, len(content))
 		step, few := 1, 3
 		switch filepath.Ext(file) {
 		case index.Suffix, itemSuffix:
