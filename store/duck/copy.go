@@ -115,8 +115,8 @@ func (c *copyRun) tries(ctx context.Context, name string, hold func() (*copying.
 			return ctx.Err()
 		case errors.Is(why, errGone):
 			return nil
-		case errors.Is(why, errClosed):
-			return why
+		case errors.Is(why, errClosed), errors.Is(why, errDown):
+			return fmt.Errorf("copy %s: %w", name, why)
 		case !errors.Is(why, copying.ErrChanged) || try == copyTries:
 			return c.each(store.CopiedFile{Name: name, Err: why})
 		}
@@ -125,14 +125,13 @@ func (c *copyRun) tries(ctx context.Context, name string, hold func() (*copying.
 
 // hold checkpoints a file if it has a log, and holds it.
 func (s *Store) hold(ctx context.Context, f *file) (in *copying.File, err error) {
-	d := s.trackerFor(f.collection)
 	release, err := s.lockRows(ctx, f.collection)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	in, err = s.checkpointAndHold(ctx, f)
-	for d == nil && duckdb.OutOfMemory(err) && s.growMemory(ctx) {
+	for s.trackerFor(f.collection) == nil && duckdb.OutOfMemory(err) && s.growMemory(ctx) {
 		in, err = s.checkpointAndHold(ctx, f)
 	}
 	return in, err

@@ -117,6 +117,11 @@ func TestMergeInto(t *testing.T) {
 	}
 	mustMerge(t, part, path, name, 300)
 
+	must(t, s.Close())
+	logged := openWith(t, t.TempDir())
+	mustAppend(t, logged, manyRows(9, 5, 10))
+	mustMerge(t, logged, dayPath(dir, 0), name, 10_300) // the rows are in the log beside the file
+
 	none := openWith(t, t.TempDir())
 	mustAppend(t, none, manyRows(9, 5, 10))
 	if n, err := none.Merge(t.Context(), path, name, func(belfry.CustomerID) bool { return false }); err != nil || n != 0 {
