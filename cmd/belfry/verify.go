@@ -13,7 +13,7 @@ import (
 type verifyCmd struct {
 	adminFlags
 	Backup string `arg:"" optional:"" help:"Folder of a backup, a folder of backups, or a tar file. Without it, the data folder is checked."`
-	JSON   bool `name:"json" help:"Print the result as JSON."`
+	JSON   bool   `name:"json" help:"Print the result as JSON."`
 }
 
 // problemsError means that verify has found problems.
