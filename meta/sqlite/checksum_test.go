@@ -110,8 +110,9 @@ func content(ctx context.Context, path string) (text string, err error) {
 		if err != nil {
 			return err
 		}
+		s := newItemScanner("removed")
 		return l.each(func(rows *sql.Rows) error {
-			it, err := scanItem(rows, "removed")
+			it, err := s.scan(rows)
 			putItem("removed", it.Item, it.pos)
 			return err
 		}, `SELECT `+removedColumns+` FROM removed ORDER BY id`)

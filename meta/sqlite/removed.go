@@ -33,14 +33,13 @@ func (db *DB) findRemoved(ctx context.Context, where string, args ...any) (list 
 		return nil, fmt.Errorf("read removed items: %w", err)
 	}
 	defer rows.Close()
-	for rows.Next() {
-		var r RemovedItem
-		it, err := scanItem(rows, "removed", &r.ViewName, &r.ResourceName)
+	var view, resource string
+	for s := newItemScanner("removed", &view, &resource); rows.Next(); {
+		it, err := s.scan(rows)
 		if err != nil {
 			return nil, fmt.Errorf("read removed items: %w", err)
 		}
-		r.Item, r.Pos = it.Item, it.pos
-		list = append(list, r)
+		list = append(list, RemovedItem{it.Item, view, resource, it.pos})
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read removed items: %w", err)

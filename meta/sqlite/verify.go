@@ -69,8 +69,8 @@ func ReadItems(ctx context.Context, path, text string, each func(*belfry.Item)) 
 			return err
 		}
 		defer rows.Close()
-		for rows.Next() {
-			it, err := scanItem(rows, "item")
+		for s := newItemScanner("item"); rows.Next(); {
+			it, err := s.scan(rows)
 			if err != nil {
 				return err
 			}
@@ -197,8 +197,9 @@ func (l *loader) allAnswers() error {
 }
 
 func (l *loader) allRemoved() error {
+	s := newItemScanner("removed")
 	return l.each(func(rows *sql.Rows) error {
-		_, err := scanItem(rows, "removed")
+		_, err := s.scan(rows)
 		return err
 	}, `SELECT `+removedColumns+` FROM removed`)
 }

@@ -167,13 +167,6 @@ func (it *itemAt) row(args []any) ([]any, error) {
 		int64(it.Resource), it.Class, it.Package, int64(it.Created), int64(it.Removed), details, int64(it.Number)), nil
 }
 
-// columns are the columns of the table item as row writes them.
-func (it *itemAt) columns(details string) columns {
-	return make(columns, 0, 256).number(int64(it.ID), int64(it.pos), int64(it.Customer), int64(it.Kind)).text(it.Name).
-		number(int64(it.Parent), int64(it.Resource)).text(it.Class).text(it.Package).
-		number(int64(it.Created), int64(it.Removed)).text(details).number(int64(it.Number))
-}
-
 func (w *writer) docs(c *change) error {
 	docs := lastOf(c.docs, func(a, b belfry.Doc) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), cmp.Compare(a.Customer, b.Customer), strings.Compare(a.Name, b.Name))
