@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,7 +125,8 @@ func jsonParams(text []byte) (list params, err error) {
 	if err := dec.Decode(&fields); err != nil || dec.More() {
 		return nil, belfry.Errorf(belfry.BadJSON, `the body must be one JSON object, as in {"q": "SELECT …", "rows": 10}`)
 	}
-	for name, v := range fields {
+	for _, name := range slices.Sorted(maps.Keys(fields)) { // of several errors always the same one is reported
+		v := fields[name]
 		switch v[0] {
 		case '"':
 			var text string

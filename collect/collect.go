@@ -122,6 +122,7 @@ type Env struct {
 	snmp      *snmp.Entity
 	scripts   script.Workers
 	filters   status.Turns // limits compiling and evaluating per customer
+	panics    panicLog
 }
 
 // ReceiveBuffer returns the smallest receive buffer, in bytes, that the system granted to a UDP receiver; 0 without one.

@@ -151,7 +151,10 @@ func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdi
 		}
 		keep, err := false, over
 		if over == nil {
-			keep, err = p.filter.Keep(&messages[i], p.format.size(&messages[i]))
+			err = p.env.guard(func() (err error) {
+				keep, err = p.filter.Keep(&messages[i], p.format.size(&messages[i]))
+				return err
+			})
 			steps += p.filter.StepsUsed()
 		}
 		switch {
@@ -181,7 +184,7 @@ func (p *pipeline[M]) runScript(ctx context.Context, messages []M, all []verdict
 		r, i := &results[n], some[n]
 		v, err := &all[i], r.Err
 		if err == nil {
-			err = p.applyResult(v, r.Text, &messages[i])
+			err = p.env.guard(func() error { return p.applyResult(v, r.Text, &messages[i]) })
 		}
 		if err == nil {
 			p.backoff = backoff{}
@@ -229,7 +232,10 @@ func (e *Env) feed(ctx context.Context, t Task, feeds []script.Feed) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Intake.Feed(ctx, e.tree.Access().ScopeOf(t.Customer, t.Author), rows, false); err != nil {
+	err = e.guard(func() error {
+		return e.Intake.Feed(ctx, e.tree.Access().ScopeOf(t.Customer, t.Author), rows, false)
+	})
+	if err != nil {
 		return fmt.Errorf("script: %w", err)
 	}
 	return nil

@@ -230,9 +230,6 @@ func (t *Task) equal(o *Task) bool {
 		t.Denied == o.Denied && maps.Equal(t.Answers, o.Answers) && slices.Equal(t.Objects, o.Objects) && t.Author.Equal(o.Author)
 }
 
-// errPanic is shown by a resource whose collector panicked.
-var errPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
-
 // How long a collector that failed waits before it is run again: longer each time, until it has run for a while.
 const (
 	shortestWait = time.Second
@@ -250,13 +247,13 @@ func (s *Supervisor) keepRunning(ctx context.Context, r *run) {
 		}
 		t := r.task
 		s.mu.Unlock()
-		begun := s.env.Now()
+		begun := time.Now() // and not env.Now, which may step
 		log := s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
 		err := s.runOnce(ctx, t, r.changes, log)
 		if ctx.Err() != nil {
 			return
 		}
-		if s.env.Now().Sub(begun) > 2*longestWait {
+		if time.Since(begun) > 2*longestWait {
 			wait = shortestWait
 		}
 		again := time.After(wait)
@@ -283,7 +280,7 @@ func (s *Supervisor) runOnce(ctx context.Context, t Task, changes <-chan Task, l
 	defer func() {
 		if fault := recover(); fault != nil {
 			log.Error("panic in a collector", "fault", fault, "stack", string(debug.Stack()))
-			err = errPanic
+			err = ping.ErrPanic
 		}
 	}()
 	c, err := s.kinds[t.Kind].New(s.env, t)
@@ -303,7 +300,8 @@ func (s *Supervisor) reportFailure(ctx context.Context, r *run, why error) {
 	s.mu.Unlock()
 	for _, name := range t.Objects {
 		row := belfry.Row{Type: "data", NoResponse: true, Reason: why.Error(), Resource: t.Name, Object: name}
-		if err := s.env.send(ctx, t.Customer, &row); err != nil && ctx.Err() == nil {
+		err := s.env.guard(func() error { return s.env.send(ctx, t.Customer, &row) })
+		if err != nil && ctx.Err() == nil {
 			s.env.Log.Warn("the state of a collector was not stored", "resource", t.Resource, "err", err)
 		}
 	}

@@ -216,7 +216,7 @@ func (c *valueColumn) setText(row int, v string) {
 	c.texts[row] = v
 }
 
-// batch returns the rows that have an object; nil when there are none. Rows without a time of their own get arrival's.
+// batch returns the rows that have an object, without indicators of which none has a value; nil when there are none. Rows without a time of their own get arrival's.
 func (d *dataRows) batch(arrival belfry.Time) *belfry.Batch {
 	keep, items := keepers(d.nodes)
 	if len(items) == 0 {
@@ -227,10 +227,16 @@ func (d *dataRows) batch(arrival belfry.Time) *belfry.Batch {
 	for i := range d.columns {
 		c := &d.columns[i]
 		if c.present {
-			b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorColumn(c.n), Numbers: compact(c.numbers, keep)})
+			numbers := compact(c.numbers, keep)
+			if slices.ContainsFunc(numbers, func(v float64) bool { return !math.IsNaN(v) }) {
+				b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorColumn(c.n), Numbers: numbers})
+			}
 		}
 		if c.texts != nil {
-			b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorTextColumn(c.n), Texts: compact(c.texts, keep)})
+			texts := compact(c.texts, keep)
+			if slices.ContainsFunc(texts, func(v string) bool { return v != "" }) {
+				b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorTextColumn(c.n), Texts: texts})
+			}
 		}
 	}
 	b.Columns = append(b.Columns, d.sources.columns(keep, len(d.nodes))...)

@@ -3,7 +3,6 @@ package intake
 import (
 	"context"
 	"io"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -12,17 +11,12 @@ import (
 	"belfry/meta"
 )
 
-// packageType finds a package.
+// packageType finds a package. Package api has found it before, and told who misspelt its name which there are.
 func (in *Intake) packageType(name string) (*catalog.PackageType, error) {
 	if pt := in.tree.Catalog().Package(name); pt != nil {
 		return pt, nil
 	}
-	var names []string
-	for _, pt := range in.tree.Catalog().Packages() {
-		names = append(names, pt.Name)
-	}
-	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q, and there are %s",
-		belfry.Clip(name), catalog.Nearest(name, names), strings.Join(names, ", "))
+	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q", belfry.Clip(name))
 }
 
 // packageBody turns the rows of a provisioning body into chunks. Every row is for the sequencer to decide.
@@ -193,6 +187,19 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		}
 		parent = p.Tenant.Main
 	}
+	details := detailsOf(answers)
+	if details != nil {
+		details.Author = p.author("", answers["script"], nil)
+	}
+	if bad := p.roomForResource(name, details); bad != nil {
+		return bad
+	}
+	p.createResource(name, parent, details)
+	return nil
+}
+
+// roomForResource checks whether a resource and its parts may be created, and reserves the memory of its details.
+func (p *provisioning) roomForResource(name string, details *belfry.Details) *belfry.RowError {
 	size := meta.ItemSize(belfry.KindResource, name, p.b.pt.Name)
 	for _, part := range p.b.pt.Parts {
 		if bad := engine.CheckName("name", part.ObjectName(name)); bad != nil {
@@ -209,16 +216,14 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if bad := p.Budget().CheckPlace("name", name); bad != nil {
 		return bad
 	}
-	details := detailsOf(answers)
-	if details != nil {
-		details.Author = p.author("", answers["script"], nil)
-	}
 	if bad := p.Budget().ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
-	if bad := p.roomForReceiver(); bad != nil {
-		return bad
-	}
+	return p.roomForReceiver()
+}
+
+// createResource creates a resource with its parts.
+func (p *provisioning) createResource(name string, parent *meta.Node, details *belfry.Details) {
 	r := p.Create(belfry.KindResource, name, parent, nil, p.Find().ViewClass(p.b.pt.Name), p.b.pt.Name, details)
 	for _, part := range p.b.pt.Parts {
 		class := p.Find().Class(part.Class)
@@ -229,7 +234,6 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		p.report.Created.Objects++
 	}
 	p.report.Created.Resources++
-	return nil
 }
 
 // mayCreate refuses a row that names nothing when the request is to change only what exists.

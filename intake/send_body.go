@@ -247,7 +247,7 @@ func (b *sendBody) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.C
 	return n, def, sure
 }
 
-// inside reports whether an item is in the scope of the sendeb.
+// inside reports whether an item is in the scope of the sender.
 func (b *sendBody) inside(e *meta.Tenant, n *meta.Node) bool {
 	if !b.who.Limited() {
 		return true

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -76,7 +77,8 @@ type Mover struct {
 	records     int                             // number of records in the queue and being moved
 	added       belfry.Position                 // position of the last record added
 	moved       belfry.Position                 // every record up to here is in the store
-	last        map[rowSet]belfry.Position      // position of the last record with rows of a set
+	last        map[rowSet]belfry.Position      // position of the last record with rows of a set, at least of those that are not moved
+	sweep       int                             // how many sets last may have before those that are moved are removed
 	named       belfry.Position                 // names of items up to here are in the store; above moved only while the store fails
 	namesFailed bool                            // storing the names failed too
 	wanted      belfry.Position                 // a query waits for this position
@@ -123,6 +125,7 @@ func (m *Mover) Add(r *belfry.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.added = r.Pos
+	m.forgetMoved()
 	for _, b := range r.Batches {
 		m.last[rowSet{b.Customer, b.Collection}] = r.Pos
 	}
@@ -501,6 +504,20 @@ func (m *Mover) Explain(ctx context.Context, p *query.Plan) ([]query.Line, error
 type rowSet struct {
 	customer   belfry.CustomerID
 	collection string
+}
+
+// sweepAt is the smallest value of Mover.sweep.
+const sweepAt = 256
+
+// forgetMoved removes the sets of rows that are all in the store, when many have been added since the last time. So customers that
+// send no more, or are removed, take no memory. The caller holds the mutex.
+func (m *Mover) forgetMoved() {
+	if len(m.last) < max(m.sweep, sweepAt) {
+		return
+	}
+	maps.DeleteFunc(m.last, func(_ rowSet, pos belfry.Position) bool { return pos <= m.moved })
+	maps.DeleteFunc(m.queryWaits, func(_ belfry.CustomerID, at time.Time) bool { return elapsed(at) > queryShareFor })
+	m.sweep = 2 * len(m.last)
 }
 
 // catchUp waits until the store has the rows of the customer in the collection, and the names of its items, that were

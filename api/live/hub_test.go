@@ -243,6 +243,36 @@ func TestComeBack(t *testing.T) {
 	}
 }
 
+// TestComeBackEarly: a listener that begins while messages wait to be written can resume after the id that it was given, before
+// and after they are written.
+func TestComeBackEarly(t *testing.T) {
+	s := newStage(t)
+	s.join(1)
+	change := func() {
+		s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, belfry.OK, 0, "")}})
+	}
+	change()
+	begin := s.join(1).Last()
+	early := s.join(1)
+	if !early.Resume(begin) {
+		t.Error("it cannot resume before the message is written")
+	}
+	change()
+	s.settle()
+	late := s.join(1)
+	if !late.Resume(begin) {
+		t.Error("it cannot resume after the message is written")
+	}
+	for _, l := range []*Listener{early, late} {
+		if text, missed := heard(l); strings.Count(text, "event: status") != 1 || missed {
+			t.Errorf("missed %t: %s", missed, text)
+		}
+	}
+	if l := s.join(1); l.Resume(l.feed.id(l.first)) {
+		t.Error("it resumes after a message that does not exist")
+	}
+}
+
 func numbers(t *testing.T, id string) []uint64 {
 	t.Helper()
 	epoch, number, ok := parseID(id)
