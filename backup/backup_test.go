@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,9 @@ import (
 	"belfry/config"
 	"belfry/folder"
 )
+
+// loadCatalog reads the catalog once for all tests: that takes longer than most of them.
+var loadCatalog = sync.OnceValues(catalog.Load)
 
 // configFor is the default configuration with a data folder.
 func configFor(t testing.TB, dir string) *config.Config {
@@ -31,7 +35,7 @@ func configFor(t testing.TB, dir string) *config.Config {
 }
 
 func loadConfig(dir string) (*config.Config, error) {
-	cat, err := catalog.Load()
+	cat, err := loadCatalog()
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +47,7 @@ func loadConfig(dir string) (*config.Config, error) {
 // openFolder opens a data folder as a start does.
 func openFolder(t testing.TB, cfg *config.Config) *folder.Folder {
 	t.Helper()
-	cat, err := catalog.Load()
+	cat, err := loadCatalog()
 	if err != nil {
 		t.Fatal(err)
 	}
