@@ -21,7 +21,7 @@ func (s *service) newKeeper() *backup.Keeper {
 		return nil
 	}
 	return backup.NewKeeper(backup.KeeperConfig{
-		Source:  &backup.Running{Folder: s.Folder, Rows: s.rows.copier, Journal: s.Journal, Meta: s.DB, Temp: s.cfg.Load().Inside("tmp")},
+		Source:  &backup.Running{Folder: s.Folder, Rows: s.rows.copier, Mover: s.store, Journal: s.Journal, Meta: s.DB, Temp: s.cfg.Load().Inside("tmp")},
 		Rows:    s.rows.copier,
 		Catalog: s.Catalog, Config: s.cfg.Load, Program: program(), Log: s.Log.With("part", "backup"), Now: time.Now,
 		Exists:    func(c belfry.CustomerID) bool { return s.Tree.Access().CustomerName(c) != "" },

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"belfry"
 	"belfry/folder"
@@ -19,6 +20,7 @@ import (
 type Running struct {
 	Folder  *folder.Folder
 	Rows    store.Copier
+	Mover   *store.Mover // moves what is in the journal into the rows
 	Journal *journal.Journal
 	Meta    *sqlite.DB
 	Temp    string // folder for the copy of the metadata, on a disk with room for them
@@ -32,6 +34,9 @@ func (r *Running) Instance() string { return r.Folder.Instance }
 func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Position, error) {
 	release := r.Journal.Hold()
 	defer release()
+	if err := r.catchUp(ctx); err != nil {
+		return 0, err
+	}
 	err := r.Rows.CopyFiles(ctx, func(f store.CopiedFile) error {
 		return each(File{
 			Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err, Open: opened(f.Content),
@@ -52,6 +57,26 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 	return pos, r.Folder.CopyFiles(func(name string, content []byte) error {
 		return each(File{Name: "data/" + name, Size: int64(len(content)), Open: opened(bytes.NewReader(content))})
 	})
+}
+
+// catchUp waits until the rows that have arrived so far are in the files of rows, so that single days of a backup can be restored. If
+// the row store is far behind they stay in the journal, which is in the backup too.
+func (r *Running) catchUp(ctx context.Context) error {
+	const longest, every = 10 * time.Second, 20 * time.Millisecond
+	tick, over := time.NewTicker(every), time.NewTimer(longest)
+	defer tick.Stop()
+	defer over.Stop()
+	for goal := r.Journal.Last(); r.Mover.Position() < goal; {
+		r.Mover.Hurry()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over.C:
+			return nil
+		case <-tick.C:
+		}
+	}
+	return nil
 }
 
 // metadata copies the database to a file of its own first: a copy through SQLite is consistent, one of the file is not.
