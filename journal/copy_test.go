@@ -73,8 +73,8 @@ func TestCopy(t *testing.T) {
 	}
 	record()
 	type taken struct {
-		dir        string
-		after, pos belfry.Position
+		dir string
+		pos belfry.Position
 	}
 	var copies []taken
 	stop, done := make(chan bool), make(chan bool)
@@ -103,7 +103,7 @@ func TestCopy(t *testing.T) {
 		if pos < before {
 			t.Errorf("the copy ends at %s, but %s was acknowledged before", pos, before)
 		}
-		copies = append(copies, taken{dir: copied, pos: pos})
+		copies = append(copies, taken{copied, pos})
 	}
 	close(stop)
 	<-done
