@@ -194,15 +194,16 @@ func (c *creator) add(f File) error {
 
 // forget removes a file that comes once more, because it changed while it was copied.
 func (c *creator) forget(name string) error {
-	c.m.Missing = slices.DeleteFunc(c.m.Missing, func(m Missing) bool { return m.Name == name })
-	i := slices.IndexFunc(c.m.Files, func(e Entry) bool { return e.Name == name })
-	if i < 0 {
+	if !c.names[name] {
 		return nil
 	}
-	if !c.out.undo(c.m.Stored(name)) {
-		return errors.New("it changed while it was copied, and a stream cannot take it back; repeat the backup")
+	c.m.Missing = slices.DeleteFunc(c.m.Missing, func(m Missing) bool { return m.Name == name })
+	if i := slices.IndexFunc(c.m.Files, func(e Entry) bool { return e.Name == name }); i >= 0 {
+		if !c.out.undo(c.m.Stored(name)) {
+			return errors.New("it changed while it was copied, and a stream cannot take it back; repeat the backup")
+		}
+		c.m.Files = slices.Delete(c.m.Files, i, i+1)
 	}
-	c.m.Files = slices.Delete(c.m.Files, i, i+1)
 	delete(c.names, name)
 	return nil
 }

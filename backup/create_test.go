@@ -405,6 +405,21 @@ func TestBadSource(t *testing.T) {
 	}
 }
 
+// TestFileAgain: a file that comes once more, because it changed while it was copied, replaces the first.
+func TestFileAgain(t *testing.T) {
+	cfg, target := newInstance(t, 10), t.TempDir()
+	lost := File{Name: "rows/b", Err: errors.New("gone")}
+	source := &memorySource{files: []File{memoryFile("rows/a", []byte("first")), memoryFile("rows/b", []byte("b")), memoryFile("rows/a", []byte("then")), lost}}
+	m, err := Create(context.Background(), source, Options{Target: target, Config: cfg, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(m.Path(), "rows", "a"))
+	if err != nil || string(text) != "then" || len(m.Files) != 1 || len(m.Missing) != 1 || m.Missing[0].Name != "rows/b" {
+		t.Errorf("%q, %v; the manifest has %v and lacks %v", text, err, m.Files, m.Missing)
+	}
+}
+
 // TestLargeFile: a file that is read and written in several steps is whole.
 func TestLargeFile(t *testing.T) {
 	if testing.Short() {

@@ -51,4 +51,3 @@ func extract(ctx context.Context, b *Backup, e Entry, identityFile, to string) (
 	}
 	return nil
 }
-

@@ -68,16 +68,16 @@ const (
 
 // Job is a backup, or the restore of days, that runs or has ended.
 type Job struct {
-	ID      int    `json:"id" help:"Number of the job since the start of the service."`
-	Kind    string `json:"kind" schema:"enum=backup|restore"`
-	Backup  string `json:"backup" help:"Folder of the backup; of a running one, the folder of backups."`
-	Began   string `json:"began" schema:"format=date-time"`
-	Ended   string `json:"ended,omitempty" schema:"format=date-time"`
-	Files   int    `json:"files" help:"Files so far."`
-	Bytes   int64  `json:"bytes" help:"Bytes so far, those of unchanged files included."`
-	Linked  int64  `json:"linked" help:"Bytes of files that have not changed since the backup before."`
-	Total   int64  `json:"total" help:"Bytes altogether; 0: unknown."`
-	Rows    int    `json:"rows" help:"Rows that a restore has added."`
+	ID      int      `json:"id" help:"Number of the job since the start of the service."`
+	Kind    string   `json:"kind" schema:"enum=backup|restore"`
+	Backup  string   `json:"backup" help:"Folder of the backup; of a running one, the folder of backups."`
+	Began   string   `json:"began" schema:"format=date-time"`
+	Ended   string   `json:"ended,omitempty" schema:"format=date-time"`
+	Files   int      `json:"files" help:"Files so far."`
+	Bytes   int64    `json:"bytes" help:"Bytes so far, those of unchanged files included."`
+	Linked  int64    `json:"linked" help:"Bytes of files that have not changed since the backup before."`
+	Total   int64    `json:"total" help:"Bytes altogether; 0: unknown."`
+	Rows    int      `json:"rows" help:"Rows that a restore has added."`
 	Missing []string `json:"missing,omitempty" help:"Files that could not be read, with the reason."`
 
 	Position  string `json:"position,omitempty" help:"Position of the journal up to which the backup is complete."`

@@ -38,16 +38,6 @@ const (
 	maxElement    = 255 - len(sealedSuffix)
 )
 
-// smallFiles are the files of the data folder, other than rows, metadata and journal, that belong to a backup. Whatever else is
-// there stays away: keys and certificates, the lock, sockets, reserves, bodies of requests, and what operators put there.
-func smallFiles() []string {
-	return []string{"format", "instance", folder.ArrivalsFile, folder.ClockFile, "faults", "journal_loss"}
-}
-
-// smallFolders are the folders of the data folder that belong to a backup: what operators provide, and the identity of the SNMP
-// engine.
-func smallFolders() []string { return []string{"classes", "packages", "mibs", "collect"} }
-
 // checkName checks a name in a backup before it is used as a path. The backup may come from elsewhere.
 func checkName(name string) error {
 	problem := ""
@@ -75,7 +65,7 @@ func belongs(name string) bool {
 	first, _, deep := strings.Cut(rest, "/")
 	switch top + "/" {
 	case dataDir:
-		return !deep && slices.Contains(smallFiles(), rest) || deep && slices.Contains(smallFolders(), first)
+		return slices.Contains(folder.OwnFiles(), rest) || deep && slices.Contains(folder.OperatorFolders(), first)
 	case rowsDir:
 		return rest != "" && !rowsLeftOut(rest)
 	case metaDir:

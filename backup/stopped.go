@@ -147,7 +147,7 @@ func (s *Stopped) descends(prefix, rel, at string) bool {
 		return false
 	case prefix == dataDir:
 		first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-		return slices.Contains(smallFolders(), first)
+		return first == "collect" || slices.Contains(folder.OperatorFolders(), first)
 	case prefix == rowsDir:
 		return !rowsLeftOut(filepath.ToSlash(rel))
 	}

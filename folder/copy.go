@@ -17,11 +17,14 @@ const FaultsFile = "faults"
 // larger.
 const maxCopied = 4 << 20
 
-// ownFiles are the small files that the service writes into the data folder. The marker of a running service, the lock, sockets,
-// certificates, keys and what makes up space are not part of the data.
-func ownFiles() []string {
+// OwnFiles are the small files that the service writes into the data folder, and that belong to a backup. The marker of a running
+// service, the lock, sockets, certificates, keys and what reserves space do not.
+func OwnFiles() []string {
 	return []string{"format", "instance", ClockFile, ArrivalsFile, lossFile, FaultsFile, "collect/engine"}
 }
+
+// OperatorFolders are the folders in the data folder that operators fill.
+func OperatorFolders() []string { return []string{"classes", "packages", "mibs"} }
 
 // CopyFiles calls each for every small file of the data folder: those of the service, then the classes, packages and MIB files that
 // operators have put there. The name is relative to the data folder, with slashes. An error of each ends it; files that cannot be
@@ -49,9 +52,9 @@ func (f *Folder) CopyFiles(each func(name string, content []byte) error) error {
 
 // smallFiles returns the names of the files to copy; own ones need not exist.
 func (f *Folder) smallFiles() (names []string, err error) {
-	names = ownFiles()
+	names = OwnFiles()
 	var unread []error
-	for _, dir := range []string{"classes", "packages", "mibs"} {
+	for _, dir := range OperatorFolders() {
 		entries, err := os.ReadDir(filepath.Join(f.o.Config.Data, dir))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			unread = append(unread, fmt.Errorf("copy files of the data folder: %w", err))
