@@ -4,7 +4,7 @@
 //
 //	request goroutines                the sequencer                        after the fsync
 //	──────────────────                ─────────────                        ───────────────
-//	read CSV, check, resolve ──►  decide on a scratch copy ──► journal ──► tree, movers, answer
+//	read CSV, check, resolve ──►  decide on a scratch copy ──► journal ──► tree, movers, streams, collectors, answer
 //	        (in parallel)             (one at a time)         (one fsync
 //	                                                           per round)
 //

@@ -1,6 +1,6 @@
 // Package live distributes committed changes of status and events to listeners, as server-sent events.
 //
-// A customer with listeners has a feed. A record waits in the inbox of its feed until the hub's goroutine has written it as
+// A customer has a feed for each scope with listeners. A record waits in the inbox of its feed until the hub's goroutine has written it as
 // messages, once for all listeners, each of which reads on from its own position:
 //
 //	sequencer ─ Add ─► inbox ─ Run ─► blocks ▓▓▓▓▓▓▓▓▓▓ ◄── listener, listener, listener
@@ -9,8 +9,8 @@
 // A listener has no queue of its own. If it is too slow, or resumes too late, what it wants is gone, and it gets a resync:
 // the client has to read everything again.
 //
-// Nothing is written for customers without listeners. Without any feed, Add costs one atomic load; after the last listener
-// of a customer has left, records wait in the inbox for a while, in case it comes back.
+// Nothing is written for a feed without listeners: after the last one has left, records wait in the inbox for a while, in case it
+// comes back, and then the feed is dropped. Without any feed, Add costs one atomic load.
 package live
 
 import (
