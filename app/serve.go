@@ -279,7 +279,7 @@ func (s *service) toStore(r *belfry.Record) {
 }
 
 func (s *service) startSequencer(context.Context) error {
-	s.hub = live.NewHub(s.Tree)
+	s.hub = live.NewHub(s.Tree, s.Log.With("part", "streams"))
 	env := &collect.Env{
 		Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams,
 		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.listeners.Taken,

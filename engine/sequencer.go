@@ -32,7 +32,7 @@ import (
 type Config struct {
 	Tree    *meta.Tree
 	Journal Journal
-	Sinks   []func(*belfry.Record) // receive every committed record, in order; must not block
+	Sinks   []func(*belfry.Record) // receive every committed record, in order; must not block. A panic in one ends the process
 	// Room waits until rows of a customer may be accepted, or returns why they may not. With rows 0 it is called for
 	// removals, which are accepted even while memory is short.
 	Room    func(ctx context.Context, c belfry.CustomerID, rows int) error

@@ -154,11 +154,13 @@ func (h *History) EachByID(ids []belfry.ID, f func(i int, n *Node)) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {
 		nodes := h.nodesOf(ids[from:min(from+stretch, len(ids))])
-		h.tree.mu.RLock()
-		for i, n := range nodes {
-			f(from+i, n)
-		}
-		h.tree.mu.RUnlock()
+		func() {
+			h.tree.mu.RLock()
+			defer h.tree.mu.RUnlock() // also if f panics
+			for i, n := range nodes {
+				f(from+i, n)
+			}
+		}()
 	}
 }
 
