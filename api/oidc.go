@@ -23,7 +23,7 @@ const (
 
 // loginOptionsBody is how one can log in.
 type loginOptionsBody struct {
-	Name string `json:"name,omitempty" help:"What it is called."`
+	Name string `json:"name,omitempty" help:"Its name."`
 	OIDC bool   `json:"oidc" help:"There is an OpenID Connect provider."`
 }
 
@@ -120,7 +120,7 @@ func setRound(w http.ResponseWriter, r *http.Request, value string, last time.Du
 
 // errRound is for a browser that comes back from a way it did not begin here, or not lately.
 func errRound() error {
-	return belfry.Errorf(belfry.InvalidLogin, "this login was not begun in this browser, or too long ago; begin it again at %s", roundPath)
+	return belfry.Errorf(belfry.InvalidLogin, "this login was not started in this browser, or too long ago; start it again at %s", roundPath)
 }
 
 // oidcEnd takes the browser back from the provider. The cookie of the way goes, whatever comes of it.

@@ -14,7 +14,7 @@ type passwordChange struct {
 
 // customerChoice is the body of switchCustomer.
 type customerChoice struct {
-	Customer string `json:"customer" help:"Where to act; the own customer ends it."`
+	Customer string `json:"customer" help:"Customer to act in; the user's own customer ends it."`
 }
 
 // ownSession rejects an API key on routes about the account of a user.

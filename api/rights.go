@@ -35,7 +35,7 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	}
 	if r.local {
 		if r.server.Tree.Access().CustomerName(r.customer) == "" {
-			return 0, belfry.Errorf(belfry.UnknownItem, "the customer was removed while the request was under way")
+			return 0, belfry.Errorf(belfry.UnknownItem, "the customer was removed while the request was in progress")
 		}
 		return r.customer, nil
 	}
@@ -83,7 +83,7 @@ func (s *Server) validKey(r *request) *meta.Key {
 }
 
 func errChanged() error {
-	return belfry.Errorf(belfry.InsufficientLevel, "the rights of this key or user were changed while the request was under way, and the rest of it is refused; send it again if it is still allowed")
+	return belfry.Errorf(belfry.InsufficientLevel, "the rights of this key or user were changed while the request was in progress, and the rest of it is refused; send it again if it is still allowed")
 }
 
 // errStranded is for a session that acts in a customer which was removed. It must not act in its own instead: nobody asked for that.

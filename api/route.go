@@ -78,13 +78,13 @@ const flagSchema = "enum=true|false|1|0|yes|no|"
 // idempotencyKey is the header that makes a change safe to repeat.
 var idempotencyKey = Param{
 	Name: "Idempotency-Key", Schema: "maxLength=255",
-	Help: "Makes the request safe to repeat within 24 hours: a repeat gets the first answer and changes nothing. It belongs to the API key, or to the user of a session: under another API key of the same customer the same text is another request.",
+	Help: "Makes the request safe to repeat within 24 hours: a repeat gets the first answer and changes nothing. It is scoped to the API key, or to the user of a session: with another API key of the same customer it identifies another request.",
 }
 
 // listParams are those of all lists that are answered in pages.
 var listParams = []Param{
-	{Name: "limit", Schema: "type=integer,minimum=1,maximum=1000,default=100", Help: "Entries of a page."},
-	{Name: "after", Help: "The name after which the page begins: the last one of the page before."},
+	{Name: "limit", Schema: "type=integer,minimum=1,maximum=1000,default=100", Help: "Entries per page."},
+	{Name: "after", Help: "The page begins after this name: the last one of the previous page."},
 }
 
 // KeyOnly reports whether the cookie of a session is ignored: on a GET that writes. Any page of any site can make a browser

@@ -116,7 +116,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 		return err
 	}
 	if r.Header.Get("Idempotency-Key") != "" {
-		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
+		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it starts is returned only once; log in again instead")
 	}
 	ticket, pause, err := s.tryLogin(w, r, l.Customer, l.User)
 	if err != nil {

@@ -104,7 +104,7 @@ func lastQuestions(kind PackageKind, positioned bool) []Question {
 func commonQuestions(kind PackageKind) []Question {
 	name := Question{Name: "name", Type: NameAnswer, Required: true, Help: "Name of the " + string(kind) + "."}
 	if kind == ResourcePackage || kind == ElementPackage {
-		return []Question{name, {Name: "view", Type: NameAnswer, Default: belfry.Main, Help: "View in which it stands."}}
+		return []Question{name, {Name: "view", Type: NameAnswer, Default: belfry.Main, Help: "Its parent view."}}
 	}
 	return []Question{name}
 }

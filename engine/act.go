@@ -78,8 +78,8 @@ type ActedError struct {
 
 // ActedFault is why no item was changed.
 type ActedFault struct {
-	Code    belfry.Code `json:"code" help:"Programs branch on this: it keeps its meaning."`
-	Message string      `json:"message" help:"For people." schema:"minLength=1"`
+	Code    belfry.Code `json:"code" help:"For programs; the meaning of a code never changes."`
+	Message string      `json:"message" help:"For human readers." schema:"minLength=1"`
 }
 
 // Act runs an action. An action on many items takes several turns of the sequencer, each a record of its own. An error

@@ -54,7 +54,7 @@ func TestReadAction(t *testing.T) {
 	f(`{"items":"a","ackuntil":"2098-01-01T00:00","timezone":"Asia/Tokyo"}`, `a [] ack "" until 2097-12-31T15:00:00.000000Z`)
 	f(`{"items":"a","unack":true}`, `a [] unack`)
 	f(`{"items":"a","unack":true,"isunmanaged":false,"note":"n"}`, `a [] managed unack note "n"`)
-	f(`{"items":"a","unack":true,"ack":""}`, "unack takes acknowledgments back, and ack is about a new one")
+	f(`{"items":"a","unack":true,"ack":""}`, "unack removes acknowledgments, and ack is about a new one")
 	f(`{"items":"a","unack":true,"ackuntil":"2098-01-01T00:00"}`, "and ackuntil is about a new one")
 	f(`{"items":"a","unack":false}`, "unack false asks for nothing; leave it out")
 	f(`{"items":"a","unack":"yes"}`, "unack must be true or false")

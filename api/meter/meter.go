@@ -34,13 +34,13 @@ func New(reg prometheus.Registerer, comeAgain []belfry.Code) Meter {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"route"}),
 		LoginsRefused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "belfry_logins_refused_total", Help: "Logins that were refused: wrong, or too many.",
+			Name: "belfry_logins_refused_total", Help: "Logins that were refused: wrong credentials, or too many attempts.",
 		}),
 		KeysElsewhere: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "belfry_keys_refused_by_address_total", Help: "Requests whose key was used from an address that it does not accept.",
 		}),
 		turnedAway: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "belfry_requests_turned_away_total", Help: "Requests that were told to come again later, by the code of the error.",
+			Name: "belfry_requests_turned_away_total", Help: "Requests refused with a retryable error, by error code.",
 		}, []string{"code"}),
 	}
 	for _, c := range comeAgain {
@@ -73,8 +73,8 @@ func RegisterBulk(l *limit.Limiter, reg prometheus.Registerer) {
 		}
 	}
 	reg.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests", Help: "Bulk requests that are being served."}, of(0)),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests_waiting", Help: "Bulk requests that wait for a place."}, of(1)),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_bulk_requests_refused_total", Help: "Bulk requests that got no place in time."}, of(2)),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests", Help: "Bulk requests in progress."}, of(0)),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests_waiting", Help: "Bulk requests waiting for a slot."}, of(1)),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_bulk_requests_refused_total", Help: "Bulk requests that got no slot in time."}, of(2)),
 	)
 }
