@@ -231,7 +231,7 @@ func (t *Task) equal(o *Task) bool {
 }
 
 // errPanic is shown by a resource whose collector panicked.
-var errPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
+var errPanic = errors.New("internal error in the collector; see the service log")
 
 // How long a collector that failed waits before it is run again: longer each time, until it has run for a while.
 const (

@@ -387,8 +387,8 @@ func (s *Sequencer) arrive(changes []change) error {
 	}
 	for _, c := range changes {
 		if err := s.cfg.Arrives(c.Time); err != nil {
-			s.cfg.Log.Error("a round is refused, as its time cannot be noted", "err", err)
-			return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the time of the record could not be noted; the health of the service says why. Send again when that is put right")
+			s.cfg.Log.Error("a round is refused, as its time cannot be recorded", "err", err)
+			return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the time of the record could not be recorded; see /api/health, fix the cause and retry")
 		}
 	}
 	return nil

@@ -334,7 +334,7 @@ func TestMostlyWrongRows(t *testing.T) {
 	}
 	err := send(right, many, strings.Repeat(wrong, 100_000), right)
 	if belfry.CodeOf(err) != belfry.BodyTooLarge || !strings.Contains(err.Error(), " rows of the body 1 were accepted and 10") || !strings.Contains(err.Error(), "the rest was not read") ||
-		!strings.Contains(err.Error(), " rows of this body have been dealt with: 1 stored, 10") {
+		!strings.Contains(err.Error(), " rows of this body have been processed: 1 stored, 10") {
 		t.Error(err)
 	}
 	stored := 0

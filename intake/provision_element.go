@@ -94,5 +94,5 @@ func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.
 	case len(all) == 1 || around != nil && slices.ContainsFunc(all, func(n *meta.Node) bool { return n.Resource == around }):
 		return nil
 	}
-	return belfry.Rejectf(column, belfry.AmbiguousName, "%s, and the link stands in none of them; put it into the one that is meant", meta.Namesakes(all))
+	return belfry.Rejectf(column, belfry.AmbiguousName, "%s, and the link is in none of them; put it into the one you mean", meta.Namesakes(all))
 }

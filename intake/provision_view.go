@@ -20,7 +20,7 @@ func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *
 	case n == nil:
 		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", belfry.Clip(name), belfry.Main)
 	case n.Kind != belfry.KindView:
-		return nil, belfry.Rejectf("view", belfry.NotAllowed, "%q is a resource; a resource stands in a view of the customer", n.Name)
+		return nil, belfry.Rejectf("view", belfry.NotAllowed, "%q is a resource; put a resource into a view of the customer", n.Name)
 	}
 	return n, nil
 }
@@ -83,7 +83,7 @@ func (p *provisioning) checkPosition(parent *meta.Node, answers map[string]strin
 	}
 	for _, column := range []string{"posx", "posy"} {
 		if answers[column] == "" {
-			return belfry.Rejectf(column, belfry.MissingValue, "%s is missing; %q does not arrange its icons by itself, so say where the new one stands", column, parent.Name)
+			return belfry.Rejectf(column, belfry.MissingValue, "%s is missing; %q does not arrange its icons automatically, so give the position of the new one", column, parent.Name)
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 // one finds the item of a name, which must stand in the view if the row names one.
 func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	if r.name == belfry.Main && r.pt.Kind == catalog.ViewPackage {
-		return nil, belfry.Rejectf("name", belfry.NotAllowed, "%s is the root of everything and cannot be removed; remove what stands in it", belfry.Main)
+		return nil, belfry.Rejectf("name", belfry.NotAllowed, "%s is the root of everything and cannot be removed; remove its content", belfry.Main)
 	}
 	all := r.named()
 	if r.view != "" {
@@ -148,7 +148,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	for i, n := range all {
 		if n.Resource == nil { // a view of the customer beside those of resources
 			all = append(all[:i:i], all[i+1:]...)
-			return nil, belfry.Rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", belfry.Clip(r.name), len(all))
+			return nil, belfry.Rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or its parent view", belfry.Clip(r.name), len(all))
 		}
 	}
 	return nil, ambiguous("name", all)
@@ -203,7 +203,7 @@ func (r *removal) notFound() *belfry.RowError {
 	}
 	hint := ""
 	if all := r.named(); len(all) > 0 {
-		hint = fmt.Sprintf("; it stands in %q", r.Find().ParentName(all[0]))
+		hint = fmt.Sprintf("; it is in %q", r.Find().ParentName(all[0]))
 	} else if n := r.Find().Place(r.name); n != nil && n.Package != "" {
 		hint = fmt.Sprintf("; %q is of package %s", n.Name, n.Package)
 	}

@@ -370,7 +370,7 @@ func (l *layout) readValues(fields [][]byte, def *catalog.Class, d *dataRows, sl
 func checkFirst(n int, raw []byte, def *catalog.Class) *belfry.RowError {
 	column := belfry.IndicatorColumn(n)
 	if saysNoType(raw) {
-		return belfry.Rejectf(column, belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
+		return belfry.Rejectf(column, belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not show whether it is a number; leave the column empty until there is a value",
 			n, def.Name, belfry.Clip(raw))
 	}
 	if v, number := rowfmt.ParseNumber(raw); number && rowfmt.Rounded(raw, v) {

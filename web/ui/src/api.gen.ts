@@ -1,7 +1,7 @@
 // Generated from the schemas of api/openapi.json; make gen writes it.
 
 export interface Acted {
-  /** Why nothing at all was done. */
+  /** Why nothing was done. */
   error?: ActedFault;
   /** Nothing was changed. */
   dryrun?: boolean;
@@ -13,9 +13,9 @@ export interface Acted {
 
 export interface ActedError {
   name: string;
-  /** As the item of the list said it. */
+  /** As given in the list. */
   kind?: "object" | "view" | "resource";
-  /** As the item of the list said it in resname. */
+  /** As given in resname of the list. */
   resource?: string;
   code: "unknown_item" | "ambiguous_name" | "not_in_error" | "bad_parameter" | "limit_reached";
   message: string;
@@ -34,15 +34,15 @@ export interface ActedItem {
   /** Of an object, and of a view inside a resource. */
   resource?: string;
   result: "managed" | "unmanaged" | "scheduled" | "acknowledged" | "unacknowledged" | "note_set" | "note_removed";
-  /** How many items inside it were covered. */
+  /** Number of items inside it that were affected. */
   content: number;
-  /** Name of the window that was asked for. */
+  /** Name of the requested window. */
   window?: string;
-  /** Beginning of the window, as it was understood; without a window, since when it is unmanaged. */
+  /** Beginning of the window; without a window, since when the item is unmanaged. */
   from?: string;
   /** End of the window, or of the acknowledgment at the latest. */
   to?: string;
-  /** What is around a managed item and keeps it unmanaged all the same. */
+  /** Parent that keeps a managed item unmanaged. */
   unmanagedby?: string;
 }
 
@@ -125,18 +125,18 @@ export interface AuditRow {
   info?: string;
 }
 
-/** A class as it is written. The name may be left out where the path gives it. */
+/** A class definition. The name may be left out where the path has it. */
 export interface Class {
-  /** Made up from the rows that named it. Not read. */
+  /** Inferred from rows that used it. Ignored in requests. */
   inferred?: boolean;
   indicators?: Indicator[];
   /** Time between two rows, as 60s. */
   interval?: string;
-  /** Indicators that the class once had: their types still bind. Kept by the service. */
+  /** Indicators that the class once had; their types are still fixed. Maintained by the service. */
   former?: Former[];
-  /** Where the definition comes from. Not read. */
+  /** Where the definition comes from. Ignored in requests. */
   source?: "builtin" | "file" | "customer" | "inferred";
-  /** How many objects have it. Not read. */
+  /** Number of objects of the class. Ignored in requests. */
   objects?: number;
   name?: string;
   log?: Log;
@@ -225,21 +225,21 @@ export interface ExplainedAck {
   by?: string;
   time: string;
   until?: string;
-  /** It outlasts recoveries shorter than this, as 10m0s. */
+  /** Recoveries shorter than this do not end it, as 10m0s. */
   sticky?: string;
   untilworse: boolean;
-  /** Since then the item is not in error, and may come back. */
+  /** Since when the item is not in error, while the acknowledgment is kept for a relapse. */
   waitssince?: string;
 }
 
 export interface ExplainedInterval {
   /** Expected between two rows, as 1m0s. */
   interval: string;
-  /** Time of the newest data, or report that there was no response. */
+  /** Time of the newest data, or of the newest report of no response. */
   heard?: string;
-  /** When it becomes Unknown if nothing more is heard. */
+  /** When it becomes Unknown if no more data arrive. */
   unknownat?: string;
-  /** It has been given up. */
+  /** Whether the data are overdue. */
   overdue: boolean;
 }
 
@@ -247,7 +247,7 @@ export interface ExplainedItem {
   kind: "object" | "resource" | "view";
   name: string;
   resource?: string;
-  /** View or resource in which it stands. */
+  /** Its parent view or resource. */
   view?: string;
   class?: string;
   status: "?" | "0" | "1" | "2" | "3" | "-";
@@ -264,7 +264,7 @@ export interface ExplainedLine {
 }
 
 export interface ExplainedMode {
-  /** Its own or what it inherits, whichever is stronger. */
+  /** Its own mode or the inherited one, whichever is stronger. */
   mode: string;
   /** Set on the item itself. */
   own: string;
@@ -272,7 +272,7 @@ export interface ExplainedMode {
   from?: string;
   note?: string;
   window?: ExplainedWindow;
-  /** All windows of the item itself that are open or planned, by name, without next. */
+  /** All windows of the item itself that are open or planned, sorted by name, without next. */
   windows?: ExplainedWindow[];
 }
 
@@ -315,7 +315,7 @@ export interface ExplainedPlan {
 }
 
 export interface ExplainedRollup {
-  /** worst, best, or a number: so many must be at least that bad. */
+  /** worst, best, or a number: how many items must be at least that bad. */
   rule: string;
   /** Items directly in it, by the name of their status. */
   counts: Record<string, number>;
@@ -329,15 +329,15 @@ export interface ExplainedRule {
   status: "1" | "2" | "3";
   statusname: string;
   recover?: string;
-  /** By the last value. */
+  /** Whether the last value meets it. */
   met: boolean;
-  /** So many values in a row have met it, up to those it needs. */
+  /** Number of consecutive values that met it, at most the number needed. */
   count: number;
-  /** So many it needs. */
+  /** Number of consecutive values needed. */
   after: number;
-  /** They have been reached, and nothing has ended it. */
+  /** Whether it was reached and has not ended. */
   inforce: boolean;
-  /** It is why the object has its own status. */
+  /** Whether it determines the status of the object. */
   decides: boolean;
   /** Where the threshold comes from. */
   source: string;
@@ -347,7 +347,7 @@ export interface ExplainedStep {
   kind: "object" | "resource" | "view";
   name: string;
   resource?: string;
-  /** View or resource in which it stands. */
+  /** Its parent view or resource. */
   view?: string;
   class?: string;
   status: "?" | "0" | "1" | "2" | "3" | "-";
@@ -356,9 +356,9 @@ export interface ExplainedStep {
   /** Why its own status is what it is. */
   info?: string;
   acknowledged: boolean;
-  /** Others beside it that are as bad. */
+  /** Other items at the same level with the same status. */
   asbad?: ExplainedItem[];
-  /** How many others there are. */
+  /** Number of further such items. */
   asbadmore?: number;
 }
 
@@ -381,9 +381,9 @@ export interface ExplainedWindow {
   /** When it opens again after that. */
   next?: string;
   schedule?: string;
-  /** Rule by which it comes again. */
+  /** Recurrence rule of the window. */
   rrule?: string;
-  /** Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name. */
+  /** Time zone of its times: UTC for times with an offset; absent for the local time of a server whose zone has no name. */
   timezone?: string;
   by?: string;
 }
@@ -567,13 +567,13 @@ export interface ListedClass {
   log: Log;
   /** Time between two rows, as 60s. */
   interval?: string;
-  /** Indicators that the class once had: their types still bind. Kept by the service. */
+  /** Indicators that the class once had; their types are still fixed. Maintained by the service. */
   former?: Former[];
-  /** Made up from the rows that named it. Not read. */
+  /** Inferred from rows that used it. Ignored in requests. */
   inferred: boolean;
-  /** Where the definition comes from. Not read. */
+  /** Where the definition comes from. Ignored in requests. */
   source: "builtin" | "file" | "customer" | "inferred";
-  /** How many objects have it. Not read. */
+  /** Number of objects of the class. Ignored in requests. */
   objects: number;
 }
 
@@ -617,18 +617,18 @@ export interface NewKey {
   addresses?: string[];
 }
 
-/** A policy as it is written. The name may be left out. */
+/** A policy definition. The name may be left out. */
 export interface NewPolicy {
   kind: "object" | "resource" | "view";
   /** Name of the item. */
   item: string;
-  /** In which the item is: of objects, and of views inside a resource. */
+  /** Resource of the item: for objects, and for views inside a resource. */
   resource?: string;
   thresholds?: Override[];
   /** Time between two rows of any object, as 60s; none: nothing is expected. */
   interval?: string;
   intervals?: Interval[];
-  /** How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m. */
+  /** How the statuses of the content are combined: worst, best, or how many must be that bad, as in 2 of m. */
   rollup?: string;
   period?: Period;
   name?: string;
@@ -657,13 +657,13 @@ export interface OldSecret {
   lastuse?: string;
 }
 
-/** Takes the place of the thresholds that a class gives one of its indicators. */
+/** Replaces the thresholds of an indicator of a class. */
 export interface Override {
   /** May be left out on an object. */
   class?: string;
   /** Number of the indicator. */
   n: number;
-  /** That of the indicator; it need not be sent. */
+  /** Type of the indicator; optional in requests. */
   type?: "number" | "string";
   /** An empty list switches the thresholds of the indicator off. */
   thresholds: Threshold[];
@@ -711,7 +711,7 @@ export interface PasswordChange {
   new: string;
 }
 
-/** When objects are monitored; outside they are Unknown. */
+/** When objects are monitored; outside these times they are Unknown. */
 export interface Period {
   /** IANA name, as Europe/Berlin; otherwise that of the server. */
   timezone?: string;
@@ -719,7 +719,7 @@ export interface Period {
     /** As 2026-01-03T10:00. */
     from?: string;
     to?: string;
-    /** How it comes again, as RFC 5545 writes it. */
+    /** Recurrence rule, RFC 5545. */
     rrule?: string;
   })[];
 }
@@ -751,13 +751,13 @@ export interface Policy {
   kind: "object" | "resource" | "view";
   /** Name of the item. */
   item: string;
-  /** In which the item is: of objects, and of views inside a resource. */
+  /** Resource of the item: for objects, and for views inside a resource. */
   resource?: string;
   thresholds?: Override[];
   /** Time between two rows of any object, as 60s; none: nothing is expected. */
   interval?: string;
   intervals?: Interval[];
-  /** How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m. */
+  /** How the statuses of the content are combined: worst, best, or how many must be that bad, as in 2 of m. */
   rollup?: string;
   period?: Period;
 }
@@ -800,12 +800,12 @@ export interface RefusedReport {
   rows: number;
   accepted: number;
   rejected: number;
-  /** Right, but about an item whose management says not to store. */
+  /** Correct rows that were discarded because their item is unmanaged without storage. */
   discarded: number;
   created: Created;
   updated: number;
   unchanged: number;
-  /** Items of the package named, without what was in them. */
+  /** Removed items of the package, not counting their content. */
   removed: number;
   errors: RowError[];
   /** There are more errors than listed. */
@@ -822,12 +822,12 @@ export interface Report {
   rows: number;
   accepted: number;
   rejected: number;
-  /** Right, but about an item whose management says not to store. */
+  /** Correct rows that were discarded because their item is unmanaged without storage. */
   discarded: number;
   created: Created;
   updated: number;
   unchanged: number;
-  /** Items of the package named, without what was in them. */
+  /** Removed items of the package, not counting their content. */
   removed: number;
   errors: RowError[];
   /** There are more errors than listed. */
@@ -847,7 +847,7 @@ export interface Rotation {
 }
 
 export interface RowError {
-  /** Counts data rows from 1. */
+  /** Number of the data row, from 1. */
   row: number;
   /** Line of the body where the row starts. */
   line: number;
@@ -925,12 +925,12 @@ export interface SlowQuery {
   failed?: boolean;
 }
 
-/** Why an item has its status. What does not apply to it is absent. */
+/** Why an item has its status. Fields that do not apply are absent. */
 export interface StatusExplanation {
-  /** All of it in a sentence. */
+  /** The explanation in a sentence. */
   text: string;
   item: ExplainedItem;
-  /** What data or content say. */
+  /** Status from data or content. */
   own: ExplainedOwn;
   /** What hides the own status. */
   hidden?: "management" | "monitoring period";
@@ -942,7 +942,7 @@ export interface StatusExplanation {
   indicators?: ExplainedValue[];
   staleness?: ExplainedInterval;
   rollup?: ExplainedRollup;
-  /** The way down to what decides: each stands in the one before. */
+  /** The path down to the item that determines the status; each is inside the previous one. */
   chain?: ExplainedStep[];
 }
 
@@ -951,9 +951,9 @@ export interface Threshold {
   when: string;
   /** 1 Warning, 2 Major, 3 Critical. */
   status: number;
-  /** What ends it; otherwise that when is not met. */
+  /** Condition that ends it; by default, that when is no longer met. */
   recover?: string;
-  /** How many rows in a row must meet it. */
+  /** Number of consecutive rows that must meet it. */
   after?: number;
 }
 
@@ -1016,20 +1016,20 @@ export interface Trial {
 }
 
 export interface Tried {
-  /** The message as filter and script see it. */
+  /** The message as the filter and script see it. */
   received: Record<string, unknown>;
   result: "kept" | "filtered";
-  /** What did not want the message. */
+  /** What rejected the message. */
   by?: "filter" | "script";
-  /** The message as it would be kept. */
+  /** The message as it would be stored. */
   stored?: Record<string, unknown>;
-  /** Fields that the script made and no message has. */
+  /** Fields that the script set but messages do not have. */
   ignored?: string[];
-  /** What the script would send about objects. */
+  /** Data that the script would send for objects. */
   feeds: TriedRow[];
-  /** Why filter or script failed: the message would be kept as it came. */
+  /** Why the filter or script failed; the message would be stored unchanged. */
   error?: string;
-  /** That filter and script took. */
+  /** Time that filter and script took. */
   milliseconds: number;
 }
 
@@ -1079,7 +1079,7 @@ export interface Version {
 }
 
 export interface Window {
-  /** For after. */
+  /** Value for after. */
   id: string;
   /** Of the item. */
   name: string;
@@ -1095,15 +1095,15 @@ export interface Window {
   collectunmanage: boolean;
   collectorunmanage: boolean;
   open: boolean;
-  /** Of the stretch that is open or comes next. */
+  /** Of the occurrence that is open or comes next. */
   from: string;
   /** Its end, if it has one. */
   to?: string;
-  /** Rule by which it comes again. */
+  /** Recurrence rule of the window. */
   rrule?: string;
-  /** Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name. */
+  /** Time zone of its times: UTC for times with an offset; absent for the local time of a server whose zone has no name. */
   timezone?: string;
-  /** Key or user that asked for it. */
+  /** Key or user that created it. */
   user?: string;
   unmanagenote?: string;
 }
