@@ -46,7 +46,7 @@ test("fills in everything that a policy can say", async ({ page, service }, info
   await box(page, "Number, indicator 1").fill("1");
   await expect(box(page, "Number, indicator 1")).toHaveAccessibleDescription("Used (%)");
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Begin with those of the class" }).click();
+  await page.getByRole("button", { name: "Start with those of the class" }).click();
   await expect(page.getByLabel("Until, threshold 1 of indicator 1")).toHaveValue("< 75");
   await page.getByLabel("When, threshold 1 of indicator 1").fill(">= 70");
   await page.getByLabel("Until, threshold 1 of indicator 1").fill("< 60");
@@ -185,7 +185,7 @@ test("what another policy sets already is told where it stands in the form", asy
     await page.getByLabel("Name").fill(name);
     await page.getByLabel("Kind").selectOption("resource");
     await box(page, "Item").fill(res);
-    await page.getByRole("button", { name: "a pair that stands in for each other" }).click();
+    await page.getByRole("button", { name: "a redundant pair" }).click();
     await expect(box(page, "Item")).toHaveValue(res); // an example leaves the item as it was chosen
     await save(page);
   };

@@ -33,7 +33,7 @@ function Content({ part, allowed }: { part?: Part; allowed: boolean }) {
   if (!part)
     return (
       <Page title="Parameters">
-        <Empty title="There is no such page">The address may be of an older version.</Empty>
+        <Empty title="There is no such page">The address may be from an older version.</Empty>
       </Page>
     );
   if (!allowed) return <NotForYou part={part} />;

@@ -190,14 +190,14 @@ function Nothing({ filter, onFilter }: Pick<Props, "filter" | "onFilter">) {
           </Button>
           {!rollsUp(filter) && (
             <Button variant="default" onClick={() => onFilter({ kind: kinds })}>
-              Look among views and resources, too
+              Also search views and resources
             </Button>
           )}
         </Group>
       </Empty>
     );
   return (
-    <Empty title="There is nothing to watch yet">
+    <Empty title="Nothing is monitored yet">
       <Stack gap="xs" align="center">
         {may.administer ? (
           <span>

@@ -95,7 +95,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       variant="light"
       color="red"
       icon={<IconAlertTriangle />}
-      title={code ? `It did not work (${code})` : "It did not work"}
+      title={code ? `The request failed (${code})` : "The request failed"}
       role="alert"
     >
       <Stack gap="xs" align="flex-start">

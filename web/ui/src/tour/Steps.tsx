@@ -48,7 +48,7 @@ export default function Steps({
             resources, views and objects from a file
           </Next>
           <Next to={link.map()} label="Draw a map" onLeave={onLeave}>
-            views as your people know them
+            views that your team knows
           </Next>
           {may.administer && (
             <Next to={link.parameters("users")} label="Let others in" onLeave={onLeave}>

@@ -69,9 +69,9 @@ export function List({ asked, range }: { asked: Asked; range: RangeState }) {
       {pages.error && <Failure error={pages.error} retry={() => pages.refetch()} />}
       {pages.isPending && !pages.error && <Waiting />}
       {pages.data && rows.length === 0 && (
-        <Empty title="Nothing happened that fits">
-          Take a longer range of time, or fewer conditions. Changes of status, acknowledgments, management, notes,
-          changes of the configuration and logins are told here.
+        <Empty title="No events match">
+          Choose a longer time range or fewer conditions. Changes of status, acknowledgments, management, notes, changes
+          of the configuration and logins are listed here.
         </Empty>
       )}
       {rows.length > 0 && (

@@ -32,7 +32,7 @@ export function Answers({ name, pkg }: { name: string; pkg: string }) {
       {!open && (
         <Group>
           <Button size="xs" variant="default" onClick={() => setOpen(true)}>
-            Show what it was told
+            Show its settings
           </Button>
         </Group>
       )}

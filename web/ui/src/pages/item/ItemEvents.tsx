@@ -76,7 +76,7 @@ export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: R
           </Text>
           {!ever && (
             <Button size="compact-sm" variant="default" onClick={() => setEver(true)}>
-              Look at all times
+              Show all times
             </Button>
           )}
         </Group>

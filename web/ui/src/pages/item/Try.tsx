@@ -101,7 +101,7 @@ function Bench({ name, first }: { name: string; first: Draft }) {
 function Outcome({ tried }: { tried: Tried }) {
   const verdict = tried.result === "kept" ? "The message is kept" : `The ${tried.by} drops the message`;
   return (
-    <Stack gap="sm" component="section" aria-label="What became of it">
+    <Stack gap="sm" component="section" aria-label="Result">
       <Text fw={600} role="status">
         {verdict}
         {tried.error ? " as it came" : ""}{" "}

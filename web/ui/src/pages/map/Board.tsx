@@ -193,7 +193,7 @@ function Content({
       <Lines lines={scene.lines} stubs={scene.stubs} width={scene.width} height={scene.height} />
       {scene.divider !== undefined && (
         <div className="map-divider" style={{ top: scaled(scene.divider) }}>
-          Without a place of their own
+          Without a position
         </div>
       )}
       {scene.labels.map((s) => (

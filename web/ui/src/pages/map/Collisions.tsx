@@ -30,8 +30,8 @@ export function Collisions({ tree, conflicts, drafting, onRestore }: Props) {
   });
   if (!all.length) return null;
   return (
-    <Notice title="Somebody else saved the same at the same moment">
-      <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Saved at the same moment">
+    <Notice title="Another user saved the same items at the same time">
+      <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Saved at the same time">
         {all.map(({ c, now }) => {
           const label = c.lost ? "Put mine back" : "Take theirs";
           return (

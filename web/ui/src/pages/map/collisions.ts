@@ -157,7 +157,7 @@ function collisionOf(s: Sent, by: string, events: ChangeEvent[]): Collision | un
   const saved = steps[at];
   if (!saved) return undefined;
   const told = (theirs: Cells, fields: string[], e: ChangeEvent | undefined, lost: boolean): Collision => ({
-    ...{ key: s.key, item: s.item, lost, by: e?.user ?? "somebody", at: e?.timestamp ?? "" },
+    ...{ key: s.key, item: s.item, lost, by: e?.user ?? "another user", at: e?.timestamp ?? "" },
     ...{ mine: side(saved.after, fields), theirs: side(theirs, fields) },
   });
   const until = own >= 0 ? Date.parse(saved.e.timestamp) + moment : Number.POSITIVE_INFINITY;
@@ -184,7 +184,7 @@ export const replaced = (s: Saving, t: Tree): Collision[] =>
     if (!now || !lost.length) return [];
     const fields = lost.flat();
     const mine = side({ ...cellsOf(one.item, fields), ...one.mine }, fields);
-    return [{ key: one.key, item, lost: true, by: "somebody", at: "", mine, theirs: side(now, fields) }];
+    return [{ key: one.key, item, lost: true, by: "another user", at: "", mine, theirs: side(now, fields) }];
   });
 
 const itemOf = (t: Tree, key: string) => [t.view, ...t.children].find((i) => keyOf(i) === key);

@@ -31,7 +31,7 @@ export function useText(value: object, onForm: (v: unknown) => void) {
     setFault("");
     if (to === "form" && edited !== undefined) {
       if (language === "yaml") {
-        setFault("The form does not read YAML that is not saved. Save it first, or take your changes back.");
+        setFault("The form does not read YAML that is not saved. Save it first, or undo your changes.");
         return;
       }
       try {

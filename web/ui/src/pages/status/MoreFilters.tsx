@@ -83,7 +83,7 @@ function ViewChoice({ filter, onFilter }: Props) {
   return (
     <Autocomplete
       label="In the view or resource"
-      description="What stands in it, and in what stands in it"
+      description="Direct and nested content"
       placeholder="Any"
       comboboxProps={{ withinPortal: false }}
       data={(found.data?.rows ?? []).map((r) => r.name)}

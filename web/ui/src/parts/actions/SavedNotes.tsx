@@ -51,7 +51,7 @@ function Saved({ note, onAgain }: { note: SavedNote; onAgain: () => void }) {
   }, [over, by, item]);
   if (!by) return null;
   return (
-    <Notice title="Somebody else has replaced your note">
+    <Notice title="Another user has replaced your note">
       <Stack gap={4}>
         <Text size="sm" className="name">
           The note of {item.kind} <b className="name">{item.name}</b>

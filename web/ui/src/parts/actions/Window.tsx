@@ -49,7 +49,7 @@ export function WindowFields({ value, onChange }: { value: WindowValue; onChange
         <TextInput
           type="datetime-local"
           label="To"
-          description="Empty: until somebody says otherwise"
+          description="Empty: no end"
           value={value.to}
           onChange={(e) => set({ to: e.currentTarget.value })}
         />
@@ -78,7 +78,7 @@ export function WindowFields({ value, onChange }: { value: WindowValue; onChange
       {planned && (
         <TextInput
           label="Name of the window"
-          description="An item may have several: a window takes the place of an earlier one of the same name"
+          description="An item may have several: a window replaces an earlier one of the same name"
           maxLength={255}
           value={value.name}
           onChange={(e) => set({ name: e.currentTarget.value })}

@@ -28,7 +28,7 @@ export type NoteEvent = Pick<EventRow, "timestamp" | "user" | "info">;
 const removed = "note removed";
 
 const quoted = (e: NoteEvent) => (e.info === removed ? "that removed the note" : `“${e.info ?? ""}”`);
-const writer = (e: NoteEvent) => `${e.user ?? "somebody"} at ${local(e.timestamp)}`;
+const writer = (e: NoteEvent) => `${e.user ?? "another user"} at ${local(e.timestamp)}`;
 const textOf = (e: NoteEvent) => (e.info === removed ? "" : (e.info ?? ""));
 
 /** said is who wrote a note, when, and what. */

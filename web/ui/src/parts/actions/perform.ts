@@ -1,4 +1,4 @@
-// Does one thing with many items, in one call: each of them says its kind and its resource. What became of each item is told
+// Does one thing with many items, in one call: each of them says its kind and its resource. Result for each item is told
 // for each.
 import { type ActAnswer, type ActWish, ApiError, act } from "../../api";
 import type { ActionItem } from "./item";

@@ -69,7 +69,7 @@ export function Span({ window: w }: { window: OneWindow }) {
           <Time at={w.to} />
         </Text>
       ) : (
-        "until somebody says otherwise"
+        "until you end it"
       )}
       {there && (
         <>
