@@ -79,7 +79,7 @@ quick: ## package tests, without what is slow
 test: ## the quick tier: what CI runs, under eight minutes on two cores
 	@MAKE="$(MAKE)" scripts/parts setup ui lint browser+race packages+faults program+ui-unit
 
-soak: ## the long tier, about 90 minutes; run again, it goes on where it was interrupted
+soak: ## the long tier, about 90 minutes; run again, it continues where it was interrupted
 	@MAKE="$(MAKE)" scripts/parts -resume $(SOAKED) setup-soak race-soak program-soak browser-soak crash-soak+disk-soak fuzz-soak plans-soak+histories-soak peers bench-soak
 
 check: test ## what CI runs
@@ -162,7 +162,7 @@ bench-soak: bin/bench ## the tests of the benchmark, and the benchmark in short;
 	bin/bench -quick -out .soak/benchmarks.jsonl
 	bin/bench -page .soak/benchmarks.jsonl -out .soak/benchmarks.md
 
-fuzz: ## every fuzz target for a minute, then a million random plans and histories; goes on where an earlier run ended
+fuzz: ## every fuzz target for a minute, then a million random plans and histories; continues where an earlier run ended
 	$(MAKE) fuzz-soak FUZZTIME=1m
 	@scripts/plans 1000000
 	@scripts/histories 1000000

@@ -52,7 +52,7 @@ type CodeInfo struct {
 	Help   string
 }
 
-// comeAgain returns the codes that tell a client to come again later.
+// retryableCodes returns the codes of errors after which a client should retry.
 func comeAgain() (list []belfry.Code) {
 	for _, i := range Codes {
 		if i.Retry > 0 {

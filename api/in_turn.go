@@ -56,7 +56,7 @@ func (t *reading) end() {
 	}
 }
 
-// wait calls f, which writes to the client. The error says that the request cannot go on after it.
+// wait calls f, which writes to the client. The error says that the request cannot continue after it.
 func (t *reading) wait(f func()) error {
 	t.end()
 	if err := t.place.Wait(f); err != nil {

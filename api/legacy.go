@@ -71,7 +71,7 @@ var (
 	}
 )
 
-// anyIndicator stands for i1, i2, … among the parameters of a route.
+// anyIndicator means i1, i2, … in the parameters of a route.
 const anyIndicator = "i#"
 
 func (s *Server) legacyData(w *answer, r *request) error {

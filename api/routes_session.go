@@ -102,7 +102,7 @@ type sessionInfo struct {
 	Views    []string `json:"views,omitempty" help:"Views and resources to which the user is limited; absent if it is not limited."`
 }
 
-// keyHolder is what somebody with a key learns about it.
+// keyHolder describes a key to its holder.
 type keyHolder struct {
 	Customer string       `json:"customer"`
 	Key      string       `json:"key" help:"Name of the key."`

@@ -54,8 +54,8 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 		r.customer, r.who = to, accounts.ActingName(r.who)
 		r.stranded = s.Tree.Access().CustomerName(to) == ""
 	}
-	// What is remembered for the user is found in the next session, too, and is no key's. Nobody is called like somebody
-	// who acts in a customer that is not the own one.
+	// Idempotency answers belong to the user, so the next session finds them too, and never to a key. The names of
+	// users who act in another customer differ from all names of users.
 	r.key = belfry.HashOf("user " + r.who).String()
 	return true
 }
@@ -69,7 +69,7 @@ func (s *Server) sameSite(r *http.Request) error {
 	return nil
 }
 
-// otherScheme tells that a page came over plain HTTP and sends to this service over TLS. It has the same name, but anybody between the
+// otherScheme reports that a page came over plain HTTP and sends to this service over TLS. It has the same name, but anyone between the
 // browser and us could have written it. Behind a proxy that does not say how the browser speaks, nothing is known.
 func otherScheme(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
@@ -151,7 +151,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 	return nil
 }
 
-// peer is where a request comes from, as one counts people: with IPv6 everybody has a whole network.
+// peer is where a request comes from, for limits per client: with IPv6 every client has a whole network.
 func peer(r *http.Request) string {
 	text := address(r)
 	if ip, err := netip.ParseAddr(text); err == nil && ip.Is6() {

@@ -93,7 +93,7 @@ func (s *Server) readQuery(w *answer, r *request) (*sqlQuery, error) {
 		if err != nil {
 			return nil, err
 		}
-		params = append(params, r.params...) // those in the address count too
+		params = append(params, r.params...) // URL parameters also apply
 		if err := params.check(sqlParams); err != nil {
 			return nil, err
 		}
@@ -315,7 +315,7 @@ func (s *Server) compile(r *request, q *sqlQuery) error {
 	return q.plan.Resolve(r.ctx(), s.Tree.History())
 }
 
-// outside writes to a client; the stopwatch of the query is paused meanwhile.
+// clientWriter writes to a client and pauses the stopwatch of the query while it does.
 type outside struct {
 	w       io.Writer
 	clock   *limit.Stopwatch

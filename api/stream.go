@@ -209,7 +209,7 @@ func (c *sseConn) extend() bool {
 // cut ends a write that hangs, after the time that a client which reads needs for it.
 func (c *sseConn) cut() { c.ctl.SetWriteDeadline(time.Now().Add(closeTime)) }
 
-// wait waits for changes, and keeps the connection alive meanwhile.
+// wait waits for changes, and keeps the connection alive.
 func (c *sseConn) wait(wake <-chan struct{}) bool {
 	if !c.ended.IsZero() {
 		return c.rest(time.Millisecond)
@@ -231,7 +231,7 @@ func (c *sseConn) wait(wake <-chan struct{}) bool {
 	}
 }
 
-// rest waits for a while, in which messages gather.
+// sleep waits for a while, in which messages gather.
 func (c *sseConn) rest(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

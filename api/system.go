@@ -139,7 +139,7 @@ type HealthConnected struct {
 
 // system answers with the condition of the service. It covers all customers, so it is for instance administrators only.
 func (s *Server) system(w *answer, r *request) error {
-	const whose = 0 // everybody's
+	const whose = 0 // of all customers
 	h, err := s.Health(whose)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *Server) confirmClock(w *answer, r *request) error {
 // confirmFault confirms a fault.
 func (s *Server) confirmFault(w *answer, r *request) error { return s.confirm(w, r, r.PathValue("id")) }
 
-// FaultHeader tells in the answer to a confirmation whether the fault was open.
+// FaultHeader is in the answer to a confirmation and says whether the fault was open.
 const FaultHeader = "X-Fault-Was-Open"
 
 func (s *Server) confirm(w *answer, r *request, fault string) error {

@@ -66,7 +66,7 @@ type Field struct {
 	Suffix   string // in a family, the part after the number: _min in i1_min
 	Numbered int    // the highest number of the family; 0 for a single field
 	Type     Type
-	Of       string // one of itemFields: read from the row's item; empty: a column of its own
+	Of       string // one of itemFields: read from the row's item; empty: its own column
 	Own      bool   // with Of: a row may have its own value, which precedes that of the item
 	Split    string // the text column that is split at its separator, the n-th part being this field; empty: not split
 	Help     string

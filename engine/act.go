@@ -13,7 +13,7 @@ import (
 	"belfry/status/calendar"
 )
 
-// Action changes what operators set on items. Manage, acknowledgment and note are applied in this order, as far as they are set.
+// Action changes what operators set on items. Manage, acknowledgment and note are applied in this order, if they are set.
 type Action struct {
 	Kind     belfry.Kind // looked up first
 	Items    string      // names separated by bars
@@ -82,7 +82,7 @@ type ActedFault struct {
 	Message string      `json:"message" help:"For human readers." schema:"minLength=1"`
 }
 
-// Act runs an action. An action on many items takes several turns of the sequencer, each a record of its own. An error
+// Act runs an action. An action on many items takes several turns of the sequencer, each its own record. An error
 // means that a turn could not be stored; the turns before it count, and the action can be sent again.
 func (s *Sequencer) Act(ctx context.Context, who Sender, a Action) (*Acted, error) {
 	p := s.newActing(who, a)
@@ -251,7 +251,7 @@ func (t *Tx) unmanagedBy(n *meta.Node) string {
 	for p := t.Parent(n); p != nil; p = t.Parent(p) {
 		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.UnmanagedKeep {
 			if !t.Sees(p) {
-				return belfry.Main // stands for all outside the scope
+				return belfry.Main // means everything outside the scope
 			}
 			return p.Name
 		}

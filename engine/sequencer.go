@@ -159,7 +159,7 @@ type Command struct {
 	By       *belfry.Actor // who sent it; nil: the service
 	Views    []string      // to which it is limited; none: the whole customer
 	Rows     int           // its cost in a round, in rows that are ready
-	Alone    bool          // it gets a round of its own, so that its effects can be rolled back
+	Alone    bool          // it gets its own round, so that its effects can be rolled back
 	Gathers  bool          // rows of other requests may join it until it is decided
 	Urgent   bool          // tried even when the disk is nearly full: a key must be revocable then, too
 	Decide   func(*Tx) error
@@ -172,7 +172,7 @@ func (c *Command) Again() *Command {
 	return &Command{Customer: c.Customer, By: c.By, Views: c.Views, Rows: c.Rows, Alone: c.Alone, Decide: c.Decide}
 }
 
-// long reports whether a command needs a round of its own.
+// long reports whether a command needs its own round.
 func (c *Command) long() bool { return c.Alone || c.Rows > roundRows }
 
 // roundRows limits the rows that share one fsync: enough to make it cheap, few enough to keep latency low.

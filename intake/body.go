@@ -88,7 +88,7 @@ func (r *rowReader) header(example string) ([][]byte, error) {
 }
 
 // next returns the fields of the next row, valid until the following call, and the physical line on which it starts. After a
-// rowfmt.Fault the following call goes on with the row after it; io.EOF ends the body; any other error means that the body broke
+// rowfmt.Fault the following call continues with the row after it; io.EOF ends the body; any other error means that the body broke
 // off or cannot be read any further.
 func (r *rowReader) next() (fields [][]byte, line int, err error) {
 	if r.json != nil {

@@ -38,7 +38,7 @@ func InputCollection(cat *catalog.Catalog, name string) (*catalog.Collection, er
 }
 
 // collectionBody is a body of rows whose columns are the fields of a collection. Its rows create nothing, so all of them are
-// decided while they are read, except that a resource may be removed or unmanaged meanwhile.
+// decided while they are read, except that a resource may be removed or unmanaged before the rows are applied.
 type collectionBody struct {
 	rowReader
 	collection *catalog.Collection
@@ -364,7 +364,7 @@ func (r *collectionRows) drop(row int) {
 // memory is about what the rows take without their texts.
 func (r *collectionRows) memory() int { return (24 + 16*len(r.columns)) * len(r.times) }
 
-// batch returns the rows to keep; nil if there are none. Rows without a time of their own get that of their arrival.
+// batch returns the rows to keep; nil if there are none. Rows without their own time get that of their arrival.
 func (r *collectionRows) batch(arrival belfry.Time, kept []bool) *belfry.Batch {
 	keep := make([]int, 0, len(kept))
 	for i, k := range kept {

@@ -55,7 +55,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 }
 
 // checkTargets requires that the items a new link or shortcut names exist. What an element has named before is not looked
-// at again: it may have been removed since, and an export must be taken back as it is.
+// at again: it may have been removed since, and an export must be accepted unchanged.
 func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 	var before map[string]string
 	if have != nil {

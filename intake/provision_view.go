@@ -7,7 +7,7 @@ import (
 )
 
 // customerView finds the customer-level view a cell names; nil when the cell is empty, or when it says of a root what an
-// export says of it: that it stands in MAIN.
+// export says of it: that it is in MAIN.
 func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *belfry.RowError) {
 	if name == "" || name == belfry.Main && have != nil && p.Check().NotRoot("view", have) != nil {
 		return nil, nil
@@ -89,7 +89,7 @@ func (p *provisioning) checkPosition(parent *meta.Node, answers map[string]strin
 	return nil
 }
 
-// around finds where a view is to stand: the resource, nil at customer level, and the view in it, nil when the row does
+// around finds the parent of a view: the resource, nil at customer level, and the view in it, nil when the row does
 // not say. A resource is a view too, so its name in the column view is enough.
 func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *belfry.RowError) {
 	resname, view := p.text(p.b.resname), p.text(p.b.view)

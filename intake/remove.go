@@ -130,7 +130,7 @@ func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 	return list, nil
 }
 
-// one finds the item of a name, which must stand in the view if the row names one.
+// one finds the item of a name, which must be in the view if the row names one.
 func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	if r.name == belfry.Main && r.pt.Kind == catalog.ViewPackage {
 		return nil, belfry.Rejectf("name", belfry.NotAllowed, "%s is the root of everything and cannot be removed; remove its content", belfry.Main)
@@ -210,7 +210,7 @@ func (r *removal) notFound() *belfry.RowError {
 	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, belfry.Clip(r.name), where, hint)
 }
 
-// all finds the items of the package that stand in the view; with recursive also those in the views inside it.
+// all finds the items of the package in the view; with recursive also those in the views inside it.
 func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 	view, bad := r.inView()
 	if bad != nil {

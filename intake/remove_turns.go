@@ -5,8 +5,8 @@ import (
 	"belfry/meta"
 )
 
-// Nobody else's rows are decided while the sequencer has a removal. So a removal of many items is done in turns, and what
-// stands inside goes before what it stands in. One that is atomic, or repeatable under an Idempotency-Key, is one record
+// No one else's rows are decided while the sequencer has a removal. So a removal of many items is done in turns, and what
+// is inside goes before its parent. One that is atomic, or repeatable under an Idempotency-Key, is one record
 // and therefore one turn, so it is limited. So is a dry run, but it can count more than it follows: it does not look into
 // large views to see what would go with them.
 const (

@@ -75,7 +75,7 @@ func (b *sendBody) read(p portion) (*chunk, error) {
 	}
 	err := b.fill(c, p, b)
 	c.layout = b.layout
-	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: to copy it, or to keep its room, would be dear
+	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: too expensive to copy or keep
 		return c, err
 	}
 	*room = c.data
@@ -315,7 +315,7 @@ func (l *layout) checkDetails(fields [][]byte) *belfry.RowError {
 }
 
 // maxText is how long a detail of an object may be, here as in the package object: what rows describe is exported, and
-// must be taken back.
+// must be rolled back.
 const maxText = 65536
 
 func checkText(column string, v []byte) *belfry.RowError {

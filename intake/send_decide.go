@@ -94,7 +94,7 @@ func (t decision) checkUnqualified(c *chunk, late *rejections) {
 	}
 }
 
-// recheck looks again at the objects that rows were found to be about. It refuses rows whose object was removed meanwhile, or is
+// recheck looks again at the objects that rows were found to be about. It refuses rows whose object was removed, or is
 // outside of what the sender may see, and discards those of objects that are unmanaged without storage.
 func (t decision) recheck(c *chunk, nodes []*meta.Node, origins []origin, late *rejections) {
 	for i, n := range nodes {

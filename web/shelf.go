@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// shelf keeps the files as they are sent: packed as well as it goes, once, when somebody first asks for one.
+// shelf keeps the files as they are sent: each is compressed once, at its first request.
 type shelf struct {
 	files  fs.FS
 	packed sync.Map // name → []byte
@@ -33,7 +33,7 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request, name string) {
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(s.pack(name)))
 }
 
-// packs tells the files that are text; pictures are packed already.
+// packs reports whether a file is text; pictures are compressed already.
 func packs(name string) bool {
 	switch path.Ext(name) {
 	case ".js", ".css", ".svg", ".json", ".map", ".txt":

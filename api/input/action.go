@@ -68,7 +68,7 @@ func (actionNames) Schema() any {
 }
 
 // ReadAction reads the body of an action. Times without a zone are in that of the server. What depends on the time of the request
-// is checked by the sequencer: a repeat under an Idempotency-Key must not become invalid meanwhile.
+// is checked by the sequencer: a repeat under an Idempotency-Key must not become invalid between the two.
 func ReadAction(text []byte, server *time.Location) (a engine.Action, err error) {
 	b, err := parseAction(text)
 	if err != nil {

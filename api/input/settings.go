@@ -27,7 +27,7 @@ func ReadSettings(text []byte) (map[string]*string, error) {
 		if err != nil {
 			return nil, badSettings(dec, err)
 		}
-		field := name.(string) // nothing else stands before a colon
+		field := name.(string) // only a string can precede a colon
 		if _, twice := changes[field]; twice {
 			return nil, belfry.Errorf(belfry.BadParameter, "the setting %.80q is given twice; give it once", Mask(field))
 		}

@@ -224,7 +224,7 @@ func (h *Hub) next() (f *feed, inbox []changes, first uint64) {
 	return f, inbox, first
 }
 
-// done queues a feed again that has more.
+// done returns a feed to the queue if it has more to send.
 func (h *Hub) done(f *feed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

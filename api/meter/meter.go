@@ -22,7 +22,7 @@ type Meter struct {
 	Queries       Queries
 }
 
-// New returns a Meter that is registered; reg may be nil. comeAgain are the codes of errors that tell a client to come again later.
+// New returns a Meter that is registered; reg may be nil. retryable are the codes of errors after which a client should retry.
 func New(reg prometheus.Registerer, comeAgain []belfry.Code) Meter {
 	m := Meter{
 		Queries: newQueries(reg),
@@ -58,7 +58,7 @@ func (m *Meter) Request(route string, status int, dur time.Duration) {
 	m.seconds.WithLabelValues(route).Observe(dur.Seconds())
 }
 
-// TurnedAway counts a request that was told to come again later.
+// TurnedAway counts a request that was refused with a retryable error.
 func (m *Meter) TurnedAway(c belfry.Code) { m.turnedAway.WithLabelValues(string(c)).Inc() }
 
 // RegisterBulk registers gauges of the bulk requests that run and wait.

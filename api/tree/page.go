@@ -58,7 +58,7 @@ func (p *Page) Write(out io.Writer) error {
 		return err
 	}
 	var shown Item
-	for n := range p.tree.EachWithRemoved([]*meta.Node{p.view}) { // one that was removed meanwhile is shown as it was
+	for n := range p.tree.EachWithRemoved([]*meta.Node{p.view}) { // one that was removed during the request is shown as it was
 		shown = p.item(n)
 	}
 	piece.WriteString(`{"view":`)
@@ -101,7 +101,7 @@ func (p *Page) Write(out io.Writer) error {
 	return err
 }
 
-// items shows the first nodes of a list, about a piece of them, and locks the tree meanwhile.
+// items shows the first nodes of a list, about a piece of them, under the lock of the tree.
 func (p *Page) items(nodes []*meta.Node) (items []Item, rest []*meta.Node) {
 	seen, size := 0, 0
 	for n := range p.tree.EachWithRemoved(nodes[:min(itemsPerLock, len(nodes))]) {

@@ -20,7 +20,7 @@ import (
 )
 
 // script is the JavaScript of a user, with a function message(m). It has no input or output, and limits of time, memory and
-// depth, as far as the interpreter enforces them. It runs only in a script worker. It is for one goroutine.
+// depth, where the interpreter enforces them. It runs only in a script worker. It is for one goroutine.
 type script struct {
 	text  string
 	limit Limit

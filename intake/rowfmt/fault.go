@@ -8,8 +8,8 @@ import (
 	"belfry"
 )
 
-// Fault is what is wrong with one row; the reader goes on with the next one. The message is made when asked for, which must be before
-// the next row is read: of a body full of bad rows only the first few are ever shown.
+// Fault is the error in one row; the reader continues with the next one. The message is built on demand, before the next row is
+// read, because of a body full of bad rows only the first few are ever shown.
 type Fault struct {
 	problem
 	field  int    // of CSV
@@ -73,7 +73,7 @@ func (e Fault) Refuse() *belfry.RowError {
 // TooLong reports whether the row is longer than the reader allows. The rest of its line has not been read yet then.
 func (e Fault) TooLong() bool { return e.problem == tooLong }
 
-// AfterQuote returns the byte behind the closing quote of a field that goes on there; 0 if that is not what is wrong.
+// AfterQuote returns the byte behind the closing quote of a field that continues there; 0 if that is not what is wrong.
 func (e Fault) AfterQuote() byte {
 	if e.problem != textAfterQuote {
 		return 0

@@ -42,7 +42,7 @@ func parseAccount(text []byte) (account, error) {
 	}
 	for _, name := range []string{"received", "kept", "filtered"} {
 		if _, ok := a[name]; !ok {
-			return nil, fmt.Errorf("the server does not tell belfry_messages_%s_total", name)
+			return nil, fmt.Errorf("the server does not report belfry_messages_%s_total", name)
 		}
 	}
 	return a, nil
@@ -116,7 +116,7 @@ func (b *bench) addBuffer(ctx context.Context, s *server) error {
 }
 
 // droppedEarly adds up the second column of /proc/net/softnet_stat: packets for which a processor had no room before
-// anybody looked at whom they were for. Over loopback nobody else counts them.
+// their receiver was known. Over loopback nothing else counts them.
 func droppedEarly(text string) (n int) {
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) > 1 {

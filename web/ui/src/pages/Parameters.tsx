@@ -44,7 +44,7 @@ function Content({ part, allowed }: { part?: Part; allowed: boolean }) {
   );
 }
 
-/** NotForYou explains why somebody who followed a link sees nothing. */
+/** NotForYou explains why someone who followed a link sees nothing. */
 function NotForYou({ part }: { part: Part }) {
   const person = usePerson();
   return (

@@ -111,7 +111,7 @@ function Chosen({
   );
 }
 
-/** removalColumns are what a removal takes: what is named, and where it stands. */
+/** removalColumns are the columns of a removal: name and place. */
 function removalColumns(pkg: Package): Question[] {
   const q = (name: string, help: string): Question => ({ name, type: "name", required: false, secret: false, help });
   return [

@@ -94,7 +94,7 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
   );
 }
 
-/** selectedNow gives the selected items as they are now, as far as they are in sight; others as they were when selected. */
+/** selectedNow gives the selected items as they are now, if they are in sight; others as they were when selected. */
 const selectedNow = (selection: Selection, feed: Feed): ActionItem[] =>
   [...selection.items].map(([key, row]) => feed.row(feed.placeOf(key) ?? -1) ?? row);
 
@@ -138,7 +138,7 @@ function Bar({
 }) {
   const phone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
   const { version } = feed;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the version stands for the rows of the feed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the version changes with the rows of the feed
   const items = useMemo(() => selectedNow(selection, feed), [selection.items, version]);
   const total = feed.total ?? 0;
   return (

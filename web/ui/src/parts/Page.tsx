@@ -53,7 +53,7 @@ export function Page({
   );
 }
 
-/** On paper stands when it was so: it will not be so when somebody finds the sheet. */
+/** On paper there is the time of printing, because the page may be read much later. */
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
 
 export function Waiting({ what }: { what?: string }) {

@@ -33,7 +33,7 @@ export function Strips() {
   );
 }
 
-/** Notes is where it is told that somebody has replaced a note of this page, once one was saved. */
+/** Notes shows that someone has replaced a note of this page, once one was saved. */
 function Notes() {
   const { Shown } = useSyncExternalStore(savedNotes.subscribe, savedNotes.get);
   return Shown ? <Shown /> : null;

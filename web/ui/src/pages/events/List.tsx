@@ -94,7 +94,7 @@ function toTop(box: HTMLElement | null, frames = 6) {
   if (box && frames > 0) requestAnimationFrame(() => toTop(box, frames - 1));
 }
 
-/** calm tells that nobody reads further down, or marks text to copy it: then the list may move. */
+/** calm reports whether the list may move: no one reads further down or selects text to copy. */
 function calm(box: HTMLElement | null): boolean {
   if (!box) return true;
   const marked = getSelection();
@@ -112,7 +112,7 @@ function withNews(old: InfiniteData<Answer<EventRow>> | undefined, news: EventRo
   return { ...old, pages: [{ ...first, rows, count: rows.length }, ...old.pages.slice(1)] };
 }
 
-/** More than anybody reads on paper. */
+/** More than anyone reads on paper. */
 const mostPrinted = 2000;
 
 function Rows({

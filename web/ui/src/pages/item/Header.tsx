@@ -1,4 +1,4 @@
-// The head of an item's page: where it stands, how it is, what is known about it, and what somebody said about it.
+// The head of an item's page: its location, its status, its details and its notes.
 import { Anchor, Badge, Box, Group, Paper, Stack, Text } from "@mantine/core";
 import { IconCheck, IconClockPause, IconMap2, IconNote } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -15,7 +15,7 @@ interface Place {
   resource?: string;
 }
 
-/** wayTo lists the views around an item, from MAIN down. Each says in which it stands. */
+/** wayTo lists the views around an item, from MAIN down, each with its parent. */
 async function wayTo(row: StatusRow, signal: AbortSignal): Promise<Place[]> {
   const way: Place[] = [];
   let view = row.kind === "view" ? row.parentview : row.view;

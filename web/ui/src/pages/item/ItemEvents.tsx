@@ -15,7 +15,7 @@ import { newest } from "../events/useNews";
 import { isEventOf, isProblemOf } from "./changes";
 import { Card } from "./Why";
 
-/** aboutItem finds the events of an item; of a resource and of a view also those of what stands directly in it. */
+/** aboutItem finds the events of an item; of a resource and of a view also those of what is directly in it. */
 export function aboutItem(row: StatusRow): string {
   if (row.kind === "object") return `resource = ${quote(row.resource ?? "")} AND object = ${quote(row.name)}`;
   if (row.kind === "resource") return `resource = ${quote(row.name)}`;

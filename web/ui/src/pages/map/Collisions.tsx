@@ -8,7 +8,7 @@ import { type Conflict, inWords, type Side } from "./conflicts";
 import { kindName } from "./scene";
 import type { Drafting } from "./useDraft";
 
-/** saying tells a collision in a sentence, with what the item has now. */
+/** saying describes a collision in a sentence, with what the item has now. */
 export function saying(c: Collision, now: Side): string {
   const at = c.at && ` at ${local(c.at)}`;
   if (c.lost) return `${c.by} replaced what you saved${at}: now ${inWords(now)}; yours was ${inWords(c.mine)}`;

@@ -1,4 +1,4 @@
-// What somebody else has changed since the draft was begun, and what is to become of it.
+// What another user has changed since the draft was begun, and what is to become of it.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { Notice } from "../../parts/Notice";
 import { type Conflict, inWords, keepMine, takeTheirs } from "./conflicts";
@@ -40,7 +40,7 @@ export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafti
   );
 }
 
-/** Strays names what the draft changes and somebody else has removed or moved away. */
+/** Strays names what the draft changes and another user has removed or moved away. */
 export function Strays({ keys, drafting }: { keys: string[]; drafting: Drafting }) {
   if (!keys.length) return null;
   const named = keys.slice(0, listed).map(nameOfKey).join(", ");

@@ -43,7 +43,7 @@ export function EditTools({
   drafting: Drafting;
   onForm: (f: Form) => void;
   onSave: () => void;
-  /** Somebody else has changed the same, and it is not decided what counts. */
+  /** Another user has changed the same, and it is not decided what counts. */
   undecided: boolean;
   onEnd: () => void;
 }) {

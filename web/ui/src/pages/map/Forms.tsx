@@ -47,7 +47,7 @@ export function Forms(p: Props) {
   return <ElementForm {...p} form={form} />;
 }
 
-/** freshName is unique as far as chance can tell: names of elements are unique within the customer. */
+/** freshName is random, so that it is practically unique: names of elements are unique within the customer. */
 function freshName(what: string, view: string): string {
   const random = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   return `${what} ${random.toString(36)} in ${view}`.slice(0, 200).trimEnd();

@@ -79,7 +79,7 @@ export function ClassForm({ draft, onChange, faults, was }: Props) {
   );
 }
 
-/** typeOf tells the type that an indicator has, or once had: it never changes. */
+/** typeOf returns the type that an indicator has, or once had: it never changes. */
 function typeOf(was: Class | undefined, n: string): string | undefined {
   return (was?.indicators?.find((i) => String(i.n) === n) ?? was?.former?.find((f) => String(f.n) === n))?.type;
 }

@@ -91,7 +91,7 @@ function Editor({ name, was }: { name: string; was?: Class }) {
   useLeaving(dirty);
   const text = useText(definition(called, draft), (v) => setDraft(draftOf(v as Class)));
   const wrong = faults(draft);
-  const told = error instanceof ApiError ? faultOf(error.message, draft) : {};
+  const fromService = error instanceof ApiError ? faultOf(error.message, draft) : {};
   const missing = !called ? "Give it a name." : nameFault(called);
 
   const save = async () => {
@@ -148,7 +148,7 @@ function Editor({ name, was }: { name: string; was?: Class }) {
           setError(undefined);
         }}
       >
-        <ClassForm draft={draft} onChange={change} faults={visible(wrong, told, tried)} was={was} />
+        <ClassForm draft={draft} onChange={change} faults={visible(wrong, fromService, tried)} was={was} />
       </FormAndText>
       <Group className="save">
         <Button onClick={save} loading={busy}>
@@ -170,9 +170,9 @@ function Editor({ name, was }: { name: string; was?: Class }) {
   );
 }
 
-/** visible: what is empty because it was just added is no fault before somebody saves. */
-function visible(wrong: Faults, told: Faults, tried: boolean): Faults {
-  return tried ? { ...wrong, ...told } : told;
+/** visible: what is empty because it was just added is no fault before someone saves. */
+function visible(wrong: Faults, fromService: Faults, tried: boolean): Faults {
+  return tried ? { ...wrong, ...fromService } : fromService;
 }
 
 function saved(name: string, result: string, objects: number): string {

@@ -3,7 +3,7 @@ import { Checkbox, Text, Textarea } from "@mantine/core";
 import type { Narrowing } from "../../api";
 import { lines } from "./lines";
 
-/** Restrictions as somebody writes them. */
+/** Restrictions as someone writes them. */
 export interface Draft {
   sends: boolean;
   views: string;

@@ -52,7 +52,7 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: () =>
 
 function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: MadeKey) => void }) {
   const [name, setName] = useState("");
-  // As little as possible, unless somebody chooses more.
+  // As little as possible, unless someone chooses more.
   const [level, setLevel] = useState<Level>("read");
   const [term, setTerm] = useState("90d");
   const [date, setDate] = useState("");

@@ -56,7 +56,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
   const [removing, setRemoving] = useState(false);
   useLeaving(dirty);
   const text = useText(definition(draft), (v) => setDraft(draftOf(v)));
-  const told = error instanceof ApiError ? faultOf(error.message, draft) : {};
+  const fromService = error instanceof ApiError ? faultOf(error.message, draft) : {};
 
   useEffect(() => {
     if (!error) return;
@@ -132,7 +132,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
             setDraft(d);
             changed();
           }}
-          faults={told}
+          faults={fromService}
         />
       </FormAndText>
       <Group className="save">

@@ -21,7 +21,7 @@ export default function UsersPage() {
   const may = useMay();
   const again = () => client.invalidateQueries({ queryKey: ["users"] });
   const shown = list.data?.filter((u) => found.has(u.name, u.role, ...(u.views ?? [])));
-  // Oneself, unless acting in another customer, where a user of the same name is somebody else.
+  // Oneself, unless acting in another customer, where a user of the same name is another user.
   const own = (u: User) => u.name === person.user && !person.home;
   const touchable = (u: User) => may.instance || !u.instance;
   return (

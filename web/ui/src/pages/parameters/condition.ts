@@ -51,7 +51,7 @@ function met(c: Condition, v: number | string): boolean {
   }
 }
 
-/** recovers tells whether one condition can end what another began: they look in opposite directions, and no value meets both. */
+/** recovers reports whether one condition can end what another began: they look in opposite directions, and no value meets both. */
 export function recovers(when: Condition, end: Condition): boolean {
   if (when.op.startsWith(">") && !/^<=?$/.test(end.op)) return false;
   if (/^<=?$/.test(when.op) && !end.op.startsWith(">")) return false;

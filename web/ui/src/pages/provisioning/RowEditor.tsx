@@ -1,4 +1,4 @@
-// One row, to be corrected: its cells as a form, with what is wrong beside each. A row that could not be read is shown as it stands.
+// One row, to be corrected: its cells as a form, with the errors of each cell. A row that could not be read is shown raw.
 import { Alert, Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { Question } from "../../api";

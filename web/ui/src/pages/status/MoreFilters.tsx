@@ -1,4 +1,4 @@
-// What the status list can be narrowed by, behind a button. Few need it, so it is loaded when somebody presses that.
+// What the status list can be narrowed by, behind a button. Few need it, so it is loaded when someone presses that.
 import { Autocomplete, Button, Chip, Group, SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";

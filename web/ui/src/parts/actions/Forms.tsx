@@ -1,4 +1,4 @@
-// The forms of the operations. Each keeps what is typed and reports the request that it stands for.
+// The forms of the operations. Each keeps what is typed and reports the request that it means.
 import {
   Box,
   Button,

@@ -1,4 +1,4 @@
-// The form of a note. It shows when somebody else changes the note meanwhile.
+// The form of a note. It shows when another user changes the note.
 import { Button, Stack, Text, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";

@@ -18,7 +18,7 @@ const words: Record<string, string> = {
 /** wordFor is the result as people say it. */
 export const wordFor = (result: string) => words[result] ?? result.replaceAll("_", " ");
 
-/** worthReading tells whether there is more to say than that everything was done. */
+/** worthReading reports whether there is more to say than that everything was done. */
 export const worthReading = (all: Outcome[]) =>
   all.some((o) => o.error || o.skipped || o.collision || o.done?.unmanagedby || o.done?.result === "scheduled");
 
@@ -59,7 +59,7 @@ function Sign({ of }: { of: Outcome }) {
   return <IconCheck size={16} aria-label="Done" />;
 }
 
-// More than anybody reads; what went wrong comes first.
+// More than anyone reads; what went wrong comes first.
 const most = 200;
 
 export function Outcomes({ all }: { all: Outcome[] }) {

@@ -1,4 +1,4 @@
-// Tells whoever has just saved a note that somebody else has replaced it, with what it was.
+// Tells whoever has just saved a note that another user has replaced it, with what it was.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";

@@ -19,7 +19,7 @@ export const noWindow: WindowValue = { from: "", to: "", zone: browserZone, repe
 
 const ways = [...repeats, { value: "own", label: "By a rule…" }];
 
-/** windowBody is what the service is told. */
+/** windowBody is the body of the request. */
 export function windowBody(w: WindowValue): ActWish {
   if (!w.from && !w.to) return {};
   const rrule = w.repeat === "own" ? w.rule.trim() : w.repeat;

@@ -15,7 +15,7 @@ export const operationName: Record<Operation, string> = {
   note: "Note",
 };
 
-/** fits tells whether an operation has a meaning for an item, as far as is known of it. The service has the last word. */
+/** fits reports whether an operation has a meaning for an item, going by what is known of it. The service decides. */
 export function fits(o: Operation, i: ActionItem): boolean {
   switch (o) {
     case "acknowledge":
