@@ -135,7 +135,7 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 	name := r.PathValue("name")
 	to := accounts.GrantChange{Listen: change.Listen, Add: change.Add, Remove: change.Remove}
 	if err := s.Accounts.ChangeGrants(r.caller(), name, to); err != nil {
-		return noSuch("customer", name, err)
+		return notFound("customer", name, err)
 	}
 	info := customerInfo{Name: name}
 	if c, ok := s.Tree.Access().CustomerNamed(name); ok {
@@ -157,7 +157,7 @@ func (s *Server) removeCustomer(w *answer, r *request) error {
 	}
 	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Accounts.RemoveCustomer(c, name) })
 	if err != nil {
-		return noSuch("customer", name, err)
+		return notFound("customer", name, err)
 	}
 	writeBody(w, reply.Status, reply.Body)
 	return nil

@@ -53,7 +53,7 @@ type CodeInfo struct {
 }
 
 // retryableCodes returns the codes of errors after which a client should retry.
-func comeAgain() (list []belfry.Code) {
+func retryableCodes() (list []belfry.Code) {
 	for _, i := range Codes {
 		if i.Retry > 0 {
 			list = append(list, i.Code)

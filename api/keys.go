@@ -235,7 +235,7 @@ func (s *Server) rotateKey(w *answer, r *request) error {
 	}
 	secret, err := s.Accounts.RotateKey(r.caller(), to)
 	if err != nil {
-		return noSuch("key", to.Name, err)
+		return notFound("key", to.Name, err)
 	}
 	s.showKey(w, to.Name, secret)
 	return nil

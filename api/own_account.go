@@ -61,7 +61,7 @@ func (s *Server) switchCustomer(w *answer, r *request) error {
 		return err
 	}
 	if err := s.Accounts.SwitchCustomer(r.login.Hash, to.Customer, placeOf(r)); err != nil {
-		return noSuch("customer", to.Customer, err)
+		return notFound("customer", to.Customer, err)
 	}
 	if !s.recognise(r, r.login.Hash) {
 		return errUnidentified()

@@ -10,14 +10,14 @@ import (
 // Route is an endpoint: how it is served, and its documentation. The reference page, openapi.json and the types of
 // the web interface are generated from it; make gen writes them.
 type Route struct {
-	Method   string
-	Path     string       // pattern of net/http, without a method
-	Level    belfry.Level // that a key or session needs; LevelNone: neither is needed
-	Limited  bool         // users who are limited to some views may use it: its handler respects the scope
-	Sending  bool         // a key with only: send may use it
-	Stranded bool         // it works in a session that acts in a customer which was removed
-	InTurn   bool         // a GET whose answer grows with what the customer has, see inTurn
-	serve    handler
+	Method          string
+	Path            string       // pattern of net/http, without a method
+	Level           belfry.Level // that a key or session needs; LevelNone: neither is needed
+	Limited         bool         // users who are limited to some views may use it: its handler respects the scope
+	Sending         bool         // a key with only: send may use it
+	RemovedCustomer bool         // it works in a session that acts in a customer which was removed
+	InTurn          bool         // a GET whose answer grows with what the customer has, see inTurn
+	serve           handler
 
 	ID     string // operationId of the document; a route without one is not part of it
 	Tag    string
@@ -104,7 +104,7 @@ func (rt Route) Codes() []belfry.Code {
 	codes := append([]belfry.Code{belfry.BadParameter, belfry.Internal}, rt.Errors...)
 	if rt.Level > belfry.LevelNone {
 		codes = append(codes, belfry.InvalidKey)
-		if rt.Level > belfry.LevelRead || !rt.Limited || !rt.Stranded {
+		if rt.Level > belfry.LevelRead || !rt.Limited || !rt.RemovedCustomer {
 			codes = append(codes, belfry.InsufficientLevel)
 		}
 		if rt.Method != http.MethodGet {

@@ -16,7 +16,7 @@ var (
 			Errors:  []belfry.Code{belfry.InvalidLogin, belfry.CrossSite, belfry.RateLimited, belfry.Overloaded, belfry.StorageUnavailable},
 		},
 		{
-			Method: "GET", Path: "/api/session", Level: belfry.LevelRead, Limited: true, Stranded: true, serve: (*Server).whoAmI,
+			Method: "GET", Path: "/api/session", Level: belfry.LevelRead, Limited: true, RemovedCustomer: true, serve: (*Server).whoAmI,
 			ID: "whoAmI", Tag: "access", Help: "Returns the user of the session, or the name of the key.",
 			Answers: []Answer{answers(200, "The user of the session, or the key.", AnyOf{sessionInfo{}, keyHolder{}})},
 		},
@@ -35,7 +35,7 @@ var (
 			Errors:  []belfry.Code{belfry.CrossSite, belfry.StorageUnavailable},
 		},
 		{
-			Method: "POST", Path: "/api/session/customer", Level: belfry.LevelInstance, Stranded: true, serve: (*Server).switchCustomer,
+			Method: "POST", Path: "/api/session/customer", Level: belfry.LevelInstance, RemovedCustomer: true, serve: (*Server).switchCustomer,
 			ID: "switchCustomer", Tag: "access", Help: "Makes the session act in another customer, or in its own again.",
 			Body:    inJSON(customerChoice{}),
 			Answers: []Answer{answers(200, "The session now acts in that customer.", sessionInfo{})},

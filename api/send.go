@@ -281,7 +281,7 @@ func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error)
 	b := &rowsBody{sender: r.sender(), request: r, turns: s.turnsFor(r, o.Atomic || o.DryRun)}
 	b.sender.Wait = func(f func(context.Context) error) error {
 		b.turns.Pause()
-		return r.rest(f)
+		return r.withoutSlot(f)
 	}
 	b.stopped = s.whenEnded(func() { r.place.Stop(intake.ErrStopped) })
 	opened := false

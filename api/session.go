@@ -49,10 +49,10 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 		return false
 	}
 	r.login, r.customer, r.home, r.level, r.who = &l, l.Customer, l.Customer, l.User.Level(), l.User.Name
-	r.stranded = false
+	r.customerRemoved = false
 	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance {
 		r.customer, r.who = to, accounts.ActingName(r.who)
-		r.stranded = s.Tree.Access().CustomerName(to) == ""
+		r.customerRemoved = s.Tree.Access().CustomerName(to) == ""
 	}
 	// Idempotency answers belong to the user, so the next session finds them too, and never to a key. The names of
 	// users who act in another customer differ from all names of users.
@@ -188,7 +188,7 @@ func (s *Server) person(r *request) sessionInfo {
 		User: r.login.User.Name, Role: r.login.User.RoleName(), Customer: s.Tree.Access().CustomerName(r.customer),
 		Expires: r.login.Session.Expires.String(),
 	}
-	if r.stranded {
+	if r.customerRemoved {
 		person.Customer = r.login.Session.ActingIn
 	}
 	if r.home != r.customer {

@@ -61,7 +61,7 @@ func (s *Server) endSession(w *answer, r *request) error {
 		return s.Accounts.EndSession(c, r.login.User.Name, id)
 	})
 	if err != nil {
-		return noSuch("session of yours", id, err)
+		return notFound("session of yours", id, err)
 	}
 	if id == belfry.SessionID(r.login.Hash) {
 		setCookie(w, r.Request, "", 0)

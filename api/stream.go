@@ -160,7 +160,7 @@ func (c *sseConn) run(resumed bool) {
 			ok = c.wait(p.Wait)
 		case len(p.Texts) > 0: // else the client wants messages of other kinds
 			// Unless there is more already, the next messages are gathered for a moment.
-			ok = c.send(p.Texts...) && (p.More || c.rest(c.server.Hub.Timing.Gather))
+			ok = c.send(p.Texts...) && (p.More || c.sleep(c.server.Hub.Timing.Gather))
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (c *sseConn) cut() { c.ctl.SetWriteDeadline(time.Now().Add(closeTime)) }
 // wait waits for changes, and keeps the connection alive.
 func (c *sseConn) wait(wake <-chan struct{}) bool {
 	if !c.ended.IsZero() {
-		return c.rest(time.Millisecond)
+		return c.sleep(time.Millisecond)
 	}
 	select {
 	case <-wake:
@@ -232,7 +232,7 @@ func (c *sseConn) wait(wake <-chan struct{}) bool {
 }
 
 // sleep waits for a while, in which messages gather.
-func (c *sseConn) rest(d time.Duration) bool {
+func (c *sseConn) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

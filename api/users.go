@@ -141,7 +141,7 @@ func (s *Server) changeUser(w *answer, r *request) error {
 		return belfry.Errorf(belfry.BadParameter, "this is your own password; change it with PUT /api/session, which needs the old one")
 	}
 	if err := s.Accounts.ChangeUser(r.caller(), u, s.hashing(r)); err != nil {
-		return noSuch("user", u.Name, err)
+		return notFound("user", u.Name, err)
 	}
 	s.showUser(w, r, http.StatusOK, u.Name, "")
 	return nil
@@ -155,14 +155,14 @@ func (s *Server) removeUser(w *answer, r *request) error {
 	name := r.PathValue("name")
 	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Accounts.RemoveUser(c, name) })
 	if err != nil {
-		return noSuch("user", name, err)
+		return notFound("user", name, err)
 	}
 	writeBody(w, reply.Status, reply.Body)
 	return nil
 }
 
-// noSuch turns a not-found error into one that names the thing.
-func noSuch(what, name string, err error) error {
+// notFound turns a not-found error into one that names the thing.
+func notFound(what, name string, err error) error {
 	if belfry.CodeOf(err) == belfry.NotFound {
 		return belfry.Errorf(belfry.UnknownItem, "there is no %s %.255q", what, input.Mask(name))
 	}

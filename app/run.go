@@ -21,7 +21,7 @@ const (
 // metadata database catches up in the background: until then, the tree and the mover have what it lacks.
 func (s *service) run(ctx context.Context) error {
 	begun := time.Now()
-	s.store.Hurry()
+	s.store.Flush()
 	go s.meta.Drain(ctx) // it logs its own errors
 	caught := time.NewTicker(catchUpEvery)
 	defer caught.Stop()

@@ -192,8 +192,8 @@ func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
 		if stale := status.Stale(s, t.rules(n), t.seq.clock.since, t.Now); stale != 0 && stale < at {
 			at = stale
 		}
-		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.Now)
-		t.newMoment()
+		next, c := status.Expire(s, t.rules(n), t.seq.clock.since, t.Now)
+		t.resetCauses()
 		t.apply(i, next, c, at)
 	}
 }
@@ -230,7 +230,7 @@ func (t *Tx) crossWindows(nodes []*meta.Node) {
 			}
 			last := u.passed[len(u.passed)-1]
 			rest := t.applyMode(modeChange{at: last.At, top: u.node, by: last.By})
-			t.finishLater(rest)
+			t.deferRest(rest)
 			later[u.node] = rest != ""
 		}
 	})

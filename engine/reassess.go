@@ -109,7 +109,7 @@ func (s *Sequencer) Reassess() (err error) {
 		list := s.cfg.Tree.Documents().Reassessments(c.ID)
 		if bad := s.reassessAll(c.ID, list); bad != nil {
 			err = bad
-			s.finishLater(c.ID, list)
+			s.deferRest(c.ID, list)
 		}
 	}
 	return err

@@ -112,7 +112,7 @@ type Sequencer struct {
 	stopped   bool
 	wake      chan struct{}
 	answering map[string]chan struct{} // requests in flight, by customer and Idempotency-Key
-	behind    behind
+	queue     reassessQueue
 }
 
 // New returns a Sequencer that Run starts.
@@ -128,7 +128,7 @@ func New(c Config) *Sequencer {
 		queues:    map[belfry.CustomerID][]*Command{},
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
-		behind:    newBehind(),
+		queue:     newReassessQueue(),
 		turn:      cmp.Or(c.Turn, turnItems),
 	}
 	s.arrivals.highest.Store(int64(c.Last))
@@ -426,7 +426,7 @@ func (s *Sequencer) publish(first belfry.Position, changes []change) {
 		s.schedule(n)
 	}
 	s.evaluateUnseen()
-	s.behind.add(s.scratch.left...)
+	s.queue.add(s.scratch.left...)
 }
 
 // refused turns an error of the journal into the error for clients.

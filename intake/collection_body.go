@@ -164,7 +164,7 @@ func (b *collectionBody) fields() (list []string) {
 	return list
 }
 
-func (b *collectionBody) read(p portion) (*chunk, error) {
+func (b *collectionBody) read(p readLimits) (*chunk, error) {
 	c := &chunk{collected: &collectionRows{collection: b.collection}}
 	return c, b.fill(c, p, b)
 }
@@ -246,7 +246,7 @@ func (b *collectionBody) decide(t decision, c *chunk) {
 func (t decision) keepsRow(c *chunk, i int, late *rejections) bool {
 	rows := c.collected
 	n, from := rows.nodes[i], rows.origins[i]
-	if n.Removed != 0 || t.Gone(n) || t.Limited && !t.Sees(n) {
+	if n.Removed != 0 || t.RemovedInRound(n) || t.Limited && !t.Sees(n) {
 		if n = t.Find().Resource(n.Name); n == nil {
 			late.add(int(from.row), int(from.line), unknownResource(rows.nodes[i].Name))
 			return false
@@ -301,7 +301,7 @@ func (c *collectionColumn) set(row int, f catalog.Ref, raw []byte) *belfry.RowEr
 			return belfry.Rejectf(c.Name, belfry.BadValue, "%s takes a number, got %q", c.Name, belfry.Clip(raw))
 		}
 		if rowfmt.Rounded(raw, v) {
-			return beyondWhole(c.Name, raw, v)
+			return inexactInteger(c.Name, raw, v)
 		}
 		c.Numbers = append(c.Numbers, v)
 	case catalog.Integer:

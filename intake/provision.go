@@ -77,7 +77,7 @@ func (b *packageBody) setHeader(header [][]byte, maxColumns int) error {
 	return nil
 }
 
-func (b *packageBody) read(p portion) (*chunk, error) {
+func (b *packageBody) read(p readLimits) (*chunk, error) {
 	c := &chunk{}
 	return c, b.fill(c, p, b)
 }

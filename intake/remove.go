@@ -48,7 +48,7 @@ func (in *Intake) newRemovalBody(who engine.Sender, r io.Reader, o Options) (*re
 	return b, nil
 }
 
-func (b *removalBody) read(p portion) (*chunk, error) {
+func (b *removalBody) read(p readLimits) (*chunk, error) {
 	c := &chunk{}
 	return c, b.fill(c, p, b)
 }
@@ -94,7 +94,7 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 		return 0, true, bad
 	}
 	for _, n := range list {
-		if r.Gone(n) {
+		if r.RemovedInRound(n) {
 			removed++
 		}
 	}
@@ -157,7 +157,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 // named lists the items of the package that have the name.
 func (r *removal) named() (all []*meta.Node) {
 	add := func(n *meta.Node) {
-		if n != nil && !r.Gone(n) && r.Sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
+		if n != nil && !r.RemovedInRound(n) && r.Sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
 			all = append(all, n)
 		}
 	}
@@ -224,7 +224,7 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 			if r.enough(len(list)) {
 				return false
 			}
-			if r.Gone(n) {
+			if r.RemovedInRound(n) {
 				return true
 			}
 			list = r.appendOwn(list, n)
@@ -261,7 +261,7 @@ func (r *removal) appendOwn(list []*meta.Node, n *meta.Node) []*meta.Node {
 	case catalog.ResourcePackage:
 		mine = n.Kind == belfry.KindResource && n.Package == r.pt.Name
 	}
-	if mine && !r.Gone(n) {
+	if mine && !r.RemovedInRound(n) {
 		return append(list, n)
 	}
 	return list
@@ -303,7 +303,7 @@ func (r *removal) checkEmpty(n *meta.Node) *belfry.RowError {
 	}
 	var counts [belfry.Kinds]int
 	n.Children(func(c *meta.Node) bool {
-		if !r.Gone(c) {
+		if !r.RemovedInRound(c) {
 			counts[c.Kind]++
 		}
 		return true

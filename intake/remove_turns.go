@@ -82,7 +82,7 @@ func (r *removals) weigh(list []*meta.Node, left int) int {
 }
 
 func (r *removals) weighItem(n *meta.Node, left int) int {
-	if r.Gone(n) {
+	if r.RemovedInRound(n) {
 		return left
 	}
 	left--
@@ -96,7 +96,7 @@ func (r *removals) weighItem(n *meta.Node, left int) int {
 
 // removeItem removes an item, or of its content as much as this turn allows.
 func (r *removals) removeItem(n *meta.Node) (finished bool) {
-	if r.Gone(n) {
+	if r.RemovedInRound(n) {
 		return true // with one before it
 	}
 	if left := r.weighItem(n, r.left); left >= 0 {

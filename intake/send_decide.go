@@ -75,7 +75,7 @@ func (t decision) inputs(c *chunk, rows int) int {
 // checkUnqualified refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
 // always nothing of the sort has happened, and then it costs nothing.
 func (t decision) checkUnqualified(c *chunk, late *rejections) {
-	if len(c.unqualified) == 0 || c.namesakes == t.Tenant.Namesakes && !t.Creates() {
+	if len(c.unqualified) == 0 || c.namesakes == t.Tenant.Namesakes && !t.RoundCreated() {
 		return
 	}
 	for _, u := range c.unqualified {

@@ -545,8 +545,8 @@ func (m *Mover) timeoutError(err error) error {
 	return err
 }
 
-// Hurry moves what has been added without waiting for more.
-func (m *Mover) Hurry() {
+// Flush moves what has been added without waiting for more.
+func (m *Mover) Flush() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wanted = m.added

@@ -56,7 +56,7 @@ func files() fs.FS {
 }
 
 func handler(files fs.FS) http.Handler {
-	packed := &shelf{files: files}
+	packed := &assetCache{files: files}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nonce := rand.Text()
 		h := w.Header()

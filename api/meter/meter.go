@@ -23,7 +23,7 @@ type Meter struct {
 }
 
 // New returns a Meter that is registered; reg may be nil. retryable are the codes of errors after which a client should retry.
-func New(reg prometheus.Registerer, comeAgain []belfry.Code) Meter {
+func New(reg prometheus.Registerer, retryable []belfry.Code) Meter {
 	m := Meter{
 		Queries: newQueries(reg),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -43,7 +43,7 @@ func New(reg prometheus.Registerer, comeAgain []belfry.Code) Meter {
 			Name: "belfry_requests_turned_away_total", Help: "Requests refused with a retryable error, by error code.",
 		}, []string{"code"}),
 	}
-	for _, c := range comeAgain {
+	for _, c := range retryable {
 		m.turnedAway.WithLabelValues(string(c)) // a counter that is there from the start can be watched
 	}
 	if reg != nil {
