@@ -106,7 +106,7 @@ func TestErrorsPage(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %d | `%s` | %s | %s |\n", c.Status, c.Code, retry, c.Help)
 	}
-	b.WriteString("\n## Of single rows\n\nThey stand in the list `errors` of a report.\n\n| code | meaning |\n|---|---|\n")
+	b.WriteString("\n## Of single rows\n\nThey are in the list `errors` of a report.\n\n| code | meaning |\n|---|---|\n")
 	for _, c := range rowCodes {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", c.code, c.help)
 	}

@@ -68,7 +68,7 @@ const (
 	Object.defineProperty(globalThis, "__belfry", {value: (f, m) => {
 		feeds = [];
 		const kept = f(parse(m));
-		if (kept === undefined) throw new TypeError("message(m) gave nothing back; give back m to keep the message, or null to drop it");
+		if (kept === undefined) throw new TypeError("message(m) returned nothing; return m to keep the message, or null to drop it");
 		if (kept !== null && typeof kept !== "object") throw new TypeError("message(m) returned a " + typeof kept + "; return m, or null");
 		return stringify({kept, feeds});
 	}});

@@ -135,7 +135,7 @@ func (f *flooded) drops() string {
 	return text
 }
 
-// flood sends messages, waits until the receiver has dealt with them all, and counts what is stored.
+// flood sends messages, waits until the receiver has processed them all, and counts what is stored.
 func (b *bench) flood(ctx context.Context, s *server, name string, f flood) (*flooded, error) {
 	b.progress("%s, %.1f s", name, f.Seconds)
 	if err := s.settleRows(ctx); err != nil {

@@ -89,7 +89,7 @@ func (a account) reasons() string {
 // quietFor is for how long nothing may happen before a receiver is quiet. Receivers ask the system every second what it dropped.
 const quietFor = 2500 * time.Millisecond
 
-// quiet waits until the receivers have dealt with everything and nothing more happens, and returns when a message was stored last.
+// quiet waits until the receivers have processed everything and nothing more happens, and returns when a message was stored last.
 func (s *server) quiet(ctx context.Context) (a account, last time.Time, err error) {
 	last, changed := time.Now(), time.Now()
 	err = until(ctx, 2*time.Minute, 20*time.Millisecond, "the receivers come to rest", func(ctx context.Context) (bool, error) {

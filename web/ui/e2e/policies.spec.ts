@@ -65,7 +65,7 @@ test("fills in everything that a policy can say", async ({ page, service }, info
   await page.getByRole("button", { name: "Add dates" }).click();
   await page.getByLabel("From, time 2").fill("2026-01-05T08:00");
   await page.getByLabel("To, time 2").fill("2026-01-05T18:00");
-  await page.getByLabel("Comes again, time 2").fill("FREQ=MONTHLY;BYDAY=1MO");
+  await page.getByLabel("Repeats, time 2").fill("FREQ=MONTHLY;BYDAY=1MO");
   await box(page, "Time zone").fill("Europe/Vienna");
   await page.keyboard.press("Escape");
   await accessible(page);

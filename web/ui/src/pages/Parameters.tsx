@@ -26,7 +26,7 @@ export default function ParametersPage() {
 }
 
 function permits(who: Who, may: ReturnType<typeof useMay>): boolean {
-  return who === "everybody" || (who === "administrator" ? may.administer : may.instance);
+  return who === "all" || (who === "administrator" ? may.administer : may.instance);
 }
 
 function Content({ part, allowed }: { part?: Part; allowed: boolean }) {

@@ -61,7 +61,7 @@ export function List({ asked, range }: { asked: Asked; range: RangeState }) {
               leftSection={paused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
               onClick={() => setPaused(!paused)}
             >
-              {paused ? "Go on" : "Pause"}
+              {paused ? "Continue" : "Pause"}
             </Button>
           )}
         </Group>

@@ -83,7 +83,7 @@ function Time({
         <>
           {field("From", "from", "2026-01-05T08:00", fault)}
           {field("To", "to", "2026-01-05T18:00")}
-          {field("Comes again", "rrule", "FREQ=MONTHLY;BYDAY=1MO")}
+          {field("Repeats", "rrule", "FREQ=MONTHLY;BYDAY=1MO")}
         </>
       )}
       <Bin label={`Remove ${called}`} onClick={onRemove} />

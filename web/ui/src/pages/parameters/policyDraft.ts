@@ -22,7 +22,7 @@ export interface PaceDraft {
 
 export interface TimeDraft {
   id: number;
-  /** Hours of the week in a text, or dates with a rule by which they come again. */
+  /** Hours of the week in a text, or dates with a recurrence rule. */
   kind: "hours" | "dates";
   hours: string;
   from: string;

@@ -146,7 +146,7 @@ export type State = "running" | "paused" | "failed" | "cancelled" | "done";
 
 export interface Progress {
   state: State;
-  /** Rows of the sheet that have been dealt with. */
+  /** Rows of the sheet that have been processed. */
   done: number;
   total: number;
   /** Milliseconds at work, pauses not counted. */

@@ -52,7 +52,7 @@ export function Printed({ feed, filter }: { feed: Feed; filter: Filter }) {
         <tr>
           <th>Status</th>
           <th>Name</th>
-          <th>Stands in</th>
+          <th>Parent</th>
           <th>For</th>
           <th>Since</th>
           <th>Info</th>

@@ -32,7 +32,7 @@ export const rollsUp = (f: Filter) => f.kind.length === kinds.length;
 export const columnNames: Record<Column, string> = {
   status: "Status",
   name: "Name",
-  view: "Stands in",
+  view: "Parent",
   class: "Class",
   since: "For",
   info: "Info",

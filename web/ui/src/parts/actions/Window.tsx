@@ -1,4 +1,4 @@
-// When something is to be so: from, to, in which zone, and whether it comes again. Times go to the service as they are
+// When a window is open: from, to, in which zone, and whether it recurs. Times go to the service as they are
 // written, with the zone beside them: what 02:30 means on the night the clocks change is for the service to say.
 import { Select, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import type { ActWish } from "../../api";
