@@ -80,7 +80,7 @@ var rowCodes = []struct {
 	{belfry.BadValue, "A cell holds something that its column does not take."},
 	{belfry.BadName, "A name is empty, too long, reserved, or holds control characters or blanks at an end."},
 	{belfry.BadRow, "The row cannot be read: quotes, encoding, or more fields than the header has."},
-	{belfry.AmbiguousName, "The name stands for several objects; give `resname`."},
+	{belfry.AmbiguousName, "Several objects have this name; give `resname`."},
 	{belfry.NameInUse, "The name belongs to something else already."},
 	{belfry.ClassMismatch, "The object exists and has another class."},
 	{belfry.Cycle, "A view would end up inside itself."},

@@ -236,7 +236,7 @@ func TestForeignCSV(t *testing.T) {
 	f(big, belfry.BadCSV, "UTF-16 (it begins with the bytes 00 74); send it as UTF-8")
 	f("type;object;i1\ndata;cpu;1\n", belfry.BadHeader, "separated by semicolons; separate columns with commas")
 	f("\"type\";\"object\";\"i1\"\n", belfry.BadHeader, "separated by semicolons")
-	f("\"type\"x\n", belfry.BadHeader, "goes on after its closing quote")
+	f("\"type\"x\n", belfry.BadHeader, "continues after its closing quote")
 }
 
 func encodeUTF16(text string, big bool) string {

@@ -108,7 +108,7 @@ func (t decision) recheck(c *chunk, nodes []*meta.Node, origins []origin, late *
 		switch {
 		case now == nil:
 			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject,
-				"object %q of %q was removed while the request was under way; give class and view to create it again", n.Name, n.Resource.Name))
+				"object %q of %q was removed while the request was in progress; give class and view to create it again", n.Name, n.Resource.Name))
 		case t.Limited && !t.Sees(now):
 			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist", now.Name))
 			now = nil
