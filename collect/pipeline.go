@@ -214,10 +214,10 @@ func (p *pipeline[M]) applyResult(v *verdict[M], text []byte, m *M) (err error) 
 	}
 	changed := copyMessage(m)
 	if err := json.Unmarshal(v.returned, changed); err != nil {
-		return fmt.Errorf("what message(m) returned: %w", describeJSONError(err))
+		return fmt.Errorf("result of message(m): %w", describeJSONError(err))
 	}
 	if err := checkMessage(p.format, changed); err != nil {
-		return fmt.Errorf("what message(m) returned: %w", err)
+		return fmt.Errorf("result of message(m): %w", err)
 	}
 	*m = *changed
 	return nil

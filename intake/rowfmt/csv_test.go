@@ -121,7 +121,7 @@ func TestCSV(t *testing.T) {
 	f("a\nb,c\"d,e\nf\n", "1: a", "2! field 2 has a quote inside", "3: f")
 	f("a\nb, \"c\"\nd\n", "1: a", "2! field 2 has a quote inside", "3: d")
 	f("a\nb,\"c\"d,e\nf\n", "1: a", "2! field 2 continues after its closing quote", "3: f")
-	f("a\nb,\"c\"\rd\nf\n", "1: a", "2! field 2 goes on", "3: f")
+	f("a\nb,\"c\"\rd\nf\n", "1: a", "2! field 2 continues", "3: f")
 	f("\"a\nb\",c\"\nd\n", "1! field 2 has a quote inside", "3: d")
 
 	// Unclosed quotes cost the line on which they open.
