@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type bench struct {
 	who     Caller
 	records []*belfry.Record
 	answers map[string]*belfry.Answer
+	clock   sync.Mutex // guards now where other goroutines read or write it
 	now     time.Time
 	refuse  error // of Ready
 	journal error // of Append
@@ -45,7 +47,11 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{tree: meta.NewTree(cat), answers: map[string]*belfry.Answer{}, now: time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)}
-	time := func() time.Time { return b.now }
+	time := func() time.Time {
+		b.clock.Lock()
+		defer b.clock.Unlock()
+		return b.now
+	}
 	b.seq = engine.New(engine.Config{
 		Tree: b.tree, Journal: b, Log: slog.New(slog.DiscardHandler), Now: time, Zone: b.now.Location(),
 		Sinks: []func(*belfry.Record){func(r *belfry.Record) {
@@ -91,7 +97,11 @@ func (b *bench) in(c belfry.CustomerID) Caller {
 	return Caller{Sender: engine.Sender{Scope: belfry.Whole(c), Key: "k", Name: "test"}, Level: belfry.LevelInstance}
 }
 
-func (b *bench) advance(by time.Duration) { b.now = b.now.Add(by) }
+func (b *bench) advance(by time.Duration) {
+	b.clock.Lock()
+	defer b.clock.Unlock()
+	b.now = b.now.Add(by)
+}
 
 // provision makes items of a package.
 func (b *bench) provision(t *testing.T, who engine.Sender, packageType, body string) {
