@@ -19,9 +19,9 @@ var privateWords = map[string]string{
 	"care": "operator state", "cover": "apply a mode", "covering": "mode change", "crowd": "connection limiter",
 	"cutter": "splitter", "desk": "binding", "doubt": "invalidate", "errand": "upload", "estate": "tenant",
 	"filler": "builder", "foremost": "top groups", "guest": "waiter", "hall": "limiter", "heard": "last seen",
-	"hush": "mute", "labelled": "with names", "lane": "thread", "linger": "delay", "patience": "retry policy",
-	"party": "queue", "placed": "connection", "regime": "policy scope", "rejudge": "reevaluate", "resettle": "reevaluate",
-	"sieve": "pipeline", "spoil": "invalidate", "standing": "state", "stirred": "changed", "summed": "rollup",
+	"hurry": "flush", "hush": "mute", "labelled": "with names", "lane": "thread", "lapse": "expire", "linger": "delay", "patience": "retry policy",
+	"party": "queue", "placed": "connection", "portion": "limits", "regime": "policy scope", "rejudge": "reevaluate", "resettle": "reevaluate",
+	"roomy": "has room", "shelf": "cache", "sieve": "pipeline", "spoil": "invalidate", "standing": "state", "stirred": "changed", "stranded": "customer removed", "summed": "rollup",
 	"sweep": "scan", "tally": "count", "told": "alarmed", "twin": "namesake",
 }
 

@@ -170,14 +170,14 @@ func (s *Sequencer) tick() bool {
 // crossTime applies what is due for items, in this order: silence, the end of acknowledgments, then windows, outer items
 // first.
 func (t *Tx) crossTime(nodes []*meta.Node) {
-	t.DeferRollup(func() { t.lapse(nodes, true) })
-	t.DeferRollup(func() { t.lapse(nodes, false) })
+	t.DeferRollup(func() { t.expire(nodes, true) })
+	t.DeferRollup(func() { t.expire(nodes, false) })
 	t.crossWindows(nodes)
 	t.s.wake = append(t.s.wake, nodes...)
 }
 
-// lapse applies what time changes for objects, or for the other items, whose status follows from the objects.
-func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
+// expire applies what time changes for objects, or for the other items, whose status follows from the objects.
+func (t *Tx) expire(nodes []*meta.Node, objects bool) {
 	for _, n := range nodes {
 		if (n.Kind == belfry.KindObject) != objects {
 			continue
