@@ -352,7 +352,7 @@ func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error
 	if err := s.pressure.check(); err != nil && rows > 0 {
 		return err
 	}
-	if s.store.Roomy(c, rows) && !s.meta.Full(c) { // the usual case, which needs no timer
+	if s.store.HasRoom(c, rows) && !s.meta.Full(c) { // the usual case, which needs no timer
 		return nil
 	}
 	begun := time.Now()

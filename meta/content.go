@@ -130,7 +130,7 @@ func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 }
 
 // Below lists the items in a view or resource at any depth, parents first, without graphical elements. It locks the tree for
-// one view at a time, so an item that moves meanwhile may be missing or listed twice.
+// one view at a time, so an item that is moved during the listing may be missing or listed twice.
 func (t *Tree) Below(n *Node) (list []*Node) {
 	add := func(b *content) {
 		t.mu.RLock()

@@ -298,7 +298,7 @@ func (m *Mover) storeNames(ctx context.Context, part []queued) {
 // rows of one customer may belong to the files of four hundred days.
 const maxRound = 100 * time.Millisecond
 
-// append lets a commit finish even if ctx ends meanwhile. It returns the batches with rows that are not yet stored.
+// append lets a commit finish even if ctx ends. It returns the batches with rows that are not yet stored.
 func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) (left []*belfry.Batch, err error) {
 	if len(batches) == 0 {
 		return nil, nil
@@ -441,7 +441,7 @@ func (m *Mover) Closing() {
 
 // Select answers a plan from the store, once the rows of its collection and the names of items that were added before
 // the call are in it. It never answers without them: while the store fails, the error is StorageUnavailable. A plan whose
-// span touches a loss is refused, or told which days are incomplete.
+// span touches a loss is refused, or reports the incomplete days.
 func (m *Mover) Select(ctx context.Context, p *query.Plan) (rows query.Rows, err error) {
 	if err := m.checkLosses(p); err != nil {
 		return nil, err
@@ -562,8 +562,8 @@ func (m *Mover) timeoutError(err error) error {
 	return err
 }
 
-// Hurry moves what has been added without waiting for more.
-func (m *Mover) Hurry() {
+// Flush moves what has been added without waiting for more.
+func (m *Mover) Flush() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wanted = m.added

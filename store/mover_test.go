@@ -495,11 +495,11 @@ func TestMoverWeighs(t *testing.T) {
 		b.Columns = append(b.Columns, belfry.Column{Name: "log", Texts: slices.Repeat([]string{strings.Repeat("x", 1<<20)}, 4)})
 		return rec
 	}
-	if !m.Roomy(0, 1000) {
+	if !m.HasRoom(0, 1000) {
 		t.Error("no room at the start")
 	}
 	full, n := 0, belfry.Position(0)
-	for n = 1; m.Roomy(0, 1000); n++ {
+	for n = 1; m.HasRoom(0, 1000); n++ {
 		m.Add(large(n))
 		full += 4 << 20
 	}

@@ -271,7 +271,7 @@ func (h *Hub) next() (f *feed, inbox []changes, first uint64) {
 	return f, inbox, first
 }
 
-// done queues a feed again that has more.
+// done returns a feed to the queue if it has more to send.
 func (h *Hub) done(f *feed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -365,14 +365,14 @@ func (h *Hub) Context() context.Context { return h.ctx }
 // Register registers the counters of the hub.
 func (h *Hub) Register(reg prometheus.Registerer) {
 	reg.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_streams", Help: "Streams that are open."}, func() float64 {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_streams", Help: "Open streams."}, func() float64 {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			return float64(h.listeners)
 		}),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_stream_messages_total", Help: "Messages that were sent on streams, to each client."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_stream_messages_total", Help: "Messages sent on streams, counted per client."},
 			func() float64 { return float64(h.sent.Load()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_stream_resyncs_total", Help: "Times a client of a stream was told that it missed something."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_stream_resyncs_total", Help: "Number of times a client of a stream was sent a resync because it missed messages."},
 			func() float64 { return float64(h.resyncs.Load()) }),
 	)
 }
