@@ -95,7 +95,7 @@ func (s *Server) readQuery(w *answer, r *request) (*sqlQuery, error) {
 		if err != nil {
 			return nil, err
 		}
-		params = append(params, r.params...) // those in the address count too
+		params = append(params, r.params...) // URL parameters also apply
 		if err := params.check(sqlParams); err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (s *Server) stream(clock *limit.Stopwatch, w *answer, r *request, q *sqlQue
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept-Encoding")
 	if q.format != encode.JSON {
-		partial.Seal()
+		partial.Freeze()
 		if days := partial.Days(); len(days) > 0 {
 			h.Set(missingHeader, strings.Join(days, ", "))
 		}
@@ -258,7 +258,7 @@ func (s *Server) stream(clock *limit.Stopwatch, w *answer, r *request, q *sqlQue
 			h.Add("Trailer", nextTrailer)
 		}
 	}
-	out := s.compressors.Open(outside{w, clock, r}, h, r.Header.Get("Accept-Encoding"))
+	out := s.compressors.Open(clientWriter{w, clock, r}, h, r.Header.Get("Accept-Encoding"))
 	defer out.Release()
 	tail, err := q.format.Write(out, limit, rows, partial)
 	if err != nil {
@@ -318,20 +318,20 @@ func (s *Server) compile(r *request, q *sqlQuery) error {
 	return q.plan.Resolve(r.ctx(), s.Tree.History())
 }
 
-// outside writes to a client; the stopwatch of the query is paused meanwhile.
-type outside struct {
+// clientWriter writes to a client and pauses the stopwatch of the query while it does.
+type clientWriter struct {
 	w       io.Writer
 	clock   *limit.Stopwatch
 	request *request // its place is lost while the client reads nothing
 }
 
-func (o outside) Write(b []byte) (n int, err error) {
+func (o clientWriter) Write(b []byte) (n int, err error) {
 	o.clock.Pause()
 	defer o.clock.Resume()
 	if o.request == nil {
 		return o.w.Write(b)
 	}
-	if err := o.request.stillMay(); err != nil {
+	if err := o.request.checkRights(); err != nil {
 		return 0, err
 	}
 	if lost := o.request.place.Wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {

@@ -208,7 +208,7 @@ func (c *creator) forget(name string) error {
 	return nil
 }
 
-// copy copies a file. If the source cannot be read, the backup goes on without the file.
+// copy copies a file. If the source cannot be read, the file is left out.
 func (c *creator) copy(f File) error {
 	r, err := f.Open()
 	if err != nil {

@@ -276,7 +276,7 @@ func (k *Keeper) Stop(ctx context.Context) bool {
 	return true
 }
 
-// State returns what is going on.
+// State returns the state of the jobs and of the schedule.
 func (k *Keeper) State() State {
 	k.mu.Lock()
 	defer k.mu.Unlock()

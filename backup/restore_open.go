@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// open finds the backup. Except for a stream, it is checked as far as that is possible without reading all of it.
+// open finds the backup. Except for a stream, it is checked, without reading all of it.
 func (r *restorer) open(from string) error {
 	if r.o.Stream != nil {
 		r.res.From = "the stream"

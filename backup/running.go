@@ -67,7 +67,7 @@ func (r *Running) catchUp(ctx context.Context) error {
 	defer tick.Stop()
 	defer over.Stop()
 	for goal := r.Journal.Last(); r.Mover.Position() < goal; {
-		r.Mover.Hurry()
+		r.Mover.Flush()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

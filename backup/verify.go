@@ -113,7 +113,7 @@ func (v *verifier) folder(dir string) error {
 		return err
 	}
 	for _, name := range others {
-		v.found(filepath.Join(dir, name), "unknown: it is not in the manifest", "A restore ignores it. Move it away if nobody needs it.")
+		v.found(filepath.Join(dir, name), "unknown: it is not in the manifest", "A restore ignores it. Move it away if it is not needed.")
 	}
 	v.missing(dir, m)
 	if len(v.res.Problems) == before {
@@ -250,7 +250,7 @@ func (v *verifier) compare(path string, m *Manifest, sums map[string]Entry) {
 	}
 }
 
-// parts checks that the parts of an undamaged backup belong together, as far as they can be read.
+// parts checks that the parts of an undamaged backup belong together, if they can be read.
 func (v *verifier) parts(dir string, m *Manifest) {
 	const remedy = "Restore from another backup, and make a new one."
 	if len(m.Encrypted) > 0 {

@@ -10,7 +10,7 @@
 //
 // Collectors decide nothing: their rows have the same limits, counters and management as all others.
 //
-// The path of a datagram: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
+// The path of a datagram: udpSocket.run, readBatch, port.dispatch, inbox.put; then, in receiver.work, inbox.next, read
 // (messageReader.read, pipeline.apply), store, Intake.Receive. A message of a TCP stream joins at dispatch.
 //
 // The packages below this one know neither resources nor receivers: syslog, snmp and mib parse, filter and script work on any

@@ -102,7 +102,7 @@ func (b *inbox) signal() {
 }
 
 // next blocks until there are messages, and returns the oldest chunk and its ticket; nothing once the inbox is closed and
-// empty. It takes back the chunk that the worker has processed.
+// empty. It gets the chunk that the worker has processed, for reuse.
 func (b *inbox) next(done []raw) ([]raw, ticket) {
 	clear(done)
 	for {

@@ -46,7 +46,7 @@ func (r *backoff) failed(why error, now time.Time, took time.Duration) {
 	r.count++
 	r.spent += took
 	if r.count >= backoffAfter || r.spent >= backoffAfterSpent {
-		r.until, r.why = now.Add(backoffFor), fmt.Errorf("it failed %d times in a row and rests for %v: %w", r.count, backoffFor, why)
+		r.until, r.why = now.Add(backoffFor), fmt.Errorf("it failed %d times in a row and is suspended for %v: %w", r.count, backoffFor, why)
 	}
 }
 
@@ -217,10 +217,10 @@ func (p *pipeline[M]) applyResult(v *verdict[M], text []byte, m *M) (err error) 
 	}
 	changed := copyMessage(m)
 	if err := json.Unmarshal(v.returned, changed); err != nil {
-		return fmt.Errorf("what message(m) gave back: %w", describeJSONError(err))
+		return fmt.Errorf("result of message(m): %w", describeJSONError(err))
 	}
 	if err := checkMessage(p.format, changed); err != nil {
-		return fmt.Errorf("what message(m) gave back: %w", err)
+		return fmt.Errorf("result of message(m): %w", err)
 	}
 	*m = *changed
 	return nil

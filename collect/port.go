@@ -49,7 +49,7 @@ func (s *portSpec) same(o *portSpec) bool {
 	return s.protocol == o.protocol && s.addr == o.addr && s.agreed == o.agreed
 }
 
-// anyAddress reports whether a host stands for all addresses of the machine.
+// anyAddress reports whether a host means all addresses of the machine.
 func anyAddress(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "" || err == nil && a.IsUnspecified()

@@ -18,7 +18,7 @@ import (
 // While a batch is being committed, the next messages gather in the inbox, so batches grow with the load. Workers read in
 // parallel and store in order, so rows are in the order in which messages arrived.
 //
-// When the resource is changed, the same receiver goes on: its setup is swapped, it moves to another port if need be, and messages that
+// When the resource is changed, the same receiver continues: its setup is swapped, it moves to another port if need be, and messages that
 // are still in the inbox are filtered by the new setup.
 type receiver[M any] struct {
 	env    *Env

@@ -175,3 +175,17 @@ func TestPanicInConnection(t *testing.T) {
 		t.Errorf("%d received, %d dropped", received, dropped)
 	}
 }
+
+// A panic in the bookkeeping of collectors does not end the service: everything is read from the tree.
+func TestPanicInBookkeeping(t *testing.T) {
+	l := &log{}
+	h := newFixture(t, noting(l))
+	h.provision("network-ping", "name,ip_address_fqdn", "A,127.0.0.1")
+	h.await("it runs", l.has("A asks 127.0.0.1"))
+	h.stop() // so that the test may change what the supervisor has
+	h.sup.dirty, h.sup.all = nil, false
+	h.sup.OnRecord(&belfry.Record{Items: []belfry.Item{{ID: 1, Kind: belfry.KindResource}}}) // writes to a map that is missing
+	if !h.sup.all {
+		t.Error("the tree is not read again")
+	}
+}

@@ -63,10 +63,30 @@ func newSupervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor
 	return s
 }
 
-// OnRecord marks the resources that a committed record may affect. It does not block.
+// OnRecord marks the resources that a committed record may affect. It does not block. After a panic, which must not end the service
+// once the record is committed, everything is read from the tree.
 func (s *Supervisor) OnRecord(r *belfry.Record) {
-	s.reservations.note(s.tree.Catalog(), r)
+	changed := false
+	err := s.env.guard(func() error {
+		s.reservations.note(s.tree.Catalog(), r)
+		changed = s.mark(r)
+		return nil
+	})
+	if err != nil {
+		s.reservations.load(s.tree)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all = true
+	}
+	if changed || err != nil {
+		s.signal()
+	}
+}
+
+// mark marks the resources that a record may affect, and reports whether there are any.
+func (s *Supervisor) mark(r *belfry.Record) (changed bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	before := len(s.dirty)
 	for i := range r.Items {
 		if r.Items[i].Kind == belfry.KindResource {
@@ -82,13 +102,14 @@ func (s *Supervisor) OnRecord(r *belfry.Record) {
 	for i := range r.Docs {
 		s.all = s.all || r.Docs[i].Kind == belfry.DocPackage || r.Docs[i].Kind == belfry.DocCustomer
 	}
-	changed := s.all || len(s.dirty) > before
-	s.mu.Unlock()
-	if changed {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+	return s.all || len(s.dirty) > before
+}
+
+// signal wakes Run.
+func (s *Supervisor) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -111,7 +132,13 @@ func (s *Supervisor) Run(ctx context.Context) error {
 			}
 		}
 		for id := range dirty {
-			s.reconcile(collecting, id)
+			err := s.env.guard(func() error {
+				s.reconcile(collecting, id)
+				return nil
+			})
+			if err != nil {
+				time.AfterFunc(longestWait, func() { s.again(id) })
+			}
 		}
 		select {
 		case <-s.wake:
@@ -119,6 +146,14 @@ func (s *Supervisor) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// again reconciles a resource once more.
+func (s *Supervisor) again(id belfry.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirty[id] = struct{}{}
+	s.signal()
 }
 
 // Running counts the resources that are collected.

@@ -221,7 +221,7 @@ func TestActTellsRule(t *testing.T) {
 	}
 	b.Operate(t, engine.Action{Kind: belfry.KindObject, Items: "obj0000000", Manage: &status.Order{Mode: belfry.UnmanagedKeep}, Window: &window}, engine.Repeat{})
 	want := "to 2026-11-22T03:00:00.000000Z and again (FREQ=WEEKLY;BYDAY=SA, Europe/Vienna)"
-	if got := b.toldOf("manage", "obj0000000"); len(got) != 1 || !strings.HasSuffix(got[0], want) {
+	if got := b.eventsOf("manage", "obj0000000"); len(got) != 1 || !strings.HasSuffix(got[0], want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -358,7 +358,7 @@ func TestWindowNames(t *testing.T) {
 	f(status.Order{Name: "more"}, 200, "Result:managed")
 	f(status.Order{}, 200, "Result:managed")
 	f(status.Order{Name: "w7"}, 400, "it has none with a name")
-	got := b.toldOf("manage", "obj0000000")
+	got := b.eventsOf("manage", "obj0000000")
 	for i, want := range map[int]string{0: "window w0, scheduled: unmanaged, data stored, from 2026-11-15T03:00:00.000100Z to 2026-11-15T03:00:00.001000Z", 101: "window w8 cancelled: managed", 102: "window more, unmanaged, data stored, from 2026-11-15T03:00:00.000000Z"} {
 		if !strings.HasSuffix(got[i], want) {
 			t.Errorf("event %d: %s, want %s", i, got[i], want)

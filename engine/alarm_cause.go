@@ -27,9 +27,9 @@ func (t *Tx) stateOf(n *meta.Node) *belfry.State {
 	return &n.State.State
 }
 
-// newMoment starts a new moment, unless roll-ups are deferred. Of all changes of a moment, an alarm of a view names the item that had
+// resetCauses starts a new moment, unless roll-ups are deferred. Of all changes of a moment, an alarm of a view names the item that had
 // the worst status before.
-func (t *Tx) newMoment() {
+func (t *Tx) resetCauses() {
 	if t.rollups == nil {
 		t.s.moment++
 	}

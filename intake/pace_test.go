@@ -63,7 +63,7 @@ func TestPaceForgets(t *testing.T) {
 		now = now.Add(time.Second)
 		p.reserve(c, 10, 10, now)
 	}
-	if n := len(p.rows); n > 2*sweepAt {
+	if n := len(p.rows); n > 2*firstScan {
 		t.Errorf("%d customers are remembered", n)
 	}
 	if p.reserve(1, 1, 10, now) == 0 {

@@ -71,7 +71,7 @@ func (b *packageBody) setHeader(header [][]byte, maxColumns int) error {
 	return nil
 }
 
-func (b *packageBody) read(p portion) (*chunk, error) {
+func (b *packageBody) read(p readLimits) (*chunk, error) {
 	c := &chunk{}
 	return c, b.fill(c, p, b)
 }
@@ -91,7 +91,7 @@ func (b *packageBody) addRow(c *chunk, fields [][]byte, line int) *belfry.RowErr
 func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	for i, q := range b.columns {
 		v := string(cell(fields, i))
-		if q.Secret && v == audit.Hidden || i == b.name { // decide checks the name, with a code of its own
+		if q.Secret && v == audit.Hidden || i == b.name { // decide checks the name, with its own code
 			continue
 		}
 		if i != b.view && i != b.resname && !q.Secret && blank([]byte(v)) { // names and secrets are kept as they are
@@ -131,7 +131,7 @@ func (b *packageBody) decide(t decision, c *chunk) {
 	c.more = c.undecided.left() > 0
 }
 
-// decideEach decides the undecided rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
+// decideEach decides the undecided rows of a chunk that do not depend on each other, one by one, until one of them is left for another turn.
 func (t decision) decideEach(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	var late rejections
 	c.undecided.decideEach(&late, func(_ *undecidedRow, fields [][]byte) (*belfry.RowError, bool) {

@@ -216,7 +216,7 @@ func (w *Visibility) Filter(nodes []*Node) []*Node {
 }
 
 // Places lists the resources, and the views of the customer, that are inside a scope, and those resources among them
-// that stand in a view outside. It implements query.ItemNames.
+// that are in a view outside. It implements query.ItemNames.
 func (h *History) Places(s belfry.Scope) (inside, tops []belfry.ID) {
 	h.tree.Read(s.Customer, func(e *Tenant) {
 		w := e.Visibility(s)

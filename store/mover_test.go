@@ -495,11 +495,11 @@ func TestMoverWeighs(t *testing.T) {
 		b.Columns = append(b.Columns, belfry.Column{Name: "log", Texts: slices.Repeat([]string{strings.Repeat("x", 1<<20)}, 4)})
 		return rec
 	}
-	if !m.Roomy(0, 1000) {
+	if !m.HasRoom(0, 1000) {
 		t.Error("no room at the start")
 	}
 	full, n := 0, belfry.Position(0)
-	for n = 1; m.Roomy(0, 1000); n++ {
+	for n = 1; m.HasRoom(0, 1000); n++ {
 		m.Add(large(n))
 		full += 4 << 20
 	}
@@ -569,20 +569,20 @@ func TestMoverForgets(t *testing.T) {
 			rec.Batches[0].Customer = c
 			m.Add(rec)
 		}
-		for c := belfry.CustomerID(2); c < 10*sweepAt; c++ {
+		for c := belfry.CustomerID(2); c < 10*firstScan; c++ {
 			add(c)
 			if c%100 == 0 {
 				synctest.Wait()
 			}
 		}
-		if n := len(m.last); n > 2*sweepAt {
+		if n := len(m.last); n > 2*firstScan {
 			t.Errorf("%d sets of rows are remembered", n)
 		}
 		synctest.Wait()
 		r.set(errors.New("no space"))
 		add(1)
 		first := pos
-		for c := belfry.CustomerID(2); c < 10*sweepAt; c++ {
+		for c := belfry.CustomerID(2); c < 10*firstScan; c++ {
 			add(c)
 		}
 		if got := m.last[rowSet{1, "objectdata"}]; got != first {

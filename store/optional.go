@@ -54,7 +54,7 @@ type Embedded interface {
 
 // Copier is a Store whose files can be copied while it is in use.
 type Copier interface {
-	// CopyFiles calls each, one file after the other, for all files from which the store can be opened again. Append goes on
+	// CopyFiles calls each, one file after the other, for all files from which the store can be opened again. Append continues
 	// meanwhile. The files together have at least every record up to the position that Durable recorded before the call.
 	// Whatever the store can compute again is left out. A file that was damaged, lost or changed while it was copied comes
 	// once more, as a whole or with Err; then what was copied of it before is void, and so is an error that each returned

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrPanic is shown by a resource whose collector panicked, whatever it collects.
-var ErrPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
+var ErrPanic = errors.New("internal error in the collector; see the service log")
 
 // recoverPing is deferred around all work for one ping. A panic ends the current series: the objects of the resource show it,
 // if report is true, and the ping continues with its next series. Other pings are not affected.

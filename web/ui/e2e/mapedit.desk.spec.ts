@@ -73,7 +73,7 @@ test("icons that a colleague moves meanwhile are not overwritten without asking"
   await drag(page, icon(page, a), 60, 60);
   await drag(page, icon(page, b), 60, 60);
   await service.csv("/api/provisioning/custom", "name,posx,posy", `${a},300,300`, `${b},300,400`);
-  const asked = page.getByRole("alert").filter({ hasText: "Somebody else has changed this view" });
+  const asked = page.getByRole("alert").filter({ hasText: "Another user has changed this view" });
   await expect(asked).toContainText(`${a}: now top 300, left 300; yours top 80, left 80`);
   await expect(asked.getByRole("listitem")).toHaveCount(2);
   await expect(page.getByRole("button", { name: /^Save \d/ })).toBeDisabled();
@@ -114,7 +114,8 @@ test("places saved at the same moment are told to both, and can be taken back", 
       await route.continue();
     });
   for (const p of [page, other]) await p.getByRole("button", { name: /^Save \d/ }).click();
-  const said = (p: Page) => p.getByRole("alert").filter({ hasText: "Somebody else saved the same at the same moment" });
+  const said = (p: Page) =>
+    p.getByRole("alert").filter({ hasText: "Another user saved the same items at the same time" });
   await expect(said(page)).toContainText(/replaced what/);
   await expect(said(other)).toContainText(/replaced what/);
   const [first, last] = (await said(page).textContent())?.includes("you replaced") ? [other, page] : [page, other];
@@ -346,7 +347,7 @@ test("background and arrangement of the view", async ({ page, service }) => {
   await save(page);
   expect((await seen(service, view)).view).toMatchObject({ autoarrange: "linear", bg: "#123b52" });
   await icon(page, `${view} a`).click();
-  await expect(page.locator("[data-where]")).toHaveText("This view arranges its icons by itself.");
+  await expect(page.locator("[data-where]")).toHaveText("This view arranges its icons automatically.");
   const before = await icon(page, `${view} a`).boundingBox();
   await drag(page, icon(page, `${view} a`), 100, 100);
   expect(await icon(page, `${view} a`).boundingBox()).toEqual(before);

@@ -99,7 +99,7 @@ test("texts and backgrounds are compared as events show them", () => {
   const seen = event("me", "label L changed: text: old, posx: no -> new");
   assert.deepEqual(collisions(texts, [seen]), []);
   const unseen = only(collisions(texts, [event("me", `label L changed: text: ${"x".repeat(97)}… -> new`)]));
-  assert.equal(unseen.by, "somebody");
+  assert.equal(unseen.by, "another user");
   assert.deepEqual(restore(untouched, tree(label), unseen).changes[keyOf(label)], {}); // only its beginning is known
   const ground = saving(t, changeView(untouched, view, { bg: "" }));
   const c = only(
@@ -230,6 +230,6 @@ test("whoever hears of no changes is told when the view is not as it was saved",
   const c = only(replaced(mine, tree(icon("a", { posx: 20, posy: 90 }))));
   assert.equal(
     saying(c, c.theirs),
-    "somebody replaced what you saved: now top 20, left 90; yours was top 100, left 90",
+    "another user replaced what you saved: now top 20, left 90; yours was top 100, left 90",
   );
 });

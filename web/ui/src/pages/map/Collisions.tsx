@@ -8,7 +8,7 @@ import { type Conflict, inWords, type Side } from "./conflicts";
 import { kindName } from "./scene";
 import type { Drafting } from "./useDraft";
 
-/** saying tells a collision in a sentence, with what the item has now. */
+/** saying describes a collision in a sentence, with what the item has now. */
 export function saying(c: Collision, now: Side): string {
   const at = c.at && ` at ${local(c.at)}`;
   if (c.lost) return `${c.by} replaced what you saved${at}: now ${inWords(now)}; yours was ${inWords(c.mine)}`;
@@ -30,8 +30,8 @@ export function Collisions({ tree, conflicts, drafting, onRestore }: Props) {
   });
   if (!all.length) return null;
   return (
-    <Notice title="Somebody else saved the same at the same moment">
-      <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Saved at the same moment">
+    <Notice title="Another user saved the same items at the same time">
+      <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Saved at the same time">
         {all.map(({ c, now }) => {
           const label = c.lost ? "Put mine back" : "Take theirs";
           return (

@@ -63,7 +63,7 @@ export function sentOf(all: Batch[], saved: Set<string>): Sent[] {
   return out;
 }
 
-/** value is what a text of an event stands for. Long ones end in …, with less than was saved. */
+/** value is the value that a text of an event shows. Long ones end in …, with less than was saved. */
 function value(text: string): string {
   if (!text.startsWith('"')) return text;
   try {
@@ -156,26 +156,26 @@ function collisionOf(s: Sent, by: string, events: ChangeEvent[]): Collision | un
   const at = own >= 0 ? own : steps.findLastIndex((x) => !differ(x.after, s.mine, Object.keys(s.mine)));
   const saved = steps[at];
   if (!saved) return undefined;
-  const told = (theirs: Cells, fields: string[], e: ChangeEvent | undefined, lost: boolean): Collision => ({
-    ...{ key: s.key, item: s.item, lost, by: e?.user ?? "somebody", at: e?.timestamp ?? "" },
+  const collision = (theirs: Cells, fields: string[], e: ChangeEvent | undefined, lost: boolean): Collision => ({
+    ...{ key: s.key, item: s.item, lost, by: e?.user ?? "another user", at: e?.timestamp ?? "" },
     ...{ mine: side(saved.after, fields), theirs: side(theirs, fields) },
   });
   const until = own >= 0 ? Date.parse(saved.e.timestamp) + moment : Number.POSITIVE_INFINITY;
   const last = steps.slice(at + 1).findLast((x) => Date.parse(x.e.timestamp) <= until);
   const lost = groupsOf(s).filter((g) => last && differ(last.after, saved.after, g));
-  if (last && lost.length) return told(last.after, lost.flat(), last.e, true);
+  if (last && lost.length) return collision(last.after, lost.flat(), last.e, true);
   if (own < 0) return undefined;
   const known = { ...cellsOf(s.item, groupsOf(s).flat()), ...s.known };
   const met = groupsOf(s).filter((g) => differ(saved.before, known, g) && differ(saved.before, saved.after, g));
   const before = steps.slice(0, at).findLast((x) => differ(x.before, x.after, met.flat()));
-  return met.length ? told(saved.before, met.flat(), before?.e, false) : undefined;
+  return met.length ? collision(saved.before, met.flat(), before?.e, false) : undefined;
 }
 
 /** collisions compares what was saved with the events since, in the order of the service. */
 export const collisions = (s: Saving, events: ChangeEvent[]): Collision[] =>
   s.sent.map((one) => collisionOf(one, s.by, events)).filter((c) => c !== undefined);
 
-/** replaced compares what was saved with the view as it is now, for those who are not told who has changed it. */
+/** replaced compares what was saved with the view as it is now, for users who may not see who has changed it. */
 export const replaced = (s: Saving, t: Tree): Collision[] =>
   s.sent.flatMap((one) => {
     const item = itemOf(t, one.key);
@@ -184,7 +184,7 @@ export const replaced = (s: Saving, t: Tree): Collision[] =>
     if (!now || !lost.length) return [];
     const fields = lost.flat();
     const mine = side({ ...cellsOf(one.item, fields), ...one.mine }, fields);
-    return [{ key: one.key, item, lost: true, by: "somebody", at: "", mine, theirs: side(now, fields) }];
+    return [{ key: one.key, item, lost: true, by: "another user", at: "", mine, theirs: side(now, fields) }];
   });
 
 const itemOf = (t: Tree, key: string) => [t.view, ...t.children].find((i) => keyOf(i) === key);

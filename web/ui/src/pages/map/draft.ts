@@ -1,4 +1,4 @@
-// What somebody has changed in a view and not saved yet. It is applied to what the service says, so that statuses stay live
+// What someone has changed in a view and not saved yet. It is applied to what the service says, so that statuses stay live
 // while a view is edited. Drafts are never changed in place: undo is a list of them.
 import type { Tree, TreeItem } from "../../api";
 import { keyOf } from "./scene";
@@ -210,7 +210,7 @@ export function strays(t: Tree, d: Draft): string[] {
   return Object.keys(d.changes).filter((key) => !here.has(key) && !d.removed[key]);
 }
 
-/** nameOfKey is the name of the item that a key stands for. */
+/** nameOfKey is the name of the item with a key. */
 export const nameOfKey = (key: string) => key.split("/").slice(2).join("/");
 
 /** batches are the requests that save a draft, in the order in which they must be sent. */

@@ -15,7 +15,7 @@ export interface Outcome {
   wrong: Wrong[];
 }
 
-/** gone is said of a change of what somebody else has removed or moved away. */
+/** gone is said of a change of what another user has removed or moved away. */
 export const gone = "It is no longer in this view, so its change was not saved; undo the change.";
 
 const nameOf = (r?: Row) => (r ? `${kindName(r.item)} ${r.item.name}` : "");
@@ -65,7 +65,7 @@ async function taken(b: Batch): Promise<Wrong[]> {
   return wrong;
 }
 
-/** check asks the service about everything before anything is changed, as far as requests do not depend on each other. */
+/** check asks the service about everything before anything is changed, if it does not depend on another request. */
 export async function check(all: Batch[]): Promise<Wrong[]> {
   const wrong: Wrong[] = [];
   for (const b of all) {

@@ -60,7 +60,7 @@ function useCollisions(tree: Tree) {
       const { saving } = w;
       const all = await findCollisions(saving);
       if (!all.length) return;
-      const now = await w.reread().catch(() => undefined); // what is there now is told, too
+      const now = await w.reread().catch(() => undefined); // what is there now is reported, too
       if (w.saving !== saving) return lookAt(w);
       show(all.filter((c) => !now || presentOf(c, now)));
     };
@@ -153,7 +153,7 @@ export function useDraft(tree: Tree) {
         watcher.close([c]);
       },
       closeCollisions: watcher.close,
-      /** save sends everything, unless somebody else has changed the same, and reports whether all of it was saved. */
+      /** save sends everything, unless another user has changed the same, and reports whether all of it was saved. */
       save: async ({ reread, settled }: Reading): Promise<boolean> => {
         setBusy(true);
         setWrong([]);
@@ -162,7 +162,7 @@ export function useDraft(tree: Tree) {
           const first = await reread();
           if (conflicts(first, latest.current.now).length) return false;
           const refused = await check(batches(first, latest.current.now));
-          const t = await settled(); // what somebody else has saved meanwhile may be on its way
+          const t = await settled(); // what another user has saved may be on its way
           if (conflicts(t, latest.current.now).length) return false;
           const left = strays(t, latest.current.now).map((key) => ({ what: nameOfKey(key), message: gone }));
           const draft = latest.current.now;
@@ -194,7 +194,7 @@ export function useDraft(tree: Tree) {
 
 // What came before something was saved cannot be undone to any more.
 const afterSave = (h: History, sent: Draft, saved: Set<string>, own: string): History => {
-  if (!saved.size || h === fresh) return h; // all of it was dropped meanwhile
+  if (!saved.size || h === fresh) return h; // all of it was dropped
   const now = settleSaved(h.now, sent, saved, own);
   return { past: [], now: countOf(now) ? now : untouched, future: [] };
 };
