@@ -198,7 +198,7 @@ func (h *Hub) signal() {
 func (h *Hub) restart(fault any) {
 	if now := time.Now(); h.panicked.IsZero() || now.Sub(h.panicked) >= time.Minute { // every record may have it
 		h.panicked = now
-		h.log.Error("panic in the streams, all clients are told to read everything again", "fault", fault, "stack", string(debug.Stack()))
+		h.log.Error("panic in the streams, all clients get a resync", "fault", fault, "stack", string(debug.Stack()))
 	}
 	h.ready = nil
 	for _, all := range h.byCustomer {
