@@ -227,7 +227,7 @@ func (c *creator) copy(f File) error {
 	case src.failed != nil && c.ctx.Err() == nil && c.out.undo(c.m.Stored(f.Name)):
 		c.skip(f.Name, src.failed)
 	case src.failed != nil && c.ctx.Err() == nil:
-		return fmt.Errorf("back up %s: %w; it cannot be left out of a stream that has begun to send it. A backup into a folder goes on without it", f.Name, err)
+		return fmt.Errorf("back up %s: %w; it cannot be left out of a stream that has begun to send it. A backup into a folder leaves it out", f.Name, err)
 	default:
 		return fmt.Errorf("back up %s: %w", f.Name, err)
 	}
