@@ -11,7 +11,8 @@
 // comparison after the restart: from then on it must stay as it was found.
 //
 // TestKill does so with rows in bulk, by many senders at once. The tests that besiege the program have one subject each:
-// requests that several clients repeat at once, bodies that count whole or not at all, the inventory, single rows.
+// requests that several clients repeat at once, bodies that count whole or not at all, the inventory, single rows. TestBackup
+// kills backups and restores, and compares what was restored.
 //
 // Everything random comes from a seed, which is printed and can be given with -seed. The moment of a kill also depends
 // on the machine, so a seed repeats the load and not the run.
@@ -28,7 +29,7 @@ import (
 )
 
 var (
-	kills   = flag.Int("kills", 0, "how often TestKill kills the program, and the tests of one subject a fifth of it; 0: 50, or 5 with -short")
+	kills   = flag.Int("kills", 0, "how often TestKill kills the program, TestBackup backups, and the tests of one subject the program a fifth of it; 0: 50, or 3 with -short")
 	seed    = flag.Uint64("seed", 0, "where everything random starts; 0: a new one")
 	given   = flag.String("binary", "", "the program to test; empty: it is built")
 	verbose = flag.Bool("log", false, "show the log of the program")
