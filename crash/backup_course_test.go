@@ -15,13 +15,14 @@ type course struct {
 	model  func() listed // what must be shown now
 	shown  func(*client) ([]string, error)
 	fail   func(format string, args ...any)
+	most   int // requests of a run; 0: any number
 
 	past     []moment // the first is what the last backup that was compared has
 	later    int      // requests that came after that backup
 	open     int64    // when the request that has no answer yet was sent; 0: there is none
 	requests int
 	sent     atomic.Int64 // when the last request that was answered was sent
-	over     atomic.Bool  // the program is gone
+	over     atomic.Bool  // run has ended
 }
 
 // listed is a model.
@@ -35,12 +36,11 @@ type moment struct {
 	want           listed
 }
 
-// run sends requests until the program is gone or stop says so.
+// run sends requests until the program is gone, stop says so, or it is enough.
 func (c *course) run(stop *atomic.Bool) {
-	c.over.Store(false)
-	for !stop.Load() && c.once() {
+	defer c.over.Store(true)
+	for n := 0; n != c.most && !stop.Load() && c.once(); n++ {
 	}
-	c.over.Store(true)
 }
 
 func (c *course) once() bool {

@@ -60,9 +60,10 @@ func newWriter(c *client, name string, most int, rng *rand.Rand, fail func(strin
 	return &writer{client: c, name: name, most: most, rng: rng, fail: fail, model: &written{objects: map[string]int{}}}, err
 }
 
+// course is that of a writer. What it sends in one run is limited, because all of it is read again and again.
 func (w *writer) course(clock *atomic.Int64) *course {
 	return &course{
-		name: w.name, client: w.client, clock: clock, fail: w.fail, past: []moment{{want: w.model}},
+		name: w.name, client: w.client, clock: clock, fail: w.fail, past: []moment{{want: w.model}}, most: 20_000 / w.most,
 		step: w.send, ended: w.finish, model: func() listed { return w.model },
 		shown: func(c *client) ([]string, error) { return w.shown(c, len(w.sent)) },
 	}
