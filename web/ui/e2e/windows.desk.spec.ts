@@ -4,15 +4,15 @@ import { expect, logIn, test } from "./service";
 
 const reads = (p: Page) => p.getByRole("status").filter({ hasText: "this one reads everything every ten seconds" });
 
-test("seven windows that are seen at the same time", { tag: "@quick" }, async ({ page, service, context }) => {
+test("seven windows that are seen at the same time", async ({ fresh, service }) => {
   await service.csv("/api/provisioning/custom", "name", "windowed");
   const note = (text: string) =>
     service.json("POST", "/api/ackmanagenote/resources", { items: ["windowed"], note: text });
-  await logIn(page, service, "/ui/item?kind=resource&name=windowed");
-  const windows = [page];
+  await logIn(fresh, service, "/ui/item?kind=resource&name=windowed");
+  const windows = [fresh];
   while (windows.length < 7) {
-    const p = await context.newPage();
-    await p.goto(page.url());
+    const p = await fresh.context().newPage();
+    await p.goto(fresh.url());
     windows.push(p);
   }
   for (const p of windows) await expect(p.getByRole("heading", { name: "windowed", level: 1 })).toBeVisible();
