@@ -26,7 +26,7 @@ QUICK    := -short -vet=off -count=1 -ldflags=-w -timeout 30m
 RACED    := belfry/journal belfry/store belfry/meta belfry/meta/sqlite belfry/engine belfry/intake belfry/api belfry/api/body belfry/api/limit belfry/api/live \
 	belfry/collect belfry/collect/mib belfry/collect/ping belfry/collect/script belfry/collect/snmp
 UNRACED   = $(filter-out $(LONGEST) $(RACED),$(PACKAGES))
-ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|MostlyWrong|TreeIndexes|SendTheRest|CreationAlone|PartlyStored|RemoveInTurns|ConfigurationLists|TestCrowd$$
+ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|MostlyWrong|TreeIndexes|SendTheRest|CreationAlone|PartlyStored|RemoveInTurns|ConfigurationLists|TestCustomersInterrupt$$
 
 # Package tests keep their files in memory where that is possible: what a disk does is for the crash and disk parts.
 MEMORY   := $(shell [ -d /dev/shm ] && [ -w /dev/shm ] && echo TMPDIR=/dev/shm GOTMPDIR=$${TMPDIR:-/tmp})
@@ -79,7 +79,7 @@ quick: ## package tests, without what is slow
 test: ## the quick tier: what CI runs, under eight minutes on two cores
 	@MAKE="$(MAKE)" scripts/parts setup ui lint browser+race packages+faults program+ui-unit
 
-soak: ## the long tier, about 90 minutes; run again, it goes on where it was interrupted
+soak: ## the long tier, about 90 minutes; run again, it continues where it was interrupted
 	@MAKE="$(MAKE)" scripts/parts -resume $(SOAKED) setup-soak race-soak program-soak browser-soak crash-soak+disk-soak fuzz-soak plans-soak+histories-soak peers bench-soak
 
 check: test ## what CI runs
@@ -162,7 +162,7 @@ bench-soak: bin/bench ## the tests of the benchmark, and the benchmark in short;
 	bin/bench -quick -out .soak/benchmarks.jsonl
 	bin/bench -page .soak/benchmarks.jsonl -out .soak/benchmarks.md
 
-fuzz: ## every fuzz target for a minute, then a million random plans and histories; goes on where an earlier run ended
+fuzz: ## every fuzz target for a minute, then a million random plans and histories; continues where an earlier run ended
 	$(MAKE) fuzz-soak FUZZTIME=1m
 	@scripts/plans 1000000
 	@scripts/histories 1000000

@@ -16,7 +16,7 @@ type User struct {
 	Subject   string `json:"subject,omitempty"`
 	LastLogin Time   `json:"lastlogin,omitempty"`
 
-	// Views are what the user may see and touch, with all that stands in them; see Scope. None: the whole customer.
+	// Views are what the user may see and touch, with their content; see Scope. None: the whole customer.
 	Views []string `json:"views,omitempty"`
 }
 
@@ -30,7 +30,7 @@ const (
 // InstanceAdministrator is how the role of an administrator of the whole instance is called.
 const InstanceAdministrator = "instance administrator"
 
-// RoleName is the role as people are told it, and as SetRole takes it.
+// RoleName is the name of the role that users see and SetRole accepts.
 func (u *User) RoleName() string {
 	if u.Level() == LevelInstance {
 		return InstanceAdministrator
@@ -97,10 +97,10 @@ type Session struct {
 // mostAhead is how far ahead of the time a session may have begun, in microseconds: a clock that is off by up to a day is believed.
 const mostAhead Time = 24 * 3600 * 1_000_000
 
-// Over tells that the session does not count at a moment.
+// Over reports whether the session has ended at a time.
 func (s Session) Over(now Time) bool { return s.Expires <= now || s.Ahead(now) }
 
-// Ahead tells that the session began by a clock that was more than a day ahead. Such a session would last until that time has come.
+// Ahead reports that the session began by a clock that was more than a day ahead. Such a session would last until that time has come.
 func (s Session) Ahead(now Time) bool { return s.Created > now+mostAhead }
 
 // Place is where a session was begun, so that people recognise it as theirs. Both are what the login said, and prove nothing.
@@ -166,7 +166,7 @@ type Hash [sha256.Size]byte
 
 // HashOf hashes a secret. Secrets are random and long, so that nothing slower is needed.
 func HashOf(secret string) Hash {
-	var room [64]byte // a key fits, and needs no memory of its own
+	var room [64]byte // a key fits, and needs no allocation
 	return sha256.Sum256(append(room[:0], secret...))
 }
 

@@ -58,16 +58,16 @@ func (t Time) String() string { return t.Std().Format(TimeFormat) }
 // Ahead is how far the time of a row may be ahead of its arrival.
 const Ahead = 5 * time.Minute
 
-// Late tells whether a row only adds to the history of an object: it is older than the newest row known of the object.
+// Late reports whether a row only adds to the history of an object: it is older than the newest row known of the object.
 //
 // A row without a timestamp has the time of its arrival and is never late, so between such rows the order of
 // acknowledgment decides, also after the clock was set back. A newest row further ahead than any row may be comes from a
-// time when the clock was wrong; it makes no row late, or the object's status would stand still until that moment.
+// time when the clock was wrong; it makes no row late, or the object's status would not change until that time.
 func Late(row, newest, arrival Time) bool {
 	return row < newest && row != arrival && newest <= arrival+Time(Ahead.Microseconds())
 }
 
-// Kind tells resources, views, objects and graphical elements apart.
+// Kind distinguishes resources, views, objects and graphical elements.
 type Kind uint8
 
 // The kinds of items, in the order in which lists show them. An element is drawn in a view and has no status: it takes
@@ -96,13 +96,13 @@ func (k Kind) String() string {
 const Main = "MAIN"
 
 // Item is a resource, a view, an object or a graphical element as it has been provisioned. Its ID, Kind, Name and
-// Resource never change, nor does the class of an object; what may change is where it stands and what is known about it.
+// Resource never change, nor does the class of an object; its parent and its details may change.
 type Item struct {
 	ID       ID
 	Customer CustomerID
 	Kind     Kind
 	Name     string
-	Parent   ID     // the view (or resource, which is a view too) in which it stands; 0 for MAIN alone
+	Parent   ID     // the view (or resource, which is a view too) that contains it; 0 only for MAIN
 	Resource ID     // the resource it belongs to: a resource's own ID, 0 for views at customer level
 	Class    string // object class or view class
 	Package  string // package type, of a resource or element

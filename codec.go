@@ -14,7 +14,7 @@ import (
 //	version │ head │ batch … │ items │ states │ docs │ answer
 //	   1    │ 1 4 …│ 1 4  …  │        (absent when empty)
 //
-// Sections stand in the order of their tags, each at most once, batches excepted. Whatever a reader does not know is
+// Sections are in the order of their tags, each at most once, batches excepted. Whatever a reader does not know is
 // an error and not skipped: a record that was understood in part would change the state in part.
 //
 // Numbers are little-endian. Single ones are varints, columns are plain arrays.
@@ -30,7 +30,7 @@ const (
 	answerSection
 )
 
-// SetPos tells the record, and the batches in it, where it stands in the journal.
+// SetPos sets the position in the journal of the record and of its batches.
 func (r *Record) SetPos(pos Position) {
 	r.Pos = pos
 	for _, b := range r.Batches {
@@ -119,7 +119,7 @@ func appendItem(dst []byte, it *Item) []byte {
 	return it.Details.Author.append(it.Details.append(append(dst, detailsWithAuthor)))
 }
 
-// detailsWithAuthor stands before details that have an author behind them; those without have 1.
+// detailsWithAuthor precedes details that are followed by an author; details without an author begin with 1.
 const detailsWithAuthor = 2
 
 func (a *Author) append(dst []byte) []byte {

@@ -255,7 +255,7 @@ func randomRecord(rnd *rand.Rand) *Record {
 		r.Items = append(r.Items, randomItem(rnd))
 	}
 	for range rnd.IntN(4) {
-		r.States = append(r.States, StateChange{Item: ID(Position(rnd.Uint64())), State: randomStanding(rnd)})
+		r.States = append(r.States, StateChange{Item: ID(Position(rnd.Uint64())), State: randomEvaluation(rnd)})
 	}
 	for range rnd.IntN(3) {
 		d := Doc{Kind: DocClass, Customer: CustomerID(rnd.Uint32()), Name: randomText(rnd)}
@@ -316,7 +316,7 @@ func randomItem(rnd *rand.Rand) Item {
 
 func randomState(rnd *rand.Rand) *ItemState {
 	s := &ItemState{
-		Pos: Position(rnd.Uint64()), State: randomStanding(rnd), LastData: Time(rnd.Int64()),
+		Pos: Position(rnd.Uint64()), State: randomEvaluation(rnd), LastData: Time(rnd.Int64()),
 	}
 	for range rnd.IntN(4) {
 		s.Numbers = append(s.Numbers, math.Float64frombits(rnd.Uint64()))
@@ -327,7 +327,7 @@ func randomState(rnd *rand.Rand) *ItemState {
 	return s
 }
 
-func randomStanding(rnd *rand.Rand) State {
+func randomEvaluation(rnd *rand.Rand) State {
 	status := func() Status { return Status(rnd.IntN(Statuses)) }
 	mode := func() Mode { return Mode(rnd.IntN(int(modes))) }
 	moment := func() Time { return Time(rnd.Int64()) }

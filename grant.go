@@ -39,7 +39,7 @@ func ParseGrant(text string) (g Grant, err error) {
 	return g, nil
 }
 
-// listenHost writes an address in one way; empty stands for all of them.
+// listenHost writes an address in one way; empty means all of them.
 func listenHost(host string) (string, error) {
 	if host == "" {
 		return "", nil
@@ -67,18 +67,18 @@ func (g Grant) String() string {
 	return net.JoinHostPort(host, ports)
 }
 
-// Covers tells whether the grant allows to listen on HOST:PORT.
+// Covers reports whether the grant allows to listen on HOST:PORT.
 func (g Grant) Covers(listen string) bool {
 	at, ok := listenAt(listen)
 	return ok && (g.Host == "" || g.Host == at.Host) && g.From <= at.From && at.From <= g.To
 }
 
-// Overlaps tells whether there is something to listen on that both allow.
+// Overlaps reports whether there is something to listen on that both allow.
 func (g Grant) Overlaps(o Grant) bool {
 	return (g.Host == "" || o.Host == "" || g.Host == o.Host) && g.From <= o.To && o.From <= g.To
 }
 
-// ListensOverlap tells whether two places to listen on, HOST:PORT each, are in each other's way. A name in the place of an
+// ListensOverlap reports whether two places to listen on, HOST:PORT each, are in each other's way. A name in the place of an
 // address may be any address.
 func ListensOverlap(a, b string) bool {
 	x, ok1 := listenAt(a)
@@ -86,7 +86,7 @@ func ListensOverlap(a, b string) bool {
 	return ok1 && ok2 && x.Overlaps(y)
 }
 
-// listenAt reads HOST:PORT. A host that is no address stands for all.
+// listenAt reads HOST:PORT. A host that is not an address means all.
 func listenAt(listen string) (g Grant, ok bool) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -106,7 +106,7 @@ func listenAt(listen string) (g Grant, ok bool) {
 // DefaultCustomer is the customer that may listen on every port, and that a new service has.
 const DefaultCustomer = "default"
 
-// MayListen tells whether a customer may listen on HOST:PORT.
+// MayListen reports whether a customer may listen on HOST:PORT.
 func (c *Customer) MayListen(listen string) bool {
 	if c.Name == DefaultCustomer {
 		return true

@@ -40,7 +40,7 @@ func (k *Key) Identity() string { return cmp.Or(k.First, k.Hash) }
 // Narrowing restricts a key to less than its level allows. An empty list restricts nothing.
 type Narrowing struct {
 	// Only lists kinds of requests, see OnlySend; Views is as in Scope; Addresses are networks, as ParseNetwork reads them.
-	Only      []string `json:"only,omitempty" help:"send: the key may use POST /api/send, GET /d, GET /l and GET /cv alone, and reads nothing."`
+	Only      []string `json:"only,omitempty" help:"send: the key may only use POST /api/send, GET /d, GET /l and GET /cv, and cannot read anything."`
 	Views     []string `json:"views,omitempty" help:"Views or resources to which the key is limited, with their content." schema:"maxItems=100"`
 	Addresses []string `json:"addresses,omitempty" help:"Addresses and networks from which the key is accepted, as 192.0.2.7 or 10.0.0.0/8; from others it is unknown." schema:"maxItems=100"`
 }

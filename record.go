@@ -72,7 +72,7 @@ const (
 	DocRemoval  = "removal"  // Removal, of the instance; its name is the number of the customer
 )
 
-// Answer is what a request with an Idempotency-Key was told. It commits together with what the request changed.
+// Answer is the reply to a request with an Idempotency-Key. It commits together with what the request changed.
 type Answer struct {
 	Customer CustomerID
 	Key      string   // the API key's hash, a blank, and that of the client's Idempotency-Key

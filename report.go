@@ -13,11 +13,11 @@ type Report struct {
 	Rows      int        `json:"rows" help:"Rows that were read: accepted + rejected + discarded." schema:"minimum=0"`
 	Accepted  int        `json:"accepted" schema:"minimum=0"`
 	Rejected  int        `json:"rejected" schema:"minimum=0"`
-	Discarded int        `json:"discarded" help:"Right, but about an item whose management says not to store." schema:"minimum=0"`
+	Discarded int        `json:"discarded" help:"Correct rows that were discarded because their item is unmanaged without storage." schema:"minimum=0"`
 	Created   Created    `json:"created"`
 	Updated   int        `json:"updated" schema:"minimum=0"`
 	Unchanged int        `json:"unchanged" schema:"minimum=0"`
-	Removed   int        `json:"removed" help:"Items of the package named, without what was in them." schema:"minimum=0"`
+	Removed   int        `json:"removed" help:"Removed items of the package, not counting their content." schema:"minimum=0"`
 	Errors    []RowError `json:"errors" schema:"maxItems=100"`
 	Truncated bool       `json:"errors_truncated" help:"There are more errors than listed."`
 }
@@ -51,7 +51,7 @@ func (c Created) Less(before Created) Created {
 
 // RowError says what is wrong with one row.
 type RowError struct {
-	Row     int    `json:"row" help:"Counts data rows from 1." schema:"minimum=1"`
+	Row     int    `json:"row" help:"Number of the data row, from 1." schema:"minimum=1"`
 	Line    int    `json:"line" help:"Line of the body where the row starts." schema:"minimum=1"`
 	Column  string `json:"column,omitempty"`
 	Code    Code   `json:"code"`

@@ -77,13 +77,13 @@ const (
 	Events     = "events"
 	AuditTrail = "audit"
 	StatusDay  = "statusday" // not for queries: the status of every item once a day
-	// StatusChange is not for queries either: what changes between two of those and no alarm tells.
+	// StatusChange is not for queries either: changes between two of those without an alarm.
 	StatusChange = "statuschange"
 	Dimension    = "item" // not for queries: the names behind the ids in ItemColumn
 )
 
 // ItemColumn holds the ID of the item a row is about; the fields resource, view, object and class follow from it, and ip and host
-// where the row has none of its own.
+// where the row has none.
 const ItemColumn = "item"
 
 // IndicatorColumn is the column of indicator n when it is a number.
@@ -118,7 +118,7 @@ const (
 	IDValue               // Int, a RowID
 )
 
-// String gives the value as it stands in a CSV answer.
+// String returns the value as it is written in a CSV answer.
 func (v Value) String() string {
 	switch v.Type {
 	case NumberValue:

@@ -1,6 +1,6 @@
 package belfry
 
-// Status is the state an item shows. The constants stand in the order of severity, so statuses compare with < and >.
+// Status is the state an item shows. The constants are in order of severity, so statuses compare with < and >.
 type Status uint8
 
 // The statuses, worst last.
@@ -28,7 +28,7 @@ func (s Status) String() string { return statusCodes[min(s, statuses-1)] }
 // Name gives the status in words.
 func (s Status) Name() string { return statusNames[min(s, statuses-1)] }
 
-// IsError tells whether an item in this status can be acknowledged.
+// IsError reports whether an item in this status can be acknowledged.
 func (s Status) IsError() bool { return s >= Warning }
 
 // ParseStatus reads a status code.

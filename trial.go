@@ -12,14 +12,14 @@ type Trial struct {
 
 // Tried is the result of a trial. Nothing of it is stored.
 type Tried struct {
-	Received any        `json:"received" help:"The message as filter and script see it." schema:"type=object"`
+	Received any        `json:"received" help:"The message as the filter and script see it." schema:"type=object"`
 	Result   string     `json:"result" schema:"enum=kept|filtered"`
-	By       string     `json:"by,omitempty" help:"What did not want the message." schema:"enum=filter|script"`
-	Stored   any        `json:"stored,omitempty" help:"The message as it would be kept." schema:"type=object"`
-	Ignored  []string   `json:"ignored,omitempty" help:"Fields that the script made and no message has."`
-	Feeds    []TriedRow `json:"feeds" help:"What the script would send about objects."`
-	Error    string     `json:"error,omitempty" help:"Why filter or script failed: the message would be kept as it came."`
-	Time     float64    `json:"milliseconds" help:"That filter and script took." schema:"minimum=0"`
+	By       string     `json:"by,omitempty" help:"What rejected the message." schema:"enum=filter|script"`
+	Stored   any        `json:"stored,omitempty" help:"The message as it would be stored." schema:"type=object"`
+	Ignored  []string   `json:"ignored,omitempty" help:"Fields that the script set but messages do not have."`
+	Feeds    []TriedRow `json:"feeds" help:"Data that the script would send for objects."`
+	Error    string     `json:"error,omitempty" help:"Why the filter or script failed; the message would be stored unchanged."`
+	Time     float64    `json:"milliseconds" help:"Time that filter and script took." schema:"minimum=0"`
 }
 
 // TriedRow is a row that a script would send.

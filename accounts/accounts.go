@@ -99,7 +99,7 @@ type change struct {
 	*Accounts
 }
 
-// do runs a transaction in a round of its own. by nil: the service.
+// do runs a transaction in its own round. by nil: the service.
 func (a *Accounts) do(c belfry.CustomerID, by *belfry.Actor, decide func(change) error) error {
 	return a.run(&engine.Command{Customer: c, By: by, Alone: true}, decide)
 }

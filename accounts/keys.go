@@ -90,7 +90,7 @@ func (a *Accounts) KeysUsed() error {
 	for part := range slices.Chunk(a.tree.Access().UnsavedKeyUses(), usesAtOnce) {
 		err := a.do(0, nil, func(t change) error {
 			for _, u := range part {
-				if a.tree.Access().Valid(u) { // else the key was revoked or rotated meanwhile
+				if a.tree.Access().Valid(u) { // else the key was revoked or rotated since
 					t.Document(belfry.Doc{
 						Kind: belfry.DocKeyUse, Customer: u.Customer, Name: u.Name,
 						Body: strconv.AppendInt(nil, int64(u.At), 10),

@@ -8,7 +8,7 @@ import (
 )
 
 // WrongLogin is the message for a wrong user, customer or password. It does not say which.
-const WrongLogin = "customer, user and password do not belong together"
+const WrongLogin = "customer, user and password do not match"
 
 func errWrong() error { return belfry.Errorf(belfry.InvalidLogin, "%s", WrongLogin) }
 

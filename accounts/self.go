@@ -121,7 +121,7 @@ func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Place)
 	return secret, nil
 }
 
-// cleanName makes a valid user name of the name from a provider, as far as possible.
+// cleanName makes a valid user name of the name from a provider, where possible.
 func cleanName(name string) string {
 	name = strings.TrimSpace(name)
 	if checkUser(&belfry.User{Name: name, Role: belfry.Viewer}) != nil {

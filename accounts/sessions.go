@@ -151,7 +151,7 @@ func (a *Accounts) ForgetSessions() error {
 	for part := range slices.Chunk(a.tree.Access().ExpiredSessions(over), endedAtOnce) {
 		err := a.do(0, nil, func(t change) error {
 			for _, l := range part {
-				if now, ok := a.tree.Access().Session(l.Hash); !ok || over(now.Session) { // else renewed meanwhile
+				if now, ok := a.tree.Access().Session(l.Hash); !ok || over(now.Session) { // else renewed since
 					t.endSession(l.Customer, l.Hash)
 				}
 			}

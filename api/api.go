@@ -130,7 +130,7 @@ func New(c Config) *Server {
 	if c.Trusted == nil {
 		c.Trusted = c.Now
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), meter: meter.New(c.Register, comeAgain())}
+	s := &Server{Config: c, mux: http.NewServeMux(), meter: meter.New(c.Register, retryableCodes())}
 	s.bulk.Shared = true
 	s.work.Queue, s.computing.Queue = limit.LongQueue, limit.LongQueue
 	s.ended, s.end = context.WithCancel(context.Background())
@@ -240,7 +240,7 @@ type answer struct {
 	body    *body.Reader  // of the request; nil: it was not opened
 	gone    bool          // the client has disconnected
 	broken  bool          // begun, and cannot be completed
-	reading *reading      // of a route that is served in turn; else nil
+	reading *clientRead   // of a route that is served in turn; else nil
 }
 
 func (w *answer) WriteHeader(status int) {
@@ -268,7 +268,7 @@ func (w *answer) write(b []byte) (n int, err error) {
 	if w.reading == nil || w.bytes+int64(len(b)) <= unsent {
 		return w.ResponseWriter.Write(b)
 	}
-	if err := w.reading.request.stillMay(); err != nil {
+	if err := w.reading.request.checkRights(); err != nil {
 		w.broken = true
 		return 0, err
 	}

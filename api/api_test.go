@@ -532,8 +532,8 @@ func TestInternalAfterSomeRows(t *testing.T) {
 	r := newRig(t)
 	rec := httptest.NewRecorder()
 	r.fail(&answer{ResponseWriter: rec}, httptest.NewRequest("POST", "/api/send", nil),
-		errors.Join(belfry.Errorf(belfry.Internal, "the first 3 rows of this body have been dealt with"), errors.New("secret detail")))
-	if text := rec.Body.String(); rec.Code != 500 || !strings.Contains(text, `"message":"the first 3 rows of this body have been dealt with: internal error; the log`) || strings.Contains(text, "secret") {
+		errors.Join(belfry.Errorf(belfry.Internal, "the first 3 rows of this body have been processed"), errors.New("secret detail")))
+	if text := rec.Body.String(); rec.Code != 500 || !strings.Contains(text, `"message":"the first 3 rows of this body have been processed: internal error; the service log`) || strings.Contains(text, "secret") {
 		t.Errorf("%d %s", rec.Code, text)
 	}
 	if !strings.Contains(r.log.String(), "secret detail") {

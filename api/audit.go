@@ -12,8 +12,8 @@ import (
 var auditRoutes = []Route{
 	{
 		Method: "GET", Path: "/api/audit", Level: belfry.LevelAdministrator, serve: (*Server).listAudit,
-		ID: "listAudit", Tag: "access", Help: "Lists who changed what, from where, before and after; the newest first.",
-		Detail: "The parameters are conditions, and all of them must hold. The same rows are in the collection audit of `/api/sql`, for administrators alone.",
+		ID: "listAudit", Tag: "access", Help: "Lists who changed what, from where, with the values before and after; newest first.",
+		Detail: "The parameters are conditions that are combined with AND. The same rows are in the collection audit of `/api/sql`, for administrators only.",
 		Params: []Param{
 			{Name: "from", Help: "Only changes at this time or later: a time as 2026-03-01T12:00:00Z, or date math as NOW-1DAY."},
 			{Name: "to", Help: "Only changes before this time."},
@@ -22,17 +22,17 @@ var auditRoutes = []Route{
 			{Name: "action", Help: "What was done, as created, changed, removed or logged_in."},
 			{Name: "kind", Help: "Kind of what was changed, as object, class, key or user."},
 			{Name: "name", Help: "Name of what was changed; rows that list many items count if one of them, or its resource, has the name."},
-			{Name: "limit", Schema: "type=integer,minimum=1,maximum=1000,default=100", Help: "Rows of a page."},
-			{Name: "after", Help: "`next` of the page before."},
-			{Name: "wt", Schema: "enum=json|csv|ndjson,default=json", Help: "Form of the answer."},
-			{Name: "safe", Schema: flagSchema, Help: "With wt=csv: an apostrophe before texts that a spreadsheet would take for a formula."},
+			{Name: "limit", Schema: "type=integer,minimum=1,maximum=1000,default=100", Help: "Rows per page."},
+			{Name: "after", Help: "`next` of the previous page."},
+			{Name: "wt", Schema: "enum=json|csv|ndjson,default=json", Help: "Format of the answer."},
+			{Name: "safe", Schema: flagSchema, Help: "With wt=csv: puts an apostrophe before texts that a spreadsheet would execute as a formula."},
 		},
 		Answers: []Answer{{
 			Status: 200, Help: "A page of the audit trail.",
 			Body: []Media{
 				{Type: "application/json", Of: auditAnswer{}},
 				{Type: "text/csv", Help: "A header of the fields, then a line for each row."},
-				{Type: "application/x-ndjson", Help: "A JSON object a line."},
+				{Type: "application/x-ndjson", Help: "One JSON object per line."},
 			},
 			Headers: rowsAnswers[0].Headers,
 		}},
@@ -45,7 +45,7 @@ type auditAnswer struct {
 	Rows  []auditRow `json:"rows"`
 	Count int        `json:"count" schema:"minimum=0"`
 	More  bool       `json:"more" help:"There are older rows."`
-	Next  string     `json:"next,omitempty" help:"What to give as after for the next page."`
+	Next  string     `json:"next,omitempty" help:"The value of after for the next page."`
 }
 
 // auditRow describes a row of the audit trail, as a query writes it.

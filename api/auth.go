@@ -15,22 +15,22 @@ import (
 // request is an admitted request: its key or session is valid and has the level, its parameters are known.
 type request struct {
 	*http.Request
-	id       string
-	customer belfry.CustomerID
-	home     belfry.CustomerID // that of the user; differs when an instance administrator acts in another customer
-	level    belfry.Level
-	who      string           // name of the key or user
-	key      string           // hash of the key, or one of the user; empty for routes that need neither
-	hash     belfry.Hash      // of the key; zero with a session
-	login    *meta.Login      // of a session; nil with a key
-	local    bool             // it came through Local
-	narrowed belfry.Narrowing // of the key
-	stranded bool             // the session acts in a customer that was removed
-	params   params           // query parameters, without the key
-	limits   *Limits
-	place    *limit.Place // nil: it has none
-	server   *Server
-	held     *intake.HeldBody // memory that its body takes; nil: none
+	id              string
+	customer        belfry.CustomerID
+	home            belfry.CustomerID // that of the user; differs when an instance administrator acts in another customer
+	level           belfry.Level
+	who             string           // name of the key or user
+	key             string           // hash of the key, or one of the user; empty for routes that need neither
+	hash            belfry.Hash      // of the key; zero with a session
+	login           *meta.Login      // of a session; nil with a key
+	local           bool             // it came through Local
+	narrowed        belfry.Narrowing // of the key
+	customerRemoved bool             // the session acts in a customer that was removed
+	params          params           // query parameters, without the key
+	limits          *Limits
+	place           *limit.Place // nil: it has none
+	server          *Server
+	held            *intake.HeldBody // memory that its body takes; nil: none
 }
 
 // memory counts the memory that the body takes until the request ends.
@@ -118,8 +118,8 @@ func (s *Server) identify(r *request, rt Route) error {
 	if err := s.sameSite(r.Request); err != nil {
 		return err
 	}
-	if r.stranded && !rt.Stranded {
-		return errStranded(r.login.Session)
+	if r.customerRemoved && !rt.RemovedCustomer {
+		return errCustomerRemoved(r.login.Session)
 	}
 	return nil
 }

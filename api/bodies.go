@@ -40,7 +40,7 @@ func openBody(w *answer, r *request, limit int64, turns *body.Turns) (io.ReadClo
 	in, err := body.Open(w, r.Request, body.Options{Limit: limit, Idle: r.limits.Idle, Place: r.place, Memory: r.memory(), Turns: turns})
 	w.body = in
 	if err != nil {
-		if refused := r.stillMay(); refused != nil {
+		if refused := r.checkRights(); refused != nil {
 			return nil, refused
 		}
 		return nil, err
@@ -59,7 +59,7 @@ type checkedReader struct {
 
 func (c checkedReader) Read(b []byte) (int, error) {
 	n, err := c.Reader.Read(b)
-	if refused := c.r.stillMay(); refused != nil {
+	if refused := c.r.checkRights(); refused != nil {
 		return 0, refused
 	}
 	return n, err

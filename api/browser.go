@@ -16,7 +16,7 @@ func placeOf(r *request) belfry.Place {
 	return belfry.Place{Address: address(r.Request), Browser: browser(r.UserAgent()), Request: r.id}
 }
 
-// sign stands in what browsers say of themselves, and means a name. Browsers claim to be others as well, so the first sign
+// sign is a part of the User-Agent header that identifies a browser by name. Browsers claim to be others as well, so the first sign
 // that is found counts.
 type sign struct{ text, name string }
 

@@ -30,11 +30,11 @@ var (
 		{
 			Method: "PUT", Path: "/api/classes/{name...}", Level: belfry.LevelReadWriteDelete, serve: (*Server).putClass,
 			ID: "putClass", Tag: "kinds", Help: "Defines a class, in JSON or YAML.",
-			Detail:    "The definition is the customer's own from now on. The type of an indicator never changes.",
+			Detail:    "The definition then belongs to the customer. The type of an indicator never changes.",
 			Wildcards: className,
 			Body:      inYAML(catalog.Class{}),
 			Answers: []Answer{
-				answers(200, "The definition was changed, or was so already.", classAnswer{}),
+				answers(200, "The definition was changed, or was the same already.", classAnswer{}),
 				answers(201, "There was no such class before.", classAnswer{}),
 			},
 			Errors: []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
@@ -45,7 +45,7 @@ var (
 			Detail:    "Refused while objects have the class, unless another definition can take over.",
 			Wildcards: className,
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "Removed. A built-in definition, or one from a file, counts again.", removed{})},
+			Answers:   []Answer{answers(200, "Removed. A built-in definition, or one from a file, applies again.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
 		},
 	}

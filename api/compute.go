@@ -12,7 +12,7 @@ func compute[T any](r *request, f func() (T, error)) (result T, err error) {
 	}
 	defer turns.Leave(r.customer)
 	if waited {
-		if err := r.stillMay(); err != nil {
+		if err := r.checkRights(); err != nil {
 			return result, err
 		}
 	}

@@ -21,12 +21,12 @@ var (
 			Method: "POST", Path: "/api/customers", Level: belfry.LevelInstance, serve: (*Server).createCustomer,
 			ID: "createCustomer", Tag: "access", Help: "Creates a customer with an administrator.",
 			Body:    inJSON(newCustomer{}),
-			Answers: []Answer{answers(201, "The customer; a password that was made at random is shown this once.", customerInfo{})},
+			Answers: []Answer{answers(201, "The customer; a generated password is shown only this once.", customerInfo{})},
 			Errors:  []belfry.Code{belfry.RateLimited, belfry.Overloaded},
 		},
 		{
 			Method: "PUT", Path: "/api/customers/{name...}", Level: belfry.LevelInstance, serve: (*Server).changeCustomer,
-			ID: "changeCustomer", Tag: "access", Help: "Says on which addresses and ports a customer may listen.",
+			ID: "changeCustomer", Tag: "access", Help: "Sets the addresses and ports on which a customer may listen.",
 			Wildcards: customerName,
 			Body:      inJSON(customerChange{}),
 			Answers:   []Answer{answers(200, "The customer as it is now.", customerInfo{})},
@@ -38,7 +38,7 @@ var (
 			Wildcards: customerName,
 			Params:    []Param{{Name: "confirm", Required: true, Help: "The name of the customer once more."}},
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "Nothing of it is there any more.", removed{})},
+			Answers:   []Answer{answers(200, "The customer and all its data are removed.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem},
 		},
 	}
@@ -50,8 +50,8 @@ type customerInfo struct {
 	Created string `json:"created" schema:"format=date-time"`
 
 	Listen   []string `json:"listen,omitempty" help:"What it may listen on, HOST:PORT or HOST:PORT-PORT each. The customer default may listen on every port."`
-	User     string   `json:"user,omitempty" help:"Its first administrator, in the answer to its creation alone."`
-	Password string   `json:"password,omitempty" help:"Of that user, there alone, when it was made at random."`
+	User     string   `json:"user,omitempty" help:"Its first administrator; only in the answer to its creation."`
+	Password string   `json:"password,omitempty" help:"Password of that user; only there, and only if it was generated."`
 }
 
 // customerList is a page of customers.
@@ -63,14 +63,14 @@ type customerList struct {
 // newCustomer is what a customer is created from.
 type newCustomer struct {
 	Name     string `json:"name" schema:"minLength=1,maxLength=255"`
-	Password string `json:"password,omitempty" help:"Of its administrator; without one it is made at random."`
+	Password string `json:"password,omitempty" help:"Password of its administrator; generated if absent."`
 
-	Administrator bool `json:"administrator,omitempty" help:"Whether the customer gets an administrator, called admin; true unless it says otherwise."`
+	Administrator bool `json:"administrator,omitempty" help:"Whether to create an administrator called admin for the customer; true by default."`
 }
 
 // customerChange is what can be changed about a customer: its grants, as a whole or in part.
 type customerChange struct {
-	Listen *[]string `json:"listen,omitempty" help:"What it may listen on from now on, HOST:PORT or HOST:PORT-PORT each; receivers that listen elsewhere are switched off."`
+	Listen *[]string `json:"listen,omitempty" help:"New list of what it may listen on, HOST:PORT or HOST:PORT-PORT each; receivers that listen elsewhere are switched off."`
 	Add    []string  `json:"add,omitempty" help:"What it may listen on as well."`
 	Remove []string  `json:"remove,omitempty" help:"What it may no longer listen on, as it is listed."`
 }
@@ -135,7 +135,7 @@ func (s *Server) changeCustomer(w *answer, r *request) error {
 	name := r.PathValue("name")
 	to := accounts.GrantChange{Listen: change.Listen, Add: change.Add, Remove: change.Remove}
 	if err := s.Accounts.ChangeGrants(r.caller(), name, to); err != nil {
-		return noSuch("customer", name, err)
+		return notFound("customer", name, err)
 	}
 	info := customerInfo{Name: name}
 	if c, ok := s.Tree.Access().CustomerNamed(name); ok {
@@ -157,7 +157,7 @@ func (s *Server) removeCustomer(w *answer, r *request) error {
 	}
 	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Accounts.RemoveCustomer(c, name) })
 	if err != nil {
-		return noSuch("customer", name, err)
+		return notFound("customer", name, err)
 	}
 	writeBody(w, reply.Status, reply.Body)
 	return nil

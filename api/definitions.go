@@ -68,7 +68,7 @@ func (r *request) awaitRoom(items int) error {
 	if err := r.server.Intake.ReserveItems(r.ctx(), r.customer, items); err != nil {
 		return err
 	}
-	return r.stillMay()
+	return r.checkRights()
 }
 
 // asParameter turns an error of the catalog into a bad parameter.

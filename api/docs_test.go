@@ -80,7 +80,7 @@ var rowCodes = []struct {
 	{belfry.BadValue, "A cell holds something that its column does not take."},
 	{belfry.BadName, "A name is empty, too long, reserved, or holds control characters or blanks at an end."},
 	{belfry.BadRow, "The row cannot be read: quotes, encoding, or more fields than the header has."},
-	{belfry.AmbiguousName, "The name stands for several objects; give `resname`."},
+	{belfry.AmbiguousName, "Several objects have this name; give `resname`."},
 	{belfry.NameInUse, "The name belongs to something else already."},
 	{belfry.ClassMismatch, "The object exists and has another class."},
 	{belfry.Cycle, "A view would end up inside itself."},
@@ -106,7 +106,7 @@ func TestErrorsPage(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %d | `%s` | %s | %s |\n", c.Status, c.Code, retry, c.Help)
 	}
-	b.WriteString("\n## Of single rows\n\nThey stand in the list `errors` of a report.\n\n| code | meaning |\n|---|---|\n")
+	b.WriteString("\n## Of single rows\n\nThey are in the list `errors` of a report.\n\n| code | meaning |\n|---|---|\n")
 	for _, c := range rowCodes {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", c.code, c.help)
 	}

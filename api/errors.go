@@ -14,34 +14,34 @@ import (
 
 // Codes are the codes of whole requests. Those of single rows are in reports only.
 var Codes = []CodeInfo{
-	{belfry.BadCSV, http.StatusBadRequest, 0, "The body is not CSV, or what it is packed in is damaged."},
-	{belfry.BadJSON, http.StatusBadRequest, 0, "The body is not the JSON that the path takes."},
-	{belfry.BadHeader, http.StatusBadRequest, 0, "The first row of the CSV names a column that is not known, or one twice, or none."},
+	{belfry.BadCSV, http.StatusBadRequest, 0, "The body is not CSV, or its compressed data is damaged."},
+	{belfry.BadJSON, http.StatusBadRequest, 0, "The body is not the JSON that the path expects."},
+	{belfry.BadHeader, http.StatusBadRequest, 0, "The header row of the CSV has an unknown column, a column twice, or no columns."},
 	{belfry.BadQuery, http.StatusBadRequest, 0, "The query cannot be understood; the message says where."},
-	{belfry.BadParameter, http.StatusBadRequest, 0, "A parameter is missing, not known or out of range."},
+	{belfry.BadParameter, http.StatusBadRequest, 0, "A parameter is missing, unknown or out of range."},
 	{belfry.TimeSpanRequired, http.StatusBadRequest, 0, "A query of a historical collection needs a time span or a number of rows."},
-	{belfry.AllRowsRejected, http.StatusBadRequest, 0, "Every row was wrong; the report stands beside the error."},
-	{belfry.AtomicRejected, http.StatusBadRequest, 0, "A row was wrong and `atomic` was asked for, so nothing was applied; the report stands beside the error."},
+	{belfry.AllRowsRejected, http.StatusBadRequest, 0, "Every row was wrong; the body contains the report as well as the error."},
+	{belfry.AtomicRejected, http.StatusBadRequest, 0, "A row was wrong and `atomic` was requested, so nothing was applied; the body contains the report as well as the error."},
 	{belfry.InvalidKey, http.StatusUnauthorized, 0, "The API key is missing, unknown, expired or revoked, and there is no session."},
-	{belfry.InvalidLogin, http.StatusUnauthorized, 0, "Customer, user and password do not belong together; the answer does not say which of them is wrong."},
-	{belfry.InsufficientLevel, http.StatusForbidden, 0, "The key or session is valid and may not do this; the message names the level needed, or what else is in the way."},
+	{belfry.InvalidLogin, http.StatusUnauthorized, 0, "Customer, user and password do not match; the answer does not say which of them is wrong."},
+	{belfry.InsufficientLevel, http.StatusForbidden, 0, "The key or session is valid but may not do this; the message says which level is needed, or what else prevents it."},
 	{belfry.CrossSite, http.StatusForbidden, 0, "A browser sent the request on behalf of another site, with the session of its user."},
 	{belfry.UnknownPath, http.StatusNotFound, 0, "There is nothing at this path."},
-	{belfry.UnknownPackage, http.StatusNotFound, 0, "There is no package type of that name."},
+	{belfry.UnknownPackage, http.StatusNotFound, 0, "There is no package type with that name."},
 	{belfry.UnknownKind, http.StatusNotFound, 0, "There is no such kind of item."},
 	{belfry.UnknownCollection, http.StatusNotFound, 0, "There is no such collection to send rows to."},
 	{belfry.ReadOnlyCollection, http.StatusBadRequest, 0, "The service computes the rows of this collection itself."},
 	{belfry.UnknownItem, http.StatusNotFound, 0, "None of the items named exists."},
-	{belfry.MethodNotAllowed, http.StatusMethodNotAllowed, 0, "The path takes other methods; the header `Allow` lists them."},
+	{belfry.MethodNotAllowed, http.StatusMethodNotAllowed, 0, "The path does not accept this method; the header `Allow` lists those that it accepts."},
 	{belfry.IdempotencyMismatch, http.StatusConflict, 0, "The Idempotency-Key was used for another request."},
 	{belfry.NotInError, http.StatusConflict, 0, "None of the items named is in error, so there is nothing to acknowledge."},
-	{belfry.AmbiguousName, http.StatusConflict, 0, "The name stands for several items; say in which resource."},
+	{belfry.AmbiguousName, http.StatusConflict, 0, "Several items have this name; name the resource."},
 	{belfry.BodyTooLarge, http.StatusRequestEntityTooLarge, 0, "The body, unpacked, is above the limit."},
 	{belfry.UnsupportedMediaType, http.StatusUnsupportedMediaType, 0, "The path does not read this Content-Type or Content-Encoding; the message says what it reads."},
-	{belfry.RateLimited, http.StatusTooManyRequests, 1, "This customer asks for more at a time than its share; or there were too many logins that failed."},
-	{belfry.Overloaded, http.StatusServiceUnavailable, 1, "The service has too much to do at the moment."},
-	{belfry.StorageUnavailable, http.StatusServiceUnavailable, 5, "Rows cannot be stored, or not all that were asked for be read, at the moment; the message says why."},
-	{belfry.Internal, http.StatusInternalServerError, 0, "A fault of the service. The body carries the request's id, under which the log has more."},
+	{belfry.RateLimited, http.StatusTooManyRequests, 1, "The customer has more requests in progress than its share, or too many logins failed."},
+	{belfry.Overloaded, http.StatusServiceUnavailable, 1, "The service is overloaded at the moment."},
+	{belfry.StorageUnavailable, http.StatusServiceUnavailable, 5, "Rows cannot be stored at the moment, or not all requested rows can be read; the message says why."},
+	{belfry.Internal, http.StatusInternalServerError, 0, "An internal error of the service. The body contains the id of the request; the log has the details under this id."},
 }
 
 // CodeInfo documents a code.
@@ -52,8 +52,8 @@ type CodeInfo struct {
 	Help   string
 }
 
-// comeAgain returns the codes that tell a client to come again later.
-func comeAgain() (list []belfry.Code) {
+// retryableCodes returns the codes of errors after which a client should retry.
+func retryableCodes() (list []belfry.Code) {
 	for _, i := range Codes {
 		if i.Retry > 0 {
 			list = append(list, i.Code)
@@ -96,7 +96,7 @@ func (s *Server) fail(w *answer, r *http.Request, err error) {
 		if err != errFault {
 			s.Log.Error("request broke", "request", w.id, "url", input.Mask(r.URL.RequestURI()), "err", err)
 		}
-		text := "internal error; the log of the service has more under the request's id"
+		text := "internal error; the service log has details under the id of the request"
 		if ok { // it has a message for the client
 			text = e.Message + ": " + text
 		}
@@ -151,9 +151,9 @@ type errorAnswer struct {
 }
 
 type errorBody struct {
-	Code    belfry.Code `json:"code" help:"Programs branch on this: it keeps its meaning."`
-	Message string      `json:"message" help:"For people." schema:"minLength=1"`
-	Request string      `json:"request,omitempty" help:"Id of the request, as in the header; of a 500 alone."`
+	Code    belfry.Code `json:"code" help:"For programs; the meaning of a code never changes."`
+	Message string      `json:"message" help:"For human readers." schema:"minLength=1"`
+	Request string      `json:"request,omitempty" help:"Id of the request, as in the header; only with status 500."`
 }
 
 // writeJSON answers with a small JSON body.

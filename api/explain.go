@@ -13,8 +13,8 @@ import (
 
 var explainRoutes = []Route{{
 	Method: "GET", Path: "/api/explain/{kind}/{name...}", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).why,
-	ID: "explainStatus", Tag: "items", Help: "Says why an item has its status; the kind is `objects`, `resources` or `views`.",
-	Detail: "The item is looked for among those of the kind first, then among the others.",
+	ID: "explainStatus", Tag: "items", Help: "Explains why an item has its status; the kind is `objects`, `resources` or `views`.",
+	Detail: "Items of this kind are searched first, then items of the other kinds.",
 	Wildcards: []Param{
 		{Name: "kind", Schema: "pattern=^([oO][bB][jJ][eE][cC][tT]|[rR][eE][sS][oO][uU][rR][cC][eE]|[vV][iI][eE][wW])[sS]?$", Help: "Kind of the item, in any case."},
 		{Name: "name", Help: "Name of the item, URL-encoded; a slash as %2F."},

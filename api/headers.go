@@ -17,7 +17,7 @@ var (
 	inertPage  = []string{"default-src 'none'; frame-ancestors 'none'"}
 	sameOrigin = []string{"same-origin"}
 	// A browser that has come by TLS does so for a year. Browsers ignore it where they do not trust the certificate, so it locks
-	// nobody out of a service with a self-signed one.
+	// no one out of a service with a self-signed one.
 	onlyTLS = []string{"max-age=31536000"}
 )
 
@@ -25,7 +25,7 @@ var (
 // cached, replace some of them.
 func protect(h http.Header, r *http.Request) {
 	h["X-Content-Type-Options"] = nosniff
-	h["Referrer-Policy"] = noReferrer // a key may stand in the address
+	h["Referrer-Policy"] = noReferrer // the URL may contain a key
 	h["Cache-Control"] = noStore
 	h["Content-Security-Policy"] = inertPage
 	h["Cross-Origin-Resource-Policy"] = sameOrigin

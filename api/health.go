@@ -11,11 +11,11 @@ import (
 var pageRoutes = []Route{
 	{Method: "GET", Path: "/{$}", serve: (*Server).root, Help: "Redirects to the web interface."},
 	{Method: "GET", Path: "/ui/", Params: anyParams, serve: (*Server).ui, Help: "The web interface."},
-	{Method: "GET", Path: "/healthz", serve: (*Server).health, Help: "200 while the process lives."},
-	{Method: "GET", Path: "/readyz", serve: (*Server).ready, Help: "200 when data can be taken and queried, else 503 with the reason."},
+	{Method: "GET", Path: "/healthz", serve: (*Server).health, Help: "200 while the process runs."},
+	{Method: "GET", Path: "/readyz", serve: (*Server).ready, Help: "200 while data can be sent and queried, otherwise 503 with the reason."},
 	{
 		Method: "GET", Path: "/metrics", Params: anyParams, serve: (*Server).metrics,
-		Help: "Counters of the service in Prometheus format; to callers on the same machine alone, or on `--admin-listen`.",
+		Help: "Counters of the service in Prometheus format; only for callers on the same machine, or on `--admin-listen`.",
 	},
 	{
 		Method: "GET", Path: "/api/version", serve: (*Server).version,

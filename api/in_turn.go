@@ -24,7 +24,7 @@ func (s *Server) inTurn(w *answer, r *request, serve handler) error {
 	}
 	defer place.Release()
 	place.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
-	t := &reading{request: r, place: place, work: &s.work}
+	t := &clientRead{request: r, place: place, work: &s.work}
 	if err := t.begin(); err != nil {
 		return err
 	}
@@ -34,30 +34,30 @@ func (s *Server) inTurn(w *answer, r *request, serve handler) error {
 	return serve(s, w, r)
 }
 
-// reading is a request that is served in turn. It works while it has the turn of its customer, and writes without it.
-type reading struct {
+// clientRead is a request that is served in turn. It works while it has the turn of its customer, and writes without it.
+type clientRead struct {
 	request *request
 	place   *limit.Place
 	work    *limit.Limiter
 	working bool
 }
 
-func (t *reading) begin() error {
+func (t *clientRead) begin() error {
 	if t.working = t.work.Enter(t.request.ctx(), t.request.customer, 1); !t.working {
 		return belfry.Errorf(belfry.Overloaded, "too many requests of this customer wait for their turn; try again shortly")
 	}
 	return nil
 }
 
-func (t *reading) end() {
+func (t *clientRead) end() {
 	if t.working {
 		t.working = false
 		t.work.Leave(t.request.customer)
 	}
 }
 
-// wait calls f, which writes to the client. The error says that the request cannot go on after it.
-func (t *reading) wait(f func()) error {
+// wait calls f, which writes to the client. The error says that the request cannot continue after it.
+func (t *clientRead) wait(f func()) error {
 	t.end()
 	if err := t.place.Wait(f); err != nil {
 		return err

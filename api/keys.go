@@ -23,9 +23,9 @@ var keyRoutes = []Route{
 	},
 	{
 		Method: "POST", Path: "/api/keys", Level: belfry.LevelAdministrator, serve: (*Server).createKey,
-		ID: "createKey", Tag: "access", Help: "Creates an API key and shows it, this once.",
+		ID: "createKey", Tag: "access", Help: "Creates an API key and shows it, only this once.",
 		Body:    inJSON(newKey{}),
-		Answers: []Answer{answers(201, "The key. It is shown this once.", keyInfo{})},
+		Answers: []Answer{answers(201, "The key. It is shown only this once.", keyInfo{})},
 		Errors:  []belfry.Code{belfry.RateLimited},
 	},
 	{
@@ -38,10 +38,10 @@ var keyRoutes = []Route{
 	},
 	{
 		Method: "POST", Path: "/api/keys/{name}/rotate", Level: belfry.LevelAdministrator, serve: (*Server).rotateKey,
-		ID: "rotateKey", Tag: "access", Help: "Gives an API key another secret and shows it, this once; the old one is accepted for a while.",
+		ID: "rotateKey", Tag: "access", Help: "Replaces the secret of an API key and shows the new one, only this once; the old one is accepted for a while.",
 		Wildcards: []Param{{Name: "name", Help: "Name of the key, URL-encoded."}},
 		Body:      inJSON(rotation{}),
-		Answers:   []Answer{answers(201, "The key with its new secret. It is shown this once.", keyInfo{})},
+		Answers:   []Answer{answers(201, "The key with its new secret. It is shown only this once.", keyInfo{})},
 		Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
 	},
 }
@@ -100,9 +100,9 @@ type keyInfo struct {
 	Expires string       `json:"expires,omitempty" schema:"format=date-time"`
 	LastUse string       `json:"lastuse,omitempty" schema:"format=date-time"`
 	belfry.Narrowing
-	Rotated string      `json:"rotated,omitempty" help:"When the present secret was made; absent if the key was never rotated." schema:"format=date-time"`
+	Rotated string      `json:"rotated,omitempty" help:"When the current secret was created; absent if the key was never rotated." schema:"format=date-time"`
 	Old     []oldSecret `json:"old,omitempty" help:"Earlier secrets that are still accepted, the latest first."`
-	Key     string      `json:"key,omitempty" help:"The secret, in the answer to its creation or rotation alone." schema:"format=uuid"`
+	Key     string      `json:"key,omitempty" help:"The secret; only in the answer to its creation or rotation." schema:"format=uuid"`
 }
 
 // keyList is a page of keys.
@@ -115,14 +115,14 @@ type keyList struct {
 type newKey struct {
 	Name    string `json:"name" schema:"minLength=1,maxLength=255"`
 	Level   string `json:"level" schema:"enum=read|readwrite|readwritedelete"`
-	Expires string `json:"expires,omitempty" help:"A moment, or a time from now, as 90d."`
+	Expires string `json:"expires,omitempty" help:"A time, or a duration from now, as 90d."`
 	belfry.Narrowing
 }
 
 // rotation is the body of a rotation; without one the defaults apply.
 type rotation struct {
 	Overlap string `json:"overlap,omitempty" help:"How long the old secret is still accepted, as 24h, which is the default; at most 30d. 0s refuses it at once."`
-	Expires string `json:"expires,omitempty" help:"Another end of the key: a moment, or a time from now, as 90d. Without it, the end stays."`
+	Expires string `json:"expires,omitempty" help:"New expiry of the key: a time, or a duration from now, as 90d. Without it, the expiry does not change."`
 }
 
 // oldSecret is what may be shown of a secret that a key had before a rotation.
@@ -235,7 +235,7 @@ func (s *Server) rotateKey(w *answer, r *request) error {
 	}
 	secret, err := s.Accounts.RotateKey(r.caller(), to)
 	if err != nil {
-		return noSuch("key", to.Name, err)
+		return notFound("key", to.Name, err)
 	}
 	s.showKey(w, to.Name, secret)
 	return nil

@@ -16,7 +16,7 @@ var (
 		{Name: "o", Required: true, Help: "Name of the object."},
 		{Name: "c", Help: "Class of the object; needed when the object does not exist yet."},
 		{Name: "v", Help: "View of the object; needed when the object does not exist yet."},
-		{Name: "p", Help: "Existing view around `v`; needed when neither the object nor `v` exist. `v` is then made, with a generic class."},
+		{Name: "p", Help: "Existing parent view of `v`; needed when neither the object nor `v` exist. `v` is then created, with a generic class."},
 		{Name: "ip", Help: "IP address of the source of the data."},
 		{Name: "h", Help: "Host name of the source of the data."},
 		{Name: "o1", Help: "Constant 1 of the object."},
@@ -27,18 +27,18 @@ var (
 	}
 
 	rowAnswers = []Answer{
-		answers(200, "The row was taken.", belfry.Report{}),
-		answers(400, "The row is wrong: `error.code` is the row's own code, and the report stands beside it. Or the request is.", AnyOf{errorAnswer{}, refusedReport{}}),
+		answers(200, "The row was accepted.", belfry.Report{}),
+		answers(400, "The row is wrong: `error.code` is the code of the row, and the body also contains the report. Or the request is wrong.", AnyOf{errorAnswer{}, refusedReport{}}),
 	}
 	rowErrors = []belfry.Code{belfry.RateLimited, belfry.Overloaded, belfry.StorageUnavailable}
 
 	legacyRoutes = []Route{
 		{
 			Method: "GET", Path: "/d", Level: belfry.LevelReadWrite, Limited: true, Sending: true, serve: (*Server).legacyData,
-			ID: "sendData", Tag: "rows", Help: "Stores indicator values of one object, or that it does not respond; `i#` stands for `i1`, `i2`, …",
+			ID: "sendData", Tag: "rows", Help: "Stores indicator values of one object, or that it does not respond; `i#` means `i1`, `i2`, …",
 			Params: append(slices.Clip(rowParams),
 				Param{Name: anyIndicator, Help: "Values of indicators, as the parameters `i1` to `i100`: numbers or texts, as the class says. At least one is needed unless `n` is `yes`."},
-				Param{Name: "n", Help: "`yes` reports that the object gave no response, in the place of values."},
+				Param{Name: "n", Help: "`yes` reports that the object did not respond, instead of values."},
 			),
 			Answers: rowAnswers,
 			Errors:  rowErrors,
@@ -57,13 +57,13 @@ var (
 				{Name: "resname", Required: true, Help: "Name of the resource."},
 				{Name: "c", Required: true, Help: "Class of the view."},
 				{Name: "v", Required: true, Help: "Name of the view."},
-				{Name: "p", Required: true, Help: "View around it; the resource's own name stands for the resource."},
-				{Name: "posx", Schema: "type=integer,multipleOf=10", Help: "Place, counted from the top; needed unless the view around it is arranged."},
-				{Name: "posy", Schema: "type=integer,multipleOf=10", Help: "Place, counted from the left."},
+				{Name: "p", Required: true, Help: "Parent view; the name of the resource means the resource itself."},
+				{Name: "posx", Schema: "type=integer,multipleOf=10", Help: "Position from the top; needed unless the parent view arranges its icons."},
+				{Name: "posy", Schema: "type=integer,multipleOf=10", Help: "Position from the left."},
 				{Name: "width", Schema: "type=integer,default=30", Help: "Width of the icon."},
 				{Name: "height", Schema: "type=integer,default=30", Help: "Height of the icon."},
 				{Name: "bg", Help: "Name of the picture behind it."},
-				{Name: "ar", Help: "`linear` arranges what is in the view."},
+				{Name: "ar", Help: "`linear` arranges the icons in the view automatically."},
 			},
 			Answers: rowAnswers,
 			Errors:  rowErrors,
@@ -71,7 +71,7 @@ var (
 	}
 )
 
-// anyIndicator stands for i1, i2, … among the parameters of a route.
+// anyIndicator means i1, i2, … in the parameters of a route.
 const anyIndicator = "i#"
 
 func (s *Server) legacyData(w *answer, r *request) error {

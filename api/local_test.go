@@ -125,7 +125,7 @@ func TestLocalRights(t *testing.T) {
 	r.Header.Set(CustomerHeader, "acme")
 	rec := httptest.NewRecorder()
 	h.Local().ServeHTTP(rec, r)
-	if rec.Code != 404 || !strings.Contains(rec.Body.String(), "removed while the request was under way") {
+	if rec.Code != 404 || !strings.Contains(rec.Body.String(), "removed while the request was in progress") {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 }

@@ -37,7 +37,7 @@ func (s *Server) awaitLogin(r *request, paid limit.Ticket, pause time.Duration, 
 		queue, pause = paid.User(), 0
 	}
 	if !s.logins.queues.Enter(ctx, queue) {
-		return nil, belfry.Errorf(belfry.Overloaded, "too many logins from this address wait at this moment; try again shortly")
+		return nil, belfry.Errorf(belfry.Overloaded, "too many logins from this address are waiting; try again shortly")
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -56,7 +56,7 @@ func (s *Server) checking(r *request, known bool, f func() error) error {
 	defer cancel()
 	leave, ok := s.logins.places.Enter(ctx, known)
 	if !ok {
-		return belfry.Errorf(belfry.Overloaded, "too many people log in at this moment; try again shortly")
+		return belfry.Errorf(belfry.Overloaded, "too many logins are in progress; try again shortly")
 	}
 	defer leave()
 	return f()

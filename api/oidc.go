@@ -23,11 +23,11 @@ const (
 
 // loginOptionsBody is how one can log in.
 type loginOptionsBody struct {
-	Name string `json:"name,omitempty" help:"What it is called."`
+	Name string `json:"name,omitempty" help:"Its name."`
 	OIDC bool   `json:"oidc" help:"There is an OpenID Connect provider."`
 }
 
-// loginOptions tells the page on which people log in what it can offer.
+// loginOptions returns the ways to log in, for the login page.
 func (s *Server) loginOptions(w *answer, _ *request) error {
 	options := loginOptionsBody{OIDC: s.Provider != nil}
 	if s.Provider != nil {
@@ -45,7 +45,7 @@ func (s *Server) noProvider() error {
 }
 
 // deniedCookie carries the reason for a refused login to the page on which people log in. A cookie, and not the address: what
-// stands in an address anybody can write there.
+// is in an address anyone can write there.
 const (
 	deniedCookie = "belfry_denied"
 	deniedTime   = time.Minute
@@ -102,7 +102,7 @@ func ownAddress(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// secure tells whether the browser speaks TLS, with us or with a proxy before us that says so.
+// secure reports whether the browser speaks TLS, with us or with a proxy before us that says so.
 func secure(r *http.Request) bool {
 	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }
@@ -120,7 +120,7 @@ func setRound(w http.ResponseWriter, r *http.Request, value string, last time.Du
 
 // errRound is for a browser that comes back from a way it did not begin here, or not lately.
 func errRound() error {
-	return belfry.Errorf(belfry.InvalidLogin, "this login was not begun in this browser, or too long ago; begin it again at %s", roundPath)
+	return belfry.Errorf(belfry.InvalidLogin, "this login was not started in this browser, or too long ago; start it again at %s", roundPath)
 }
 
 // oidcEnd takes the browser back from the provider. The cookie of the way goes, whatever comes of it.

@@ -45,13 +45,13 @@ var errorResponses = []struct {
 }{
 	{400, "BadRequest", "Something is wrong with the request; the message says what, and what would be right."},
 	{401, "Unauthorized", "No valid key or session, or a login that does not fit."},
-	{403, "Forbidden", "The key or session may not do this, its rights were changed while the request was under way, it acts in a customer that was removed, or a browser sent it for another site."},
+	{403, "Forbidden", "The key or session may not do this, its rights were changed while the request was in progress, it acts in a customer that was removed, or a browser sent it for another site."},
 	{404, "NotFound", "There is nothing of that name."},
 	{409, "Conflict", "The Idempotency-Key was used for another request."},
 	{413, "TooLarge", "The body is above the limit."},
 	{415, "UnsupportedMediaType", "The path does not read this type or encoding."},
 	{429, "TooManyRequests", "More than this customer's share."},
-	{500, "Internal", "A fault of the service."},
+	{500, "Internal", "An internal error of the service."},
 	{503, "Unavailable", "Not at the moment."},
 }
 

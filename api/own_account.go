@@ -14,7 +14,7 @@ type passwordChange struct {
 
 // customerChoice is the body of switchCustomer.
 type customerChoice struct {
-	Customer string `json:"customer" help:"Where to act; the own customer ends it."`
+	Customer string `json:"customer" help:"Customer to act in; the user's own customer ends it."`
 }
 
 // ownSession rejects an API key on routes about the account of a user.
@@ -61,7 +61,7 @@ func (s *Server) switchCustomer(w *answer, r *request) error {
 		return err
 	}
 	if err := s.Accounts.SwitchCustomer(r.login.Hash, to.Customer, placeOf(r)); err != nil {
-		return noSuch("customer", to.Customer, err)
+		return notFound("customer", to.Customer, err)
 	}
 	if !s.recognise(r, r.login.Hash) {
 		return errUnidentified()

@@ -35,7 +35,7 @@ type packageBody struct {
 	Name      string              `json:"name"`
 	Kind      catalog.PackageKind `json:"kind" schema:"enum=resource|view|object|element"`
 	Help      string              `json:"help"`
-	Collector string              `json:"collector,omitempty" help:"What its resources run; absent when data come through the API alone."`
+	Collector string              `json:"collector,omitempty" help:"Collector that its resources run; absent if data only come through the API."`
 	Source    catalog.Source      `json:"source" schema:"enum=builtin|file"`
 	Columns   []columnBody        `json:"columns"`
 	Parts     []catalog.Part      `json:"parts" help:"Objects that come with each resource, named after it."`
@@ -45,8 +45,8 @@ type packageBody struct {
 type columnBody struct {
 	Name     string             `json:"name"`
 	Type     catalog.AnswerType `json:"type" schema:"enum=bool|choice|colour|duration|host|integer|ip|listen|name|number|text"`
-	Required bool               `json:"required" help:"On rows that create."`
-	Default  string             `json:"default,omitempty" help:"What an empty cell stands for."`
+	Required bool               `json:"required" help:"On rows that create something."`
+	Default  string             `json:"default,omitempty" help:"Meaning of an empty cell."`
 	Secret   bool               `json:"secret" help:"Never shown again."`
 	Values   []string           `json:"values,omitempty" help:"Of a choice."`
 	Min      *int               `json:"min,omitempty"`

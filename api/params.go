@@ -90,7 +90,7 @@ func (p params) check(known []Param) error {
 	for i, q := range p {
 		switch {
 		case q.name == "apikey":
-			return belfry.Errorf(belfry.BadParameter, "the parameter apikey is for GET alone; send the key in the header x-api-key")
+			return belfry.Errorf(belfry.BadParameter, "the parameter apikey is only for GET; send the key in the header x-api-key")
 		case !knows(known, q.name):
 			return unknownParam(q.name, known)
 		case p[:i].Has(q.name):

@@ -24,7 +24,7 @@ var (
 		{
 			// Limited users see the pictures that are drawn where they may look.
 			Method: "GET", Path: "/api/pictures/{name...}", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).picture,
-			ID: "picture", Tag: "kinds", Help: "Gives a picture.",
+			ID: "picture", Tag: "kinds", Help: "Returns a picture.",
 			Wildcards: pictureName,
 			Answers: []Answer{
 				{
@@ -38,12 +38,12 @@ var (
 		},
 		{
 			Method: "PUT", Path: "/api/pictures/{name...}", Level: belfry.LevelReadWriteDelete, serve: (*Server).putPicture,
-			ID: "putPicture", Tag: "kinds", Help: "Keeps a picture: PNG, JPEG, GIF, WebP or SVG.",
-			Detail:    "What the bytes are is found out from themselves. At most 2 MiB and 8192 pixels each way.",
+			ID: "putPicture", Tag: "kinds", Help: "Stores a picture: PNG, JPEG, GIF, WebP or SVG.",
+			Detail:    "The format is detected from the bytes. At most 2 MiB and 8192 pixels in each direction.",
 			Wildcards: pictureName,
 			Body:      append(slices.Clip(pictureMedia), Media{Type: "application/octet-stream"}),
 			Answers: []Answer{
-				answers(200, "The picture was replaced, or was so already.", pictureAnswer{}),
+				answers(200, "The picture was replaced, or was the same already.", pictureAnswer{}),
 				answers(201, "The picture is new.", pictureAnswer{}),
 			},
 			Errors: []belfry.Code{belfry.UnknownItem},
@@ -53,7 +53,7 @@ var (
 			ID: "deletePicture", Tag: "kinds", Help: "Removes a picture.",
 			Wildcards: pictureName,
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "It is gone; what names it shows none.", removed{})},
+			Answers:   []Answer{answers(200, "It is removed; items that use it show no picture.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem},
 		},
 	}

@@ -27,12 +27,12 @@ var (
 		{
 			Method: "PUT", Path: "/api/policies/{name...}", Level: belfry.LevelAdministrator, serve: (*Server).putPolicy,
 			ID: "putPolicy", Tag: "kinds",
-			Help:      "Sets a policy, in JSON or YAML: thresholds, intervals, roll-up or monitoring period of an item and what stands in it.",
-			Detail:    "It counts from now on: what it covers shows at once what follows from it. Of several around an object, the nearest counts.",
+			Help:      "Sets a policy, in JSON or YAML: thresholds, intervals, roll-up or monitoring period of an item and its content.",
+			Detail:    "It takes effect at once for all items that it covers. If several policies cover an object, the nearest applies.",
 			Wildcards: policyName,
 			Body:      inYAML(catalog.PolicyText{}),
 			Answers: []Answer{
-				answers(200, "The policy was changed, or was so already.", policyAnswer{}),
+				answers(200, "The policy was changed, or was the same already.", policyAnswer{}),
 				answers(201, "There was no such policy before.", policyAnswer{}),
 			},
 			Errors: []belfry.Code{belfry.UnknownItem, belfry.RateLimited},
@@ -40,7 +40,7 @@ var (
 		{
 			Method: "DELETE", Path: "/api/policies/{name...}", Level: belfry.LevelAdministrator, serve: (*Server).deletePolicy,
 			ID: "deletePolicy", Tag: "kinds", Help: "Removes a policy.",
-			Detail:    "What it covered shows at once what counts without it.",
+			Detail:    "Items that it covered are reevaluated at once.",
 			Wildcards: policyName,
 			Headers:   []Param{idempotencyKey},
 			Answers:   []Answer{answers(200, "Removed.", removed{})},

@@ -8,8 +8,8 @@ import (
 
 var receiverRoutes = []Route{{
 	Method: "POST", Path: "/api/receivers/{resource}/try", Level: belfry.LevelReadWrite, Limited: true, serve: (*Server).tryReceiver,
-	ID: "tryReceiver", Tag: "rows", Help: "Shows what filter and script of a receiver make of a message; nothing is stored.",
-	Detail:    "Nothing is sent, either. A filter or script in the body takes the place of that of the resource.",
+	ID: "tryReceiver", Tag: "rows", Help: "Runs the filter and script of a receiver on a message and shows the result; nothing is stored.",
+	Detail:    "Nothing is sent, either. A filter or script in the body is used instead of that of the resource.",
 	Wildcards: []Param{{Name: "resource", Help: "Name of the receiver's resource, URL-encoded; a slash as %2F."}},
 	Body:      inJSON(belfry.Trial{}),
 	Answers:   []Answer{answers(200, "What became of the message, also when filter or script failed.", belfry.Tried{})},

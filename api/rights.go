@@ -13,29 +13,29 @@ import (
 // again after each read of a body and before each piece of a long answer: nothing is applied or answered after a key was revoked
 // or a session has ended.
 
-// stillMay says why a request may not go on, if so: the key was revoked or has expired, the session has ended, the customer in
+// checkRights returns an error if the request may not continue: the key was revoked or has expired, the session has ended, the customer in
 // which it acts was removed, or it has fewer rights than when it was admitted.
-func (r *request) stillMay() error {
+func (r *request) checkRights() error {
 	_, err := r.rights()
 	return err
 }
 
-// rest runs f, which does not wait for the client. The request has no place meanwhile, and its rights are checked afterwards.
-func (r *request) rest(f func(context.Context) error) error {
+// withoutSlot runs f, which does not wait for the client, while the request has no slot. Its rights are checked afterwards.
+func (r *request) withoutSlot(f func(context.Context) error) error {
 	if err := r.place.Rest(f); err != nil {
 		return err
 	}
-	return r.stillMay()
+	return r.checkRights()
 }
 
-// rights is stillMay. It also gives the customer that a new request with the same key or session would be about.
+// rights does the work of checkRights. It also returns the customer that a new request with the same key or session would be about.
 func (r *request) rights() (c belfry.CustomerID, err error) {
 	if r.login == nil && r.key == "" {
 		return 0, nil // the route needs no rights
 	}
 	if r.local {
 		if r.server.Tree.Access().CustomerName(r.customer) == "" {
-			return 0, belfry.Errorf(belfry.UnknownItem, "the customer was removed while the request was under way")
+			return 0, belfry.Errorf(belfry.UnknownItem, "the customer was removed while the request was in progress")
 		}
 		return r.customer, nil
 	}
@@ -53,8 +53,8 @@ func (r *request) rights() (c belfry.CustomerID, err error) {
 	if !ok {
 		return 0, errUnidentified()
 	}
-	if !r.stranded && r.customer != l.Customer && r.server.Tree.Access().CustomerName(r.customer) == "" {
-		return 0, errStranded(r.login.Session)
+	if !r.customerRemoved && r.customer != l.Customer && r.server.Tree.Access().CustomerName(r.customer) == "" {
+		return 0, errCustomerRemoved(r.login.Session)
 	}
 	if l.User.Level() < r.level || !slices.Equal(l.User.Views, r.login.User.Views) {
 		return 0, errChanged()
@@ -83,11 +83,11 @@ func (s *Server) validKey(r *request) *meta.Key {
 }
 
 func errChanged() error {
-	return belfry.Errorf(belfry.InsufficientLevel, "the rights of this key or user were changed while the request was under way, and the rest of it is refused; send it again if it is still allowed")
+	return belfry.Errorf(belfry.InsufficientLevel, "the rights of this key or user were changed while the request was in progress, and the rest of it is refused; send it again if it is still allowed")
 }
 
-// errStranded is for a session that acts in a customer which was removed. It must not act in its own instead: nobody asked for that.
-func errStranded(s belfry.Session) error {
+// errCustomerRemoved is for a session that acts in a customer which was removed. It must not silently act in its own customer instead.
+func errCustomerRemoved(s belfry.Session) error {
 	name := "that no longer exists"
 	if s.ActingIn != "" { // else it entered the customer before names were kept
 		name = strconv.Quote(s.ActingIn) + ", which was removed"

@@ -195,9 +195,9 @@ func TestFewerRightsWhileSending(t *testing.T) {
 		r.Header.Set("Cookie", strings.TrimPrefix(h.enter("operator"), "Cookie: "))
 		req, err := h.admit(r, Route{Method: "POST", Path: "/api/send", Level: belfry.LevelReadWrite})
 		h.must(err)
-		h.must(req.stillMay())
+		h.must(req.checkRights())
 		change(req)
-		if err := req.stillMay(); belfry.CodeOf(err) != want {
+		if err := req.checkRights(); belfry.CodeOf(err) != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -305,16 +305,16 @@ func TestListAfterRevocation(t *testing.T) {
 	}
 }
 
-// TestStrandedSession: a session that acts in a customer which is removed does nothing until it has chosen another one. A new
+// TestSessionOfRemovedCustomer: a session that acts in a customer which is removed does nothing until it has chosen another one. A new
 // customer of the same name is another one.
-func TestStrandedSession(t *testing.T) {
+func TestSessionOfRemovedCustomer(t *testing.T) {
 	h := newBulkHouse(t)
 	who := h.enter("admin")
 	admit := func(method, path string) (*request, error) {
 		r := httptest.NewRequest(method, path, nil)
 		r.Header.Set("Cookie", strings.TrimPrefix(who, "Cookie: "))
 		i := slices.IndexFunc(Routes, func(rt Route) bool { return rt.Method == method && rt.Path == path })
-		return h.admit(r, Route{Method: method, Path: path, Level: belfry.LevelRead, Stranded: Routes[i].Stranded})
+		return h.admit(r, Route{Method: method, Path: path, Level: belfry.LevelRead, RemovedCustomer: Routes[i].RemovedCustomer})
 	}
 	make := func() {
 		_, err := h.accounts.AddCustomer("acme", "", &belfry.Actor{Name: "test"})

@@ -10,14 +10,14 @@ import (
 // Route is an endpoint: how it is served, and its documentation. The reference page, openapi.json and the types of
 // the web interface are generated from it; make gen writes them.
 type Route struct {
-	Method   string
-	Path     string       // pattern of net/http, without a method
-	Level    belfry.Level // that a key or session needs; LevelNone: neither is needed
-	Limited  bool         // users who are limited to some views may use it: its handler respects the scope
-	Sending  bool         // a key with only: send may use it
-	Stranded bool         // it works in a session that acts in a customer which was removed
-	InTurn   bool         // a GET whose answer grows with what the customer has, see inTurn
-	serve    handler
+	Method          string
+	Path            string       // pattern of net/http, without a method
+	Level           belfry.Level // that a key or session needs; LevelNone: neither is needed
+	Limited         bool         // users who are limited to some views may use it: its handler respects the scope
+	Sending         bool         // a key with only: send may use it
+	RemovedCustomer bool         // it works in a session that acts in a customer which was removed
+	InTurn          bool         // a GET whose answer grows with what the customer has, see inTurn
+	serve           handler
 
 	ID     string // operationId of the document; a route without one is not part of it
 	Tag    string
@@ -78,13 +78,13 @@ const flagSchema = "enum=true|false|1|0|yes|no|"
 // idempotencyKey is the header that makes a change safe to repeat.
 var idempotencyKey = Param{
 	Name: "Idempotency-Key", Schema: "maxLength=255",
-	Help: "Makes the request safe to repeat within 24 hours: a repeat gets the first answer and changes nothing. It belongs to the API key, or to the user of a session: under another API key of the same customer the same text is another request.",
+	Help: "Makes the request safe to repeat within 24 hours: a repeat gets the first answer and changes nothing. It is scoped to the API key, or to the user of a session: with another API key of the same customer it identifies another request.",
 }
 
 // listParams are those of all lists that are answered in pages.
 var listParams = []Param{
-	{Name: "limit", Schema: "type=integer,minimum=1,maximum=1000,default=100", Help: "Entries of a page."},
-	{Name: "after", Help: "The name after which the page begins: the last one of the page before."},
+	{Name: "limit", Schema: "type=integer,minimum=1,maximum=1000,default=100", Help: "Entries per page."},
+	{Name: "after", Help: "The page begins after this name: the last one of the previous page."},
 }
 
 // KeyOnly reports whether the cookie of a session is ignored: on a GET that writes. Any page of any site can make a browser
@@ -104,7 +104,7 @@ func (rt Route) Codes() []belfry.Code {
 	codes := append([]belfry.Code{belfry.BadParameter, belfry.Internal}, rt.Errors...)
 	if rt.Level > belfry.LevelNone {
 		codes = append(codes, belfry.InvalidKey)
-		if rt.Level > belfry.LevelRead || !rt.Limited || !rt.Stranded {
+		if rt.Level > belfry.LevelRead || !rt.Limited || !rt.RemovedCustomer {
 			codes = append(codes, belfry.InsufficientLevel)
 		}
 		if rt.Method != http.MethodGet {

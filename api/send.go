@@ -16,15 +16,15 @@ import (
 )
 
 var (
-	dryRun    = Param{Name: "dryrun", Schema: flagSchema, Help: "Answers the same and changes nothing. Without a value it is set."}
-	allOrNone = Param{Name: "atomic", Schema: flagSchema, Help: "One wrong row, and none is applied."}
+	dryRun    = Param{Name: "dryrun", Schema: flagSchema, Help: "Returns the same answer and changes nothing. `dryrun` without a value means true."}
+	allOrNone = Param{Name: "atomic", Schema: flagSchema, Help: "If one row is wrong, none is applied."}
 
 	bulkHeaders = []Param{idempotencyKey}
 	bulkErrors  = []belfry.Code{belfry.AllRowsRejected, belfry.AtomicRejected, belfry.RateLimited, belfry.Overloaded}
 	bulkAnswers = []Answer{
-		answers(200, "All rows were taken.", belfry.Report{}),
-		answers(207, "Some rows were wrong; `errors` lists them, the others were taken.", belfry.Report{}),
-		answers(400, "The request could not be read, or no row was taken. In the second case the report stands beside the error.", AnyOf{errorAnswer{}, refusedReport{}}),
+		answers(200, "All rows were accepted.", belfry.Report{}),
+		answers(207, "Some rows were wrong; `errors` lists them, the others were accepted.", belfry.Report{}),
+		answers(400, "The request could not be read, or no row was accepted. In the second case the body contains the report as well as the error.", AnyOf{errorAnswer{}, refusedReport{}}),
 	}
 
 	packageName        = []Param{{Name: "package", Help: "Name of the package."}}
@@ -32,24 +32,24 @@ var (
 		{
 			Method: "GET", Path: "/api/provisioning/{package}", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).export,
 			ID: "export", Tag: "items",
-			Help:      "Gives back as CSV what POST would take to make again all that a package has made; with `broken`, the links and shortcuts whose ends have been removed, as DELETE takes them.",
+			Help:      "Exports everything created with a package as CSV that POST accepts; with `broken`, only links and shortcuts whose ends have been removed, as CSV that DELETE accepts.",
 			Wildcards: packageName,
 			Params: []Param{{
 				Name: "broken", Schema: flagSchema,
-				Help: "Only the links or shortcuts whose ends have been removed, with the columns that DELETE takes. They are not in the export otherwise. Without a value it is set.",
+				Help: "Export only links or shortcuts whose ends have been removed, with the columns that DELETE accepts. Otherwise they are not exported. `broken` without a value means true.",
 			}},
-			Answers: []Answer{{Status: 200, Help: "CSV, each item after the one it stands in.", Body: []Media{{Type: "text/csv"}}}},
+			Answers: []Answer{{Status: 200, Help: "CSV, parents first.", Body: []Media{{Type: "text/csv"}}}},
 			Errors:  []belfry.Code{belfry.UnknownPackage, belfry.StorageUnavailable},
 		},
 		{
 			Method: "POST", Path: "/api/provisioning/{package}", Level: belfry.LevelReadWrite, Limited: true, serve: (*Server).provision,
-			ID: "provision", Tag: "items", Help: "Creates or changes what a package makes: resources, views, objects or graphical elements.",
+			ID: "provision", Tag: "items", Help: "Creates or changes items of a package: resources, views, objects or graphical elements.",
 			Detail:    "The columns are those of the package, see `/api/packages/{type}`.",
 			Wildcards: packageName,
 			Params: []Param{dryRun, allOrNone, {
-				Name: "create", Schema: flagSchema, Help: "Set unless it is given as `false`: then a row about something that does not exist is refused, and only what exists is changed.",
+				Name: "create", Schema: flagSchema, Help: "True by default. With `false` only existing items are changed, and a row about an item that does not exist is refused.",
 			}, {
-				Name: "update", Schema: flagSchema, Help: "Set unless it is given as `false`: then a row about something that exists is refused with `name_in_use`, and what exists stays as it is.",
+				Name: "update", Schema: flagSchema, Help: "True by default. With `false` items are only created, and a row about an item that exists is refused with `name_in_use`.",
 			}},
 			Headers: bulkHeaders,
 			Body:    []Media{{Type: "text/csv"}},
@@ -58,11 +58,11 @@ var (
 		},
 		{
 			Method: "DELETE", Path: "/api/provisioning/{package}", Level: belfry.LevelReadWriteDelete, Limited: true, serve: (*Server).remove,
-			ID: "remove", Tag: "items", Help: "Removes what a package has made.",
+			ID: "remove", Tag: "items", Help: "Removes items of a package.",
 			Detail:    "Columns `name` and `view`; `resname` for objects and views.",
 			Wildcards: packageName,
 			Params: []Param{dryRun, allOrNone, {
-				Name: "recursive", Schema: flagSchema, Help: "Lets `*` reach into the views inside, and views go with what is in them.",
+				Name: "recursive", Schema: flagSchema, Help: "`*` also matches items in nested views, and views are removed with their content.",
 			}},
 			Headers: bulkHeaders,
 			Body:    []Media{{Type: "text/csv"}},
@@ -73,13 +73,13 @@ var (
 
 	sendRoutes = []Route{{
 		Method: "POST", Path: "/api/send", Level: belfry.LevelReadWrite, Limited: true, Sending: true, serve: (*Server).send,
-		ID: "send", Tag: "rows", Help: "Stores data and log rows, and creates the objects they name; or stores rows of the collection given.",
+		ID: "send", Tag: "rows", Help: "Stores data and log rows and creates missing objects, or stores rows of the given collection.",
 		Params: []Param{dryRun, allOrNone, {
 			Name: "collection", Example: "voip",
-			Help: "Historical collection of the rows, whose columns are then its fields: `timestamp` is optional, `resname` fills `resource`, and there is no `id`. `objectdata` and `objectlog` stand for data and log rows. Without it each row says with `type` what it is.",
+			Help: "Historical collection of the rows, whose columns are then its fields: `timestamp` is optional, `resname` fills `resource`, and there is no `id`. `objectdata` and `objectlog` mean data and log rows. Without it the column `type` of each row says what it is.",
 		}},
 		Headers: bulkHeaders,
-		Body:    []Media{{Type: "text/csv"}, {Type: "application/json", Of: []sendRow{}}, {Type: "application/x-ndjson", Help: "A row a line."}},
+		Body:    []Media{{Type: "text/csv"}, {Type: "application/json", Of: []sendRow{}}, {Type: "application/x-ndjson", Help: "One row per line."}},
 		Answers: bulkAnswers,
 		Errors:  append(slices.Clip(bulkErrors), belfry.UnknownCollection, belfry.ReadOnlyCollection),
 	}}
@@ -285,7 +285,7 @@ func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error)
 	b := &rowsBody{sender: r.sender(), request: r, turns: s.turnsFor(r, o.Atomic || o.DryRun)}
 	b.sender.Wait = func(f func(context.Context) error) error {
 		b.turns.Pause()
-		return r.rest(f)
+		return r.withoutSlot(f)
 	}
 	b.stopped = s.whenEnded(func() { r.place.Stop(intake.ErrStopped) })
 	opened := false

@@ -49,13 +49,13 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 		return false
 	}
 	r.login, r.customer, r.home, r.level, r.who = &l, l.Customer, l.Customer, l.User.Level(), l.User.Name
-	r.stranded = false
+	r.customerRemoved = false
 	if to := l.Session.Acting; to != 0 && r.level == belfry.LevelInstance {
 		r.customer, r.who = to, accounts.ActingName(r.who)
-		r.stranded = s.Tree.Access().CustomerName(to) == ""
+		r.customerRemoved = s.Tree.Access().CustomerName(to) == ""
 	}
-	// What is remembered for the user is found in the next session, too, and is no key's. Nobody is called like somebody
-	// who acts in a customer that is not the own one.
+	// Idempotency answers belong to the user, so the next session finds them too, and never to a key. The names of
+	// users who act in another customer differ from all names of users.
 	r.key = belfry.HashOf("user " + r.who).String()
 	return true
 }
@@ -69,7 +69,7 @@ func (s *Server) sameSite(r *http.Request) error {
 	return nil
 }
 
-// otherScheme tells that a page came over plain HTTP and sends to this service over TLS. It has the same name, but anybody between the
+// otherScheme reports that a page came over plain HTTP and sends to this service over TLS. It has the same name, but anyone between the
 // browser and us could have written it. Behind a proxy that does not say how the browser speaks, nothing is known.
 func otherScheme(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
@@ -116,7 +116,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 		return err
 	}
 	if r.Header.Get("Idempotency-Key") != "" {
-		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it begins is handed out once; log in again instead")
+		return belfry.Errorf(belfry.BadParameter, "a login takes no Idempotency-Key: the session it starts is returned only once; log in again instead")
 	}
 	ticket, pause, err := s.tryLogin(w, r, l.Customer, l.User)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Server) logIn(w *answer, r *request) error {
 	return nil
 }
 
-// peer is where a request comes from, as one counts people: with IPv6 everybody has a whole network.
+// peer is where a request comes from, for limits per client: with IPv6 every client has a whole network.
 func peer(r *http.Request) string {
 	text := address(r)
 	if ip, err := netip.ParseAddr(text); err == nil && ip.Is6() {
@@ -188,7 +188,7 @@ func (s *Server) person(r *request) sessionInfo {
 		User: r.login.User.Name, Role: r.login.User.RoleName(), Customer: s.Tree.Access().CustomerName(r.customer),
 		Expires: r.login.Session.Expires.String(),
 	}
-	if r.stranded {
+	if r.customerRemoved {
 		person.Customer = r.login.Session.ActingIn
 	}
 	if r.home != r.customer {

@@ -10,13 +10,13 @@ import (
 
 // ownSession is what may be shown of a session to the user whose it is.
 type ownSession struct {
-	ID      string `json:"id" help:"Names the session, and is not its secret."`
+	ID      string `json:"id" help:"Identifies the session; not its secret."`
 	Created string `json:"created" schema:"format=date-time"`
 	LastUse string `json:"lastuse,omitempty" schema:"format=date-time"`
 	Expires string `json:"expires" schema:"format=date-time"`
-	Address string `json:"address,omitempty" help:"Where it was begun."`
-	Browser string `json:"browser,omitempty" help:"With what it was begun, as far as that said so." schema:"maxLength=60"`
-	Current bool   `json:"current" help:"It is the one that asks."`
+	Address string `json:"address,omitempty" help:"Address from which the user logged in."`
+	Browser string `json:"browser,omitempty" help:"User agent at login, if it sent one." schema:"maxLength=60"`
+	Current bool   `json:"current" help:"Whether it is the session of this request."`
 }
 
 // sessionList is where a user is logged in.
@@ -61,7 +61,7 @@ func (s *Server) endSession(w *answer, r *request) error {
 		return s.Accounts.EndSession(c, r.login.User.Name, id)
 	})
 	if err != nil {
-		return noSuch("session of yours", id, err)
+		return notFound("session of yours", id, err)
 	}
 	if id == belfry.SessionID(r.login.Hash) {
 		setCookie(w, r.Request, "", 0)

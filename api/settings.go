@@ -12,12 +12,12 @@ var settingRoutes = []Route{
 	{
 		Method: "GET", Path: "/api/settings", Level: belfry.LevelAdministrator, InTurn: true, serve: (*Server).listSettings,
 		ID: "settings", Tag: "service", Help: "Lists the settings with their values, where each comes from and whether it can be changed here.",
-		Answers: []Answer{answers(200, "Every setting that one of the level may see, by name.", settingList{})},
+		Answers: []Answer{answers(200, "All settings that the caller may see, by name.", settingList{})},
 	},
 	{
 		Method: "PUT", Path: "/api/settings", Level: belfry.LevelAdministrator, serve: (*Server).putSettings,
 		ID: "putSettings", Tag: "service", Help: "Changes settings; those of the instance need an instance administrator.",
-		Detail:  "All or none. What the configuration file or the command line says cannot be changed here.",
+		Detail:  "All are changed, or none. Settings given in the configuration file or on the command line cannot be changed here.",
 		Body:    inJSON(newSettings{}),
 		Answers: []Answer{answers(200, "All of them are stored and in force; the answer is that of GET.", settingList{})},
 	},
@@ -26,10 +26,10 @@ var settingRoutes = []Route{
 // Setting is one setting with what is in force.
 type Setting struct {
 	Name    string `json:"name"`
-	Value   any    `json:"value" help:"What is in force: a text, a number, true or false." schema:"type=string|number|boolean"`
+	Value   any    `json:"value" help:"Value in force: a text, a number, true or false." schema:"type=string|number|boolean"`
 	Default any    `json:"default" schema:"type=string|number|boolean"`
 	From    string `json:"from" help:"Where the value comes from; flag is the command line or the environment." schema:"enum=default|file|flag|stored"`
-	Change  bool   `json:"change" help:"Whoever asks may change it here."`
+	Change  bool   `json:"change" help:"Whether the caller may change it here."`
 	Scope   string `json:"scope" schema:"enum=instance|customer"`
 	Help    string `json:"help"`
 }
@@ -44,7 +44,7 @@ type newSettings map[string]any
 
 // Schema describes them for openapi.json.
 func (newSettings) Schema() any {
-	return json.RawMessage(`{"type": "object", "description": "Settings by name; null takes one back.", "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"}]}}`)
+	return json.RawMessage(`{"type": "object", "description": "Settings by name; null resets a setting.", "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"}]}}`)
 }
 
 func (s *Server) listSettings(w *answer, r *request) error {

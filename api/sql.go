@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,7 +95,7 @@ func (s *Server) readQuery(w *answer, r *request) (*sqlQuery, error) {
 		if err != nil {
 			return nil, err
 		}
-		params = append(params, r.params...) // those in the address count too
+		params = append(params, r.params...) // URL parameters also apply
 		if err := params.check(sqlParams); err != nil {
 			return nil, err
 		}
@@ -123,7 +125,8 @@ func jsonParams(text []byte) (list params, err error) {
 	if err := dec.Decode(&fields); err != nil || dec.More() {
 		return nil, belfry.Errorf(belfry.BadJSON, `the body must be one JSON object, as in {"q": "SELECT …", "rows": 10}`)
 	}
-	for name, v := range fields {
+	for _, name := range slices.Sorted(maps.Keys(fields)) { // of several errors always the same one is reported
+		v := fields[name]
 		switch v[0] {
 		case '"':
 			var text string
@@ -241,7 +244,7 @@ func (s *Server) stream(clock *limit.Stopwatch, w *answer, r *request, q *sqlQue
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", "Accept-Encoding")
 	if q.format != encode.JSON {
-		partial.Seal()
+		partial.Freeze()
 		if days := partial.Days(); len(days) > 0 {
 			h.Set(missingHeader, strings.Join(days, ", "))
 		}
@@ -255,7 +258,7 @@ func (s *Server) stream(clock *limit.Stopwatch, w *answer, r *request, q *sqlQue
 			h.Add("Trailer", nextTrailer)
 		}
 	}
-	out := s.compressors.Open(outside{w, clock, r}, h, r.Header.Get("Accept-Encoding"))
+	out := s.compressors.Open(clientWriter{w, clock, r}, h, r.Header.Get("Accept-Encoding"))
 	defer out.Release()
 	tail, err := q.format.Write(out, limit, rows, partial)
 	if err != nil {
@@ -315,20 +318,20 @@ func (s *Server) compile(r *request, q *sqlQuery) error {
 	return q.plan.Resolve(r.ctx(), s.Tree.History())
 }
 
-// outside writes to a client; the stopwatch of the query is paused meanwhile.
-type outside struct {
+// clientWriter writes to a client and pauses the stopwatch of the query while it does.
+type clientWriter struct {
 	w       io.Writer
 	clock   *limit.Stopwatch
 	request *request // its place is lost while the client reads nothing
 }
 
-func (o outside) Write(b []byte) (n int, err error) {
+func (o clientWriter) Write(b []byte) (n int, err error) {
 	o.clock.Pause()
 	defer o.clock.Resume()
 	if o.request == nil {
 		return o.w.Write(b)
 	}
-	if err := o.request.stillMay(); err != nil {
+	if err := o.request.checkRights(); err != nil {
 		return 0, err
 	}
 	if lost := o.request.place.Wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {

@@ -7,6 +7,23 @@ import (
 	"testing"
 )
 
+// TestSQLFirstError: of two wrong parameters in a body always the same one is reported.
+func TestSQLFirstError(t *testing.T) {
+	for range 100 {
+		_, err := jsonParams([]byte(`{"span":[],"q":"SELECT * FROM objectdata","rows":{}}`))
+		if err == nil || !strings.Contains(err.Error(), "rows must be") {
+			t.Fatalf("%v, want the error of rows", err)
+		}
+		list, err := jsonParams([]byte(`{"wrong":1,"unknown":2,"q":"SELECT * FROM objectdata"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := list.check(sqlParams); err == nil || !strings.Contains(err.Error(), "unknown") || strings.Contains(err.Error(), "wrong") {
+			t.Fatalf("%v, want the error of unknown", err)
+		}
+	}
+}
+
 // TestSQLParameters: neither blanks around a value nor the case of a word matter, and a parameter without a value counts as left out, also one
 // that is true or false.
 func TestSQLParameters(t *testing.T) {

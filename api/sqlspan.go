@@ -48,7 +48,7 @@ func span(params params, now belfry.Time, zone *time.Location) (from, to belfry.
 	case err != nil:
 		return 0, 0, belfry.Errorf(belfry.BadParameter, "span must be a whole number with s, m, h, d or w, as 1h, got %q", params.Get("span"))
 	case from != 0 && to != 0:
-		return 0, 0, belfry.Errorf(belfry.BadParameter, "from, to and span are one too many; leave one out")
+		return 0, 0, belfry.Errorf(belfry.BadParameter, "from, to and span cannot be combined; leave one out")
 	case from != 0:
 		return from, from + belfry.Time(length.Std().Microseconds()), nil
 	case to == 0:

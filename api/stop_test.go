@@ -98,7 +98,7 @@ func packedIn(t *testing.T, encoding, text string) []byte {
 func TestStopAnswersBodies(t *testing.T) {
 	const body = "name\nearly 1\n\"\"\nearly 2\n"
 	const stopping = "the server is stopping; send again in a moment"
-	const partly = "the first 3 rows of this body have been dealt with: 2 stored, 1 rejected; send the rows after them again: " + stopping
+	const partly = "the first 3 rows of this body have been processed: 2 stored, 1 rejected; send the rows after them again: " + stopping
 	f := func(name string, http2, known bool, encoding, how, want string) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -176,7 +176,7 @@ func TestStopAnswersWhoSends(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 503 || !res.Close || !strings.Contains(string(text), "the first row of this body has been dealt with: 1 stored; ") {
+	if err != nil || res.StatusCode != 503 || !res.Close || !strings.Contains(string(text), "the first row of this body has been processed: 1 stored; ") {
 		t.Errorf("%s %s %v", res.Status, text, err)
 	}
 }
@@ -194,7 +194,7 @@ func TestBrokenOffBodies(t *testing.T) {
 		r.Header.Set("Content-Encoding", encoding)
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, r)
-		const want = `"message":"the first 3 rows of this body have been dealt with: 1 stored, 2 rejected; send the rows after them again: the body `
+		const want = `"message":"the first 3 rows of this body have been processed: 1 stored, 2 rejected; send the rows after them again: the body `
 		if rec.Code != 400 || !strings.Contains(rec.Body.String(), want) {
 			t.Errorf("%s: %d %s", encoding, rec.Code, rec.Body)
 		}

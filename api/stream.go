@@ -14,16 +14,16 @@ import (
 
 var streamRoutes = []Route{{
 	Method: "GET", Path: "/api/stream", Level: belfry.LevelRead, Limited: true, serve: (*Server).live,
-	ID: "stream", Tag: "items", Help: "Tells changes of status and events as they happen, as server-sent events.",
-	Detail: "`event: status` and `event: event` carry JSON in `data`; `event: resync` says that messages are missing and the client should read again what it shows. " +
-		"Lines that begin with a colon only keep the connection.",
+	ID: "stream", Tag: "items", Help: "Streams status changes and events as server-sent events.",
+	Detail: "`event: status` and `event: event` carry JSON in `data`; `event: resync` means that messages are missing and the client should reload what it shows. " +
+		"Lines that begin with a colon only keep the connection alive.",
 	Params: []Param{
-		{Name: "types", Schema: "pattern=^ *(status|event) *(, *(status|event) *)*$", Help: "Which messages to send, as `status,event`; both unless given."},
-		{Name: "lasteventid", Help: "Go on after this message, like the header `Last-Event-ID`."},
-		{Name: "for", Schema: "pattern=^([1-9][0-9]*[smhdwSMHDW]|0[sS])$", Help: "How long to listen, as 30s; 0s: only what there is by now. Without it the stream does not end."},
-		{Name: "alive", Schema: "pattern=^([1-9]|[1-5][0-9]|60)[sS]$|^1[mM]$", Help: "How long the stream may say nothing, from 1s to 1m; then it sends a line that begins with a colon. 15s unless given."},
+		{Name: "types", Schema: "pattern=^ *(status|event) *(, *(status|event) *)*$", Help: "Messages to send, as `status,event`; default: both."},
+		{Name: "lasteventid", Help: "Continue after this message, like the header `Last-Event-ID`."},
+		{Name: "for", Schema: "pattern=^([1-9][0-9]*[smhdwSMHDW]|0[sS])$", Help: "Length of the stream, as 30s; 0s: only messages that exist already. Without it the stream does not end."},
+		{Name: "alive", Schema: "pattern=^([1-9]|[1-5][0-9]|60)[sS]$|^1[mM]$", Help: "Maximum silence before a keep-alive comment, a line that begins with a colon: from 1s to 1m, default 15s."},
 	},
-	Headers: []Param{{Name: "Last-Event-ID", Help: "Go on after this message. Browsers send it by themselves."}},
+	Headers: []Param{{Name: "Last-Event-ID", Help: "Continue after this message. Browsers send it automatically."}},
 	Answers: []Answer{{Status: 200, Help: "The messages.", Body: []Media{{Type: "text/event-stream"}}}},
 	Errors:  []belfry.Code{belfry.RateLimited, belfry.Overloaded, belfry.StorageUnavailable},
 }}
@@ -160,7 +160,7 @@ func (c *sseConn) run(resumed bool) {
 			ok = c.wait(p.Wait)
 		case len(p.Texts) > 0: // else the client wants messages of other kinds
 			// Unless there is more already, the next messages are gathered for a moment.
-			ok = c.send(p.Texts...) && (p.More || c.rest(c.server.Hub.Timing.Gather))
+			ok = c.send(p.Texts...) && (p.More || c.sleep(c.server.Hub.Timing.Gather))
 		}
 	}
 }
@@ -209,10 +209,10 @@ func (c *sseConn) extend() bool {
 // cut ends a write that hangs, after the time that a client which reads needs for it.
 func (c *sseConn) cut() { c.ctl.SetWriteDeadline(time.Now().Add(closeTime)) }
 
-// wait waits for changes, and keeps the connection alive meanwhile.
+// wait waits for changes, and keeps the connection alive.
 func (c *sseConn) wait(wake <-chan struct{}) bool {
 	if !c.ended.IsZero() {
-		return c.rest(time.Millisecond)
+		return c.sleep(time.Millisecond)
 	}
 	select {
 	case <-wake:
@@ -231,8 +231,8 @@ func (c *sseConn) wait(wake <-chan struct{}) bool {
 	}
 }
 
-// rest waits for a while, in which messages gather.
-func (c *sseConn) rest(d time.Duration) bool {
+// sleep waits for a while, in which messages gather.
+func (c *sseConn) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -33,7 +34,7 @@ func newStreams(t *testing.T, timing func(*live.Timing)) *streams {
 		t.Fatal(err)
 	}
 	s.item = main.ID
-	s.Hub = live.NewHub(s.Tree)
+	s.Hub = live.NewHub(s.Tree, slog.New(slog.DiscardHandler))
 	if timing != nil {
 		timing(&s.Hub.Timing)
 	}

@@ -15,22 +15,22 @@ var wasOpen = Param{Name: "X-Fault-Was-Open", Help: "Whether the fault was open 
 var healthRoutes = []Route{
 	{
 		Method: "GET", Path: "/api/health", Level: belfry.LevelInstance, serve: (*Server).system,
-		ID: "systemHealth", Tag: "service", Help: "Tells how the service fares: rows per second, what was refused and why, space, memory, slow queries.",
-		Detail:  "Of all customers together, hence for instance administrators alone.",
+		ID: "systemHealth", Tag: "service", Help: "Shows the state of the service: rows per second, refused rows with the reason, disk space, memory, slow queries.",
+		Detail:  "Includes all customers, so it is only for instance administrators.",
 		Answers: []Answer{answers(200, "Counters since the start, rates of the last quarter of an hour, space, memory, slow queries.", Health{})},
 	},
 	{
 		Method: "POST", Path: "/api/health/clock", Level: belfry.LevelInstance, serve: (*Server).confirmClock,
-		ID: "confirmClock", Tag: "service", Help: "Confirms that the clock is right, after it was found far off; deletion goes on.",
-		Detail:  "After the clock was found off by more than a day nothing is deleted. This takes the clock as it is: the fault `clock` ends, and what is too old by now is removed.",
-		Answers: []Answer{{Status: 204, Help: "The clock is taken as it is.", Headers: []Param{wasOpen}}},
+		ID: "confirmClock", Tag: "service", Help: "Confirms that the clock is right after it was found far off; deletion resumes.",
+		Detail:  "After the clock was found off by more than a day nothing is deleted. This accepts the clock as it is: the fault `clock` ends, and expired data are removed.",
+		Answers: []Answer{{Status: 204, Help: "The clock is accepted as it is.", Headers: []Param{wasOpen}}},
 	},
 	{
 		Method: "POST", Path: "/api/health/faults/{id}", Level: belfry.LevelInstance, serve: (*Server).confirmFault,
-		ID: "confirmFault", Tag: "service", Help: "Confirms a fault that stays until somebody has taken note of it: `journal_loss`, or `clock`.",
+		ID: "confirmFault", Tag: "service", Help: "Confirms a fault that stays open until it is acknowledged: `journal_loss` or `clock`.",
 		Detail:    "After `journal_loss` is confirmed, queries over the time of the lost rows are answered again. Other faults end when their cause does.",
 		Wildcards: []Param{{Name: "id", Help: "The fault, as `/api/health` shows it.", Example: "journal_loss"}},
-		Answers:   []Answer{{Status: 204, Help: "The fault is over.", Headers: []Param{wasOpen}}},
+		Answers:   []Answer{{Status: 204, Help: "The fault has ended.", Headers: []Param{wasOpen}}},
 		Errors:    []belfry.Code{belfry.UnknownItem},
 	},
 }
@@ -42,13 +42,13 @@ type Health struct {
 	Uptime      float64         `json:"uptime" help:"Seconds." schema:"minimum=0"`
 	Ready       bool            `json:"ready"`
 	Why         string          `json:"why,omitempty" help:"Why it is not ready."`
-	Faults      []HealthFault   `json:"faults" help:"What is wrong around the service now, the longest open first."`
-	Rows        HealthRows      `json:"rows" help:"What became of rows since the start: received = stored + rejected + discarded + tried + dropped."`
+	Faults      []HealthFault   `json:"faults" help:"Open faults, the oldest first."`
+	Rows        HealthRows      `json:"rows" help:"Rows since the start: received = stored + rejected + discarded + tried + dropped."`
 	Journal     HealthJournal   `json:"journal"`
 	Disk        HealthDisk      `json:"disk"`
 	Memory      HealthMemory    `json:"memory"`
 	Queries     HealthQueries   `json:"queries"`
-	Items       map[string]int  `json:"items" help:"How many exist, by kind."`
+	Items       map[string]int  `json:"items" help:"Number of items by kind."`
 	Streams     int             `json:"streams"`
 	Sessions    int             `json:"sessions"`
 	Connections HealthConnected `json:"connections"`
@@ -59,7 +59,7 @@ type HealthFault struct {
 	ID      string `json:"id"`
 	Since   string `json:"since" schema:"format=date-time"`
 	Message string `json:"message"`
-	Blocks  bool   `json:"blocks" help:"Data cannot be taken or queried."`
+	Blocks  bool   `json:"blocks" help:"Data cannot be sent or queried."`
 }
 
 // HealthRows is what became of rows since the start, and how many come in.
@@ -71,7 +71,7 @@ type HealthRows struct {
 	Tried     int64            `json:"tried"`
 	Dropped   map[string]int64 `json:"dropped" help:"By reason."`
 	Rate      float64          `json:"rate" help:"Rows received per second, now."`
-	Series    []HealthRate     `json:"series" help:"Rates of the last quarter of an hour, a point for every ten seconds, the oldest first."`
+	Series    []HealthRate     `json:"series" help:"Rates of the last quarter of an hour, one point every ten seconds, oldest first."`
 }
 
 // HealthRate is how many rows came in, and were stored, per second, before a moment.
@@ -120,8 +120,8 @@ type HealthMemory struct {
 	Heap       int64 `json:"heap"`
 	Goroutines int   `json:"goroutines"`
 
-	Limit  int64            `json:"limit" help:"Bytes that the process may have; 0: unknown."`
-	Budget map[string]int64 `json:"budget" help:"Bytes that each part of the service may have."`
+	Limit  int64            `json:"limit" help:"Memory limit of the process in bytes; 0: unknown."`
+	Budget map[string]int64 `json:"budget" help:"Memory limit of each part of the service in bytes."`
 }
 
 // HealthQueries is what is asked.
@@ -139,7 +139,7 @@ type HealthConnected struct {
 
 // system answers with the condition of the service. It covers all customers, so it is for instance administrators only.
 func (s *Server) system(w *answer, r *request) error {
-	const whose = 0 // everybody's
+	const whose = 0 // of all customers
 	h, err := s.Health(whose)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *Server) confirmClock(w *answer, r *request) error {
 // confirmFault confirms a fault.
 func (s *Server) confirmFault(w *answer, r *request) error { return s.confirm(w, r, r.PathValue("id")) }
 
-// FaultHeader tells in the answer to a confirmation whether the fault was open.
+// FaultHeader is in the answer to a confirmation and says whether the fault was open.
 const FaultHeader = "X-Fault-Was-Open"
 
 func (s *Server) confirm(w *answer, r *request, fault string) error {

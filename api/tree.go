@@ -10,16 +10,16 @@ import (
 var treeRoutes = []Route{{
 	Method: "GET", Path: "/api/tree", Level: belfry.LevelRead, Limited: true, InTurn: true, serve: (*Server).tree,
 	ID: "tree", Tag: "items",
-	Help: "Shows one view: its status, and a page of what stands directly in it with place, status and counts; MAIN unless `view` says otherwise.",
+	Help: "Shows one view: its status, and a page of its direct content with position, status and counts; MAIN by default.",
 	Params: []Param{
 		{Name: "view", Schema: "default=MAIN", Help: "Name of the view, or of a resource."},
-		{Name: "resource", Help: "Resource in which the view stands: names of views are unique within their resource only. Without `view`, the resource itself."},
-		{Name: "limit", Schema: "type=integer,minimum=1,maximum=10000,default=1000", Help: "How many entries a page has at most."},
-		{Name: "after", Help: "Begin after this entry: the value of `next` in the page before."},
+		{Name: "resource", Help: "Resource of the view: names of views are unique only within their resource. Without `view`, the resource itself."},
+		{Name: "limit", Schema: "type=integer,minimum=1,maximum=10000,default=1000", Help: "Maximum number of entries per page."},
+		{Name: "after", Help: "Start after this entry: the value of `next` in the previous page."},
 	},
 	Answers: []Answer{
 		answers(200, "The view, and its content by kind (views, resources, objects, elements) and name.", tree.Body{}),
-		answers(409, "Several resources have a view of that name; say which with `resource`.", errorAnswer{}),
+		answers(409, "Several resources have a view of that name; give `resource`.", errorAnswer{}),
 	},
 	Errors: []belfry.Code{belfry.UnknownItem, belfry.AmbiguousName},
 }}

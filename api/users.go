@@ -19,17 +19,17 @@ var (
 		},
 		{
 			Method: "POST", Path: "/api/users", Level: belfry.LevelAdministrator, serve: (*Server).createUser,
-			ID: "createUser", Tag: "access", Help: "Creates a user; a password that is made at random is shown, this once.",
+			ID: "createUser", Tag: "access", Help: "Creates a user; a generated password is shown only once.",
 			Body:    inJSON(newUser{}),
-			Answers: []Answer{answers(201, "The user; a password that was made at random is shown this once.", userInfo{})},
+			Answers: []Answer{answers(201, "The user; a generated password is shown only this once.", userInfo{})},
 			Errors:  []belfry.Code{belfry.RateLimited, belfry.Overloaded},
 		},
 		{
 			Method: "PUT", Path: "/api/users/{name...}", Level: belfry.LevelAdministrator, serve: (*Server).changeUser,
-			ID: "changeUser", Tag: "access", Help: "Gives a user another role or password; its sessions end.",
+			ID: "changeUser", Tag: "access", Help: "Changes the role, password or views of a user; its sessions end.",
 			Wildcards: userName,
 			Body:      inJSON(userChange{}),
-			Answers:   []Answer{answers(200, "The user as it is now; its sessions are over.", userInfo{})},
+			Answers:   []Answer{answers(200, "The user after the change; its sessions have ended.", userInfo{})},
 			Errors:    []belfry.Code{belfry.UnknownItem, belfry.RateLimited, belfry.Overloaded},
 		},
 		{
@@ -37,7 +37,7 @@ var (
 			ID: "removeUser", Tag: "access", Help: "Removes a user; its sessions end.",
 			Wildcards: userName,
 			Headers:   []Param{idempotencyKey},
-			Answers:   []Answer{answers(200, "It is gone, and its sessions are over.", removed{})},
+			Answers:   []Answer{answers(200, "The user is removed, and its sessions have ended.", removed{})},
 			Errors:    []belfry.Code{belfry.UnknownItem},
 		},
 	}
@@ -52,8 +52,8 @@ type userInfo struct {
 	Created   string `json:"created" schema:"format=date-time"`
 	LastLogin string `json:"lastlogin,omitempty" schema:"format=date-time"`
 
-	Views    []string `json:"views,omitempty" help:"Views and resources to which the user is limited; absent when it is not."`
-	Password string   `json:"password,omitempty" help:"In the answer to its creation alone, when it was made at random."`
+	Views    []string `json:"views,omitempty" help:"Views and resources to which the user is limited; absent if it is not limited."`
+	Password string   `json:"password,omitempty" help:"Only in the answer to its creation, and only if it was generated."`
 }
 
 // userList is a page of users.
@@ -66,15 +66,15 @@ type userList struct {
 type newUser struct {
 	Name     string    `json:"name" schema:"minLength=1,maxLength=255"`
 	Role     string    `json:"role" schema:"enum=viewer|operator|administrator|instance administrator"`
-	Password string    `json:"password,omitempty" help:"At least 10 characters, at most 1,024 bytes; without one it is made at random."`
-	Views    *[]string `json:"views,omitempty" help:"Views and resources to which the user is limited; none: it is not."`
+	Password string    `json:"password,omitempty" help:"At least 10 characters, at most 1,024 bytes; generated if absent."`
+	Views    *[]string `json:"views,omitempty" help:"Views and resources to which the user is limited; an empty list means no limit."`
 }
 
 // userChange is what of a user can be changed.
 type userChange struct {
 	Role     string    `json:"role,omitempty" schema:"enum=viewer|operator|administrator|instance administrator"`
 	Password string    `json:"password,omitempty" help:"At least 10 characters, at most 1,024 bytes."`
-	Views    *[]string `json:"views,omitempty" help:"Views and resources to which the user is limited; none: it is not."`
+	Views    *[]string `json:"views,omitempty" help:"Views and resources to which the user is limited; an empty list means no limit."`
 }
 
 func userInfoOf(u *belfry.User) userInfo {
@@ -136,12 +136,12 @@ func (s *Server) changeUser(w *answer, r *request) error {
 	u := accounts.UserWish{Name: r.PathValue("name"), Role: c.Role, Password: c.Password, Views: c.Views}
 	switch {
 	case u.Role == "" && u.Password == "" && u.Views == nil:
-		return belfry.Errorf(belfry.BadParameter, "there is nothing to change; give role, password or views, or several of them")
+		return belfry.Errorf(belfry.BadParameter, "there is nothing to change; give at least one of role, password and views")
 	case u.Password != "" && r.login != nil && r.home == r.customer && r.login.User.Name == u.Name:
-		return belfry.Errorf(belfry.BadParameter, "this is your own password; change it with PUT /api/session, which asks for the old one")
+		return belfry.Errorf(belfry.BadParameter, "this is your own password; change it with PUT /api/session, which needs the old one")
 	}
 	if err := s.Accounts.ChangeUser(r.caller(), u, s.hashing(r)); err != nil {
-		return noSuch("user", u.Name, err)
+		return notFound("user", u.Name, err)
 	}
 	s.showUser(w, r, http.StatusOK, u.Name, "")
 	return nil
@@ -155,14 +155,14 @@ func (s *Server) removeUser(w *answer, r *request) error {
 	name := r.PathValue("name")
 	reply, err := s.once(r, c, removedAnswer(name), func(c accounts.Caller) error { return s.Accounts.RemoveUser(c, name) })
 	if err != nil {
-		return noSuch("user", name, err)
+		return notFound("user", name, err)
 	}
 	writeBody(w, reply.Status, reply.Body)
 	return nil
 }
 
-// noSuch turns a not-found error into one that names the thing.
-func noSuch(what, name string, err error) error {
+// notFound turns a not-found error into one that names the thing.
+func notFound(what, name string, err error) error {
 	if belfry.CodeOf(err) == belfry.NotFound {
 		return belfry.Errorf(belfry.UnknownItem, "there is no %s %.255q", what, input.Mask(name))
 	}

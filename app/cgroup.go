@@ -106,7 +106,7 @@ func groupPaths(text string) map[int]string {
 	return paths
 }
 
-// groups lists the folders of a group and of the groups above it, as far as they are visible. In a container the mount may start
+// groups lists the visible folders of a group and of the groups above it. In a container the mount may start
 // at the group itself, or the path may be one of the host: then only the mount point is listed.
 func (m groupMount) groups(path string) []string {
 	inside, ok := strings.CutPrefix(filepath.Clean("/"+path), strings.TrimSuffix(m.root, "/"))

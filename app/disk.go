@@ -24,7 +24,7 @@ import (
 // was acknowledged: for them there is a reserve, a file that is given up at that moment and made again when there is room.
 //
 //	free ≥ min_free, reserve there ─► writes are taken
-//	free < min_free                ─► writes are refused, queries go on
+//	free < min_free                ─► writes are refused, queries still work
 //	a mover finds the disk full    ─► reserve given up; writes are refused until it is back
 type disk struct {
 	folders []watchedFolder

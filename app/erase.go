@@ -75,7 +75,7 @@ func arrived(ctx context.Context, rows *store.Mover, pos belfry.Position) error 
 	tick := time.NewTicker(arrivedEvery)
 	defer tick.Stop()
 	for rows.Position() < pos {
-		rows.Hurry()
+		rows.Flush()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

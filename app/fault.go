@@ -60,7 +60,7 @@ func (f *faults) begin(id string, blocks bool, message string) {
 	if !known {
 		if was, known = f.before[id]; known {
 			delete(f.before, id)
-			f.log.Warn("fault goes on", "fault", id, "message", message)
+			f.log.Warn("fault continues", "fault", id, "message", message)
 		} else {
 			was.since = f.now()
 			f.event(message, was.since)

@@ -191,7 +191,7 @@ func (s *service) space(d *api.HealthDisk) {
 	d.Collections, d.Metadata, d.Folders = v.space, v.metadata, s.disk.list()
 }
 
-// collectionSpace adds up the files of each collection. Files that disappear meanwhile count as 0.
+// collectionSpace adds up the files of each collection. Files that disappear during the count have 0.
 func collectionSpace(dir string) []api.HealthCollection {
 	list := []api.HealthCollection{}
 	entries, err := os.ReadDir(dir)

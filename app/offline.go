@@ -64,7 +64,7 @@ func (f *offline) newAPI(seq *engine.Sequencer) *api.Server {
 	}
 	return api.New(api.Config{
 		Log: f.Log.With("part", "api"), Now: time.Now, Tree: f.Tree, Engine: seq, Intake: intake.New(intake.Config{Engine: seq}), Accounts: f.accounts,
-		Images: sqlite.NewMover(f.DB, sqlite.MoverOptions{}), Hub: live.NewHub(f.Tree), Ready: stopped, ConfirmFault: f.confirmFault,
+		Images: sqlite.NewMover(f.DB, sqlite.MoverOptions{}), Hub: live.NewHub(f.Tree, f.Log), Ready: stopped, ConfirmFault: f.confirmFault,
 		QueryReady:  stopped,
 		Health:      func(belfry.CustomerID) (api.Health, error) { return api.Health{}, stopped() },
 		Settings:    func(belfry.CustomerID, belfry.Level) []api.Setting { return nil },

@@ -86,7 +86,7 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 }
 
 // removedAfter reports whether the metadata database has removed items after pos, so that their names must be rebuilt. If it
-// cannot be read, the start goes on: the service watches the database and verifies it after each start.
+// cannot be read, the start continues: the service watches the database and verifies it after each start.
 func (s *service) removedAfter(pos belfry.Position) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // also called when the engine fails, which may be during a stop
 	defer cancel()

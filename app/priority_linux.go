@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// atLowPriority runs f on a thread of its own with a lower priority than requests.
+// atLowPriority runs f on its own thread with a lower priority than requests.
 func atLowPriority(f func()) {
 	done := make(chan struct{})
 	go func() {

@@ -18,10 +18,10 @@ const (
 )
 
 // run waits until the rows of the journal are in the store, logs that the service is ready, and then waits for the end. The
-// metadata database catches up meanwhile: until then, the tree and the mover have what it lacks.
+// metadata database catches up in the background: until then, the tree and the mover have what it lacks.
 func (s *service) run(ctx context.Context) error {
 	begun := time.Now()
-	s.store.Hurry()
+	s.store.Flush()
 	go s.meta.Drain(ctx) // it logs its own errors
 	caught := time.NewTicker(catchUpEvery)
 	defer caught.Stop()

@@ -279,7 +279,7 @@ func (s *service) toStore(r *belfry.Record) {
 }
 
 func (s *service) startSequencer(context.Context) error {
-	s.hub = live.NewHub(s.Tree)
+	s.hub = live.NewHub(s.Tree, s.Log.With("part", "streams"))
 	env := &collect.Env{
 		Log: s.Log.With("part", "collect"), Now: time.Now, Dir: s.cfg.Load().Data, Streams: s.descriptors.streams,
 		Worker: s.ScriptWorker, Workers: s.cfg.Load().Limits.ScriptWorkers, Taken: s.listeners.Taken,
@@ -352,7 +352,7 @@ func (s *service) room(ctx context.Context, c belfry.CustomerID, rows int) error
 	if err := s.pressure.check(); err != nil && rows > 0 {
 		return err
 	}
-	if s.store.Roomy(c, rows) && !s.meta.Full(c) { // the usual case, which needs no timer
+	if s.store.HasRoom(c, rows) && !s.meta.Full(c) { // the usual case, which needs no timer
 		return nil
 	}
 	begun := time.Now()

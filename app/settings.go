@@ -216,9 +216,9 @@ func (s *service) checkSettings(l belfry.Level, changes map[string]*string) erro
 		case l < belfry.LevelInstance:
 			return belfry.Errorf(belfry.InsufficientLevel, "%s is a setting of the instance and needs a session of an instance administrator", name)
 		case s.base.Source(name) == config.FromFlag:
-			return belfry.Errorf(belfry.BadParameter, "%s is given on the command line or in the environment of the service, which wins; change it there", name)
+			return belfry.Errorf(belfry.BadParameter, "%s is given on the command line or in the environment of the service, which takes precedence; change it there", name)
 		case s.base.Source(name) != "":
-			return belfry.Errorf(belfry.BadParameter, "%s is given in the configuration file, which wins; change it there, or take it out of the file", name)
+			return belfry.Errorf(belfry.BadParameter, "%s is given in the configuration file, which takes precedence; change it there, or take it out of the file", name)
 		}
 		if delete(stored, name); changes[name] != nil {
 			stored[name] = *changes[name]

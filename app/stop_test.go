@@ -42,7 +42,7 @@ func TestStopAnswersBodies(t *testing.T) {
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 503 || !res.Close || !strings.Contains(string(text), "rows of this body have been dealt with: ") ||
+	if err != nil || res.StatusCode != 503 || !res.Close || !strings.Contains(string(text), "rows of this body have been processed: ") ||
 		!strings.Contains(string(text), "the server is stopping") {
 		t.Errorf("%s %s %v", res.Status, text, err)
 	}

@@ -101,7 +101,7 @@ func (c *Catalog) link() error {
 	}
 	for _, col := range c.internal {
 		if c.byName[col.Name] != nil || !col.Historical {
-			return fmt.Errorf("internal collection %s must be historical and have a name of its own", col.Name)
+			return fmt.Errorf("internal collection %s must be historical and have a unique name", col.Name)
 		}
 	}
 	for _, pt := range c.packages {

@@ -123,19 +123,19 @@ func byNumber(a, b Indicator) int { return cmp.Compare(a.N, b.N) }
 // classFile is the form of a class in a file, in a request and in the database. The tags help and schema are for openapi.json.
 type classFile struct {
 	Name       string          `json:"name" schema:"minLength=1,maxLength=255"`
-	Inferred   bool            `json:"inferred,omitempty" help:"Made up from the rows that named it. Not read."`
+	Inferred   bool            `json:"inferred,omitempty" help:"Inferred from rows that used it. Ignored in requests."`
 	Indicators []indicatorFile `json:"indicators,omitempty"`
 	Log        *logFile        `json:"log"`
 	Interval   string          `json:"interval,omitempty" help:"Time between two rows, as 60s."`
-	Former     []formerFile    `json:"former,omitempty" help:"Indicators that the class once had: their types still bind. Kept by the service."`
+	Former     []formerFile    `json:"former,omitempty" help:"Indicators that the class once had; their types are still fixed. Maintained by the service."`
 	// What an answer says beside the definition. It is not read: who sends an answer back, changed, need not cut it out.
-	Source  string      `json:"source,omitempty" help:"Where the definition comes from. Not read." schema:"enum=builtin|file|customer|inferred"`
-	Objects wholeNumber `json:"objects,omitempty" help:"How many objects have it. Not read." schema:"minimum=0"`
+	Source  string      `json:"source,omitempty" help:"Where the definition comes from. Ignored in requests." schema:"enum=builtin|file|customer|inferred"`
+	Objects wholeNumber `json:"objects,omitempty" help:"Number of objects of the class. Ignored in requests." schema:"minimum=0"`
 }
 
 // writtenClass is a class as a client may write it: the path gives the name.
 type writtenClass struct {
-	_ struct{} `help:"A class as it is written. The name may be left out where the path gives it."`
+	_ struct{} `help:"A class definition. The name may be left out where the path has it."`
 	classFile
 	Name string   `json:"name,omitempty" schema:"minLength=1,maxLength=255"`
 	Log  *logFile `json:"log,omitempty"`
@@ -160,8 +160,8 @@ type indicatorFile struct {
 type thresholdFile struct {
 	When    string      `json:"when" help:"As >= 80 or <> ok."`
 	Status  wholeNumber `json:"status" help:"1 Warning, 2 Major, 3 Critical." schema:"minimum=1,maximum=3"`
-	Recover string      `json:"recover,omitempty" help:"What ends it; otherwise that when is not met."`
-	After   wholeNumber `json:"after,omitempty" help:"How many rows in a row must meet it." schema:"minimum=1"`
+	Recover string      `json:"recover,omitempty" help:"Condition that ends it; by default, that when is no longer met."`
+	After   wholeNumber `json:"after,omitempty" help:"Number of consecutive rows that must meet it." schema:"minimum=1"`
 }
 
 type logFile struct {
@@ -197,7 +197,7 @@ func ParseNamedClass(name string, data []byte) (*Class, error) {
 			return nil, err
 		}
 		if c.Indicator(ind.N) != nil {
-			return nil, s.errorAt(path+".n", "is %d a second time; each number stands for one indicator", ind.N)
+			return nil, s.errorAt(path+".n", "is %d a second time; each indicator needs its own number", ind.N)
 		}
 		c.Indicators = append(c.Indicators, ind)
 		slices.SortFunc(c.Indicators, byNumber)
@@ -227,7 +227,7 @@ func (file *classFile) former(s *source, c *Class) error {
 			return err
 		}
 		if c.Indicator(ind.N) != nil || slices.ContainsFunc(c.Former, func(o Indicator) bool { return o.N == ind.N }) {
-			return s.errorAt(path+".n", "is %d a second time; each number stands for one indicator", ind.N)
+			return s.errorAt(path+".n", "is %d a second time; each indicator needs its own number", ind.N)
 		}
 		c.Former = append(c.Former, Indicator{N: ind.N, Text: ind.Text})
 	}
@@ -361,9 +361,9 @@ type Listed struct {
 // listedClass is the form in which a class is listed.
 type listedClass struct {
 	classFile
-	Inferred bool   `json:"inferred" help:"Made up from the rows that named it. Not read."`
-	Source   Source `json:"source" help:"Where the definition comes from. Not read." schema:"enum=builtin|file|customer|inferred"`
-	Objects  int    `json:"objects" help:"How many objects have it. Not read." schema:"minimum=0"`
+	Inferred bool   `json:"inferred" help:"Inferred from rows that used it. Ignored in requests."`
+	Source   Source `json:"source" help:"Where the definition comes from. Ignored in requests." schema:"enum=builtin|file|customer|inferred"`
+	Objects  int    `json:"objects" help:"Number of objects of the class. Ignored in requests." schema:"minimum=0"`
 }
 
 // Schema gives the form that a listed class has, for openapi.json.

@@ -66,7 +66,7 @@ type Field struct {
 	Suffix   string // in a family, the part after the number: _min in i1_min
 	Numbered int    // the highest number of the family; 0 for a single field
 	Type     Type
-	Of       string // one of itemFields: read from the row's item; empty: a column of its own
+	Of       string // one of itemFields: read from the row's item; empty: its own column
 	Own      bool   // with Of: a row may have its own value, which precedes that of the item
 	Split    string // the text column that is split at its separator, the n-th part being this field; empty: not split
 	Help     string
@@ -364,11 +364,11 @@ func (file *fieldFile) read(s *source, path string) (Field, error) {
 	case f.Of != "" && (f.Numbered != 0 || f.Type != Text || !slices.Contains(itemFields(), f.Of)):
 		return f, s.errorAt(path+".of", "must be one of %v, of a single field of type text, got %q", itemFields(), f.Of)
 	case f.Own && f.Of == "":
-		return f, s.errorAt(path+".own", "is for a field with of; any other has a column of its own")
+		return f, s.errorAt(path+".own", "is only for fields with of; any other field has its own column")
 	case f.Split != "" && (f.Numbered == 0 || f.Type != Text):
 		return f, s.errorAt(path+".split", "is for numbered fields of type text")
 	case f.Type == Value && (f.Name != "i" || f.Suffix != "" || f.Numbered == 0):
-		return f, s.errorAt(path+".type", "is value, which the numbered field i alone may be")
+		return f, s.errorAt(path+".type", "is value, which is only allowed for the numbered field i")
 	case f.Help == "":
 		return f, s.errorAt(path+".help", "is missing; say in a sentence what %s holds", f.Name)
 	}

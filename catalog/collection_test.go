@@ -111,7 +111,7 @@ func TestCollectionErrors(t *testing.T) {
 	f(head+a+"  - {name: a, type: text, help: h}\n", "line 9: fields[1].name is taken")
 	f(head+a+"  - {name: id, type: text, help: h}\n", "is taken")
 	f(head+a+"  - {name: b, type: string, help: h}\n", "fields[1].type must be one of")
-	f(head+a+"  - {name: b, type: value, help: h}\n", "numbered field i alone")
+	f(head+a+"  - {name: b, type: value, help: h}\n", "for the numbered field i")
 	f(head+a+"  - {name: b, type: text}\n", "fields[1].help is missing")
 	f(head+a+"  - {name: B, type: text, help: h}\n", `got "B"`)
 	f(head+a+"  - {name: b, type: text, of: customer, help: h}\n", "fields[1].of must be one of")

@@ -79,8 +79,8 @@ const (
 // placement returns the columns of items with a position in a view. They are in no file.
 func placement() []Question {
 	return []Question{
-		{Name: "posx", Type: IntegerAnswer, Min: 0, Max: 100000, Step: 10, Bounded: true, Help: "Place in the view, counted from the top; divisible by 10."},
-		{Name: "posy", Type: IntegerAnswer, Min: 0, Max: 100000, Step: 10, Bounded: true, Help: "Place in the view, counted from the left; divisible by 10."},
+		{Name: "posx", Type: IntegerAnswer, Min: 0, Max: 100000, Step: 10, Bounded: true, Help: "Position in the view from the top; divisible by 10."},
+		{Name: "posy", Type: IntegerAnswer, Min: 0, Max: 100000, Step: 10, Bounded: true, Help: "Position in the view from the left; divisible by 10."},
 		{Name: "width", Type: IntegerAnswer, Default: "30", Min: 1, Max: 10000, Bounded: true, Help: "Width of the icon."},
 		{Name: "height", Type: IntegerAnswer, Default: "30", Min: 1, Max: 10000, Bounded: true, Help: "Height of the icon."},
 	}
@@ -104,7 +104,7 @@ func lastQuestions(kind PackageKind, positioned bool) []Question {
 func commonQuestions(kind PackageKind) []Question {
 	name := Question{Name: "name", Type: NameAnswer, Required: true, Help: "Name of the " + string(kind) + "."}
 	if kind == ResourcePackage || kind == ElementPackage {
-		return []Question{name, {Name: "view", Type: NameAnswer, Default: belfry.Main, Help: "View in which it stands."}}
+		return []Question{name, {Name: "view", Type: NameAnswer, Default: belfry.Main, Help: "Its parent view."}}
 	}
 	return []Question{name}
 }
@@ -157,7 +157,7 @@ func (pt PackageType) MarshalJSON() ([]byte, error) {
 func (file *packageFile) check(s *source) error {
 	switch {
 	case !isPathName(file.Name):
-		return s.errorAt("name", "must be lower-case letters, digits and -, as it stands in the path of requests, got %q", file.Name)
+		return s.errorAt("name", "must be lower-case letters, digits and -, as it is part of request paths, got %q", file.Name)
 	case !slices.Contains([]PackageKind{ResourcePackage, ViewPackage, ObjectPackage, ElementPackage}, file.Kind):
 		return s.errorAt("kind", "must be resource, view, object or element, got %q", file.Kind)
 	case file.Help == "":

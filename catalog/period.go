@@ -11,7 +11,7 @@ import (
 // periodFile is the form of a monitoring period. Package status interprets its texts; here YAML and JSON are only
 // converted to one form.
 type periodFile struct {
-	_ struct{} `help:"When objects are monitored; outside they are Unknown."`
+	_ struct{} `help:"When objects are monitored; outside these times they are Unknown."`
 
 	Timezone string     `json:"timezone,omitempty" help:"IANA name, as Europe/Berlin; otherwise that of the server."`
 	Times    []timeFile `json:"times" schema:"minItems=1,maxItems=50"`
@@ -33,7 +33,7 @@ type partsFile struct {
 func (timeFile) Schema() any {
 	return json.RawMessage(`{"oneOf": [{"type": "string", "description": "As ` + "`mon-fri 08:00-18:00`" + `."},
 		{"type": "object", "properties": {"from": {"type": "string", "description": "As 2026-01-03T10:00."}, "to": {"type": "string"},
-			"rrule": {"type": "string", "description": "How it comes again, as RFC 5545 writes it."}}}]}`)
+			"rrule": {"type": "string", "description": "Recurrence rule, RFC 5545."}}}]}`)
 }
 
 // UnmarshalYAML takes the node, see wholeNumber.

@@ -47,20 +47,20 @@ type policyFile struct {
 	Name       string         `json:"name" schema:"minLength=1,maxLength=255"`
 	Kind       string         `json:"kind" schema:"enum=object|resource|view"`
 	Item       string         `json:"item" help:"Name of the item." schema:"minLength=1,maxLength=255"`
-	Resource   string         `json:"resource,omitempty" help:"In which the item is: of objects, and of views inside a resource."`
+	Resource   string         `json:"resource,omitempty" help:"Resource of the item: for objects, and for views inside a resource."`
 	Thresholds []overrideFile `json:"thresholds,omitempty"`
 	Interval   string         `json:"interval,omitempty" help:"Time between two rows of any object, as 60s; none: nothing is expected."`
 	Intervals  []intervalFile `json:"intervals,omitempty"`
-	Rollup     string         `json:"rollup,omitempty" help:"How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m."`
+	Rollup     string         `json:"rollup,omitempty" help:"How the statuses of the content are combined: worst, best, or how many must be that bad, as in 2 of m."`
 	Period     *periodFile    `json:"period,omitempty"`
 }
 
 type overrideFile struct {
-	_ struct{} `help:"Takes the place of the thresholds that a class gives one of its indicators."`
+	_ struct{} `help:"Replaces the thresholds of an indicator of a class."`
 
 	Class      string          `json:"class,omitempty" help:"May be left out on an object."`
 	N          wholeNumber     `json:"n" help:"Number of the indicator." schema:"minimum=1,maximum=100"`
-	Type       string          `json:"type,omitempty" help:"That of the indicator; it need not be sent." schema:"enum=number|string"`
+	Type       string          `json:"type,omitempty" help:"Type of the indicator; optional in requests." schema:"enum=number|string"`
 	Thresholds []thresholdFile `json:"thresholds" help:"An empty list switches the thresholds of the indicator off."`
 }
 
@@ -71,7 +71,7 @@ type intervalFile struct {
 
 // newPolicy is a policy as a client may write it: the path gives the name.
 type newPolicy struct {
-	_ struct{} `help:"A policy as it is written. The name may be left out."`
+	_ struct{} `help:"A policy definition. The name may be left out."`
 	policyFile
 	Name string `json:"name,omitempty" schema:"minLength=1,maxLength=255"`
 }
@@ -318,7 +318,7 @@ func (p *Policy) readRollup(s *source, file *policyFile) error {
 		return nil
 	}
 	if p.Kind == belfry.KindObject {
-		return s.errorAt("rollup", "is for views and resources; nothing stands in an object")
+		return s.errorAt("rollup", "is only for views and resources; an object has no content")
 	}
 	if _, ok := p.RollupNumber(); !ok {
 		return s.errorAt("rollup", `must be worst, best, or a number as in "2 of m", got %q`, oneLine(file.Rollup))

@@ -112,7 +112,7 @@ func TestPolicyRefused(t *testing.T) {
 	f("kind: view\nitem: a\nrollup: 2 of 5", "", "rollup must be")
 	f("kind: view\nitem: a\nrollup: of m", "", "rollup must be")
 	f("kind: view\nitem: a\nrollup: ' of m'", "", "rollup must be")
-	f("kind: object\nitem: a\nrollup: best", "disk", "nothing stands in an object")
+	f("kind: object\nitem: a\nrollup: best", "disk", "an object has no content")
 	f("kind: view\nitem: a\nthresholds: [{n: 1, thresholds: []}]", "", "line 3: thresholds[0] has no class")
 	f("kind: view\nitem: a\nthresholds: [{class: disc, n: 1, thresholds: []}]", "", `thresholds[0] names the class "disc", and there is none`)
 	f("kind: view\nitem: a\nthresholds: [{class: disk, n: 3, thresholds: []}]", "", `i3, which class "disk" does not have`)

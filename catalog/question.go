@@ -53,7 +53,7 @@ var answerTypes = map[AnswerType]string{
 	DurationAnswer: "a whole number of seconds, or one followed by s, m, h, d or w, such as 60s",
 	HostAnswer:     "an IP address or a host name",
 	IPAnswer:       "an IP address",
-	ListenAnswer:   "an IP address and a port, such as 0.0.0.0:514 or [::]:514, or the port alone as :514",
+	ListenAnswer:   "an IP address and a port, such as 0.0.0.0:514 or [::]:514, or only the port as :514",
 	ColourAnswer:   "a colour as #rrggbb",
 	ChoiceAnswer:   "one of the values",
 }

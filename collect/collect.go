@@ -10,7 +10,7 @@
 //
 // Collectors decide nothing: their rows have the same limits, counters and management as all others.
 //
-// The path of a datagram: udpSocket.run, read, port.dispatch, inbox.put; then, in receiver.work, inbox.next, process
+// The path of a datagram: udpSocket.run, readBatch, port.dispatch, inbox.put; then, in receiver.work, inbox.next, read
 // (messageReader.read, pipeline.apply), store, Intake.Receive. A message of a TCP stream joins at dispatch.
 //
 // The packages below this one know neither resources nor receivers: syslog, snmp and mib parse, filter and script work on any
@@ -122,6 +122,7 @@ type Env struct {
 	snmp      *snmp.Entity
 	scripts   script.Workers
 	filters   status.Turns // limits compiling and evaluating per customer
+	panics    panicLog
 }
 
 // ReceiveBuffer returns the smallest receive buffer, in bytes, that the system granted to a UDP receiver; 0 without one.

@@ -159,7 +159,7 @@ func (q *connList) evict(before, quiet int64) bool {
 		return false
 	}
 	if since > quiet {
-		c.of.countRefused(c.from)
+		c.of.countLost(c.from, DropConnections)
 		c.counted.Store(true)
 	}
 	c.unregister()

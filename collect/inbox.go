@@ -53,11 +53,7 @@ func newInbox(limit int) *inbox {
 // put adds messages and returns how many do not fit. With wait it blocks until all fit, ctx ends or the inbox is closed.
 func (b *inbox) put(ctx context.Context, all []raw, wait bool) (lost int) {
 	for {
-		b.mu.Lock()
-		n := b.add(all)
-		room := b.room
-		closed := b.closed
-		b.mu.Unlock()
+		n, room, closed := b.add(all)
 		if n > 0 {
 			b.signal()
 		}
@@ -72,8 +68,10 @@ func (b *inbox) put(ctx context.Context, all []raw, wait bool) (lost int) {
 	}
 }
 
-// add appends as many messages as fit. The mutex is held.
-func (b *inbox) add(all []raw) (n int) {
+// add appends as many messages as fit. Room is closed when there is room for more.
+func (b *inbox) add(all []raw) (n int, room chan struct{}, closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for ; n < len(all) && !b.closed && b.count < b.limit && b.bytes < inboxBytes; n++ {
 		if len(b.chunks) == 0 || len(b.chunks[len(b.chunks)-1]) == inboxChunk {
 			b.chunks = append(b.chunks, b.newChunk())
@@ -83,7 +81,7 @@ func (b *inbox) add(all []raw) (n int) {
 		b.count++
 		b.bytes += len(all[n].text)
 	}
-	return n
+	return n, b.room, b.closed
 }
 
 // newChunk returns an empty chunk.
@@ -104,44 +102,47 @@ func (b *inbox) signal() {
 }
 
 // next blocks until there are messages, and returns the oldest chunk and its ticket; nothing once the inbox is closed and
-// empty. It takes back the chunk that the worker has processed.
+// empty. It gets the chunk that the worker has processed, for reuse.
 func (b *inbox) next(done []raw) ([]raw, ticket) {
 	clear(done)
 	for {
-		b.mu.Lock()
-		if cap(done) > 0 && len(b.spare) < receiverWorkers {
-			b.spare = append(b.spare, done[:0])
+		chunk, t, again := b.oldest(done)
+		if again {
+			b.signal() // for another worker
 		}
-		done = nil
-		if len(b.chunks) > 0 {
-			chunk := b.chunks[0]
-			b.chunks[0] = nil
-			if b.chunks = b.chunks[1:]; len(b.chunks) == 0 {
-				b.chunks = nil
-			}
-			b.count -= len(chunk)
-			for i := range chunk {
-				b.bytes -= len(chunk[i].text)
-			}
-			close(b.room)
-			b.room = make(chan struct{})
-			more := len(b.chunks) > 0
-			t := ticket{b.lastTicket.stored, make(chan struct{})}
-			b.lastTicket = t
-			b.mu.Unlock()
-			if more {
-				b.signal() // for another worker
-			}
+		if chunk != nil || again {
 			return chunk, t
 		}
-		closed := b.closed
-		b.mu.Unlock()
-		if closed {
-			b.signal() // for the other workers
-			return nil, ticket{}
-		}
+		done = nil
 		<-b.ready
 	}
+}
+
+// oldest returns the oldest chunk, if there is one, and whether another worker should call it, too: there are more, or the inbox is
+// closed and empty.
+func (b *inbox) oldest(done []raw) (chunk []raw, t ticket, again bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if cap(done) > 0 && len(b.spare) < receiverWorkers {
+		b.spare = append(b.spare, done[:0])
+	}
+	if len(b.chunks) == 0 {
+		return nil, ticket{}, b.closed
+	}
+	chunk = b.chunks[0]
+	b.chunks[0] = nil
+	if b.chunks = b.chunks[1:]; len(b.chunks) == 0 {
+		b.chunks = nil
+	}
+	b.count -= len(chunk)
+	for i := range chunk {
+		b.bytes -= len(chunk[i].text)
+	}
+	close(b.room)
+	b.room = make(chan struct{})
+	t = ticket{b.lastTicket.stored, make(chan struct{})}
+	b.lastTicket = t
+	return chunk, t, len(b.chunks) > 0
 }
 
 // setLimit changes the limit.

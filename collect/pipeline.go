@@ -46,7 +46,7 @@ func (r *backoff) failed(why error, now time.Time, took time.Duration) {
 	r.count++
 	r.spent += took
 	if r.count >= backoffAfter || r.spent >= backoffAfterSpent {
-		r.until, r.why = now.Add(backoffFor), fmt.Errorf("it failed %d times in a row and rests for %v: %w", r.count, backoffFor, why)
+		r.until, r.why = now.Add(backoffFor), fmt.Errorf("it failed %d times in a row and is suspended for %v: %w", r.count, backoffFor, why)
 	}
 }
 
@@ -151,7 +151,10 @@ func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdi
 		}
 		keep, err := false, over
 		if over == nil {
-			keep, err = p.filter.Keep(&messages[i], p.format.size(&messages[i]))
+			err = p.env.guard(func() (err error) {
+				keep, err = p.filter.Keep(&messages[i], p.format.size(&messages[i]))
+				return err
+			})
 			steps += p.filter.StepsUsed()
 		}
 		switch {
@@ -181,7 +184,7 @@ func (p *pipeline[M]) runScript(ctx context.Context, messages []M, all []verdict
 		r, i := &results[n], some[n]
 		v, err := &all[i], r.Err
 		if err == nil {
-			err = p.applyResult(v, r.Text, &messages[i])
+			err = p.env.guard(func() error { return p.applyResult(v, r.Text, &messages[i]) })
 		}
 		if err == nil {
 			p.backoff = backoff{}
@@ -214,10 +217,10 @@ func (p *pipeline[M]) applyResult(v *verdict[M], text []byte, m *M) (err error) 
 	}
 	changed := copyMessage(m)
 	if err := json.Unmarshal(v.returned, changed); err != nil {
-		return fmt.Errorf("what message(m) gave back: %w", describeJSONError(err))
+		return fmt.Errorf("result of message(m): %w", describeJSONError(err))
 	}
 	if err := checkMessage(p.format, changed); err != nil {
-		return fmt.Errorf("what message(m) gave back: %w", err)
+		return fmt.Errorf("result of message(m): %w", err)
 	}
 	*m = *changed
 	return nil
@@ -229,7 +232,10 @@ func (e *Env) feed(ctx context.Context, t Task, feeds []script.Feed) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Intake.Feed(ctx, e.tree.Access().ScopeOf(t.Customer, t.Author), rows, false); err != nil {
+	err = e.guard(func() error {
+		return e.Intake.Feed(ctx, e.tree.Access().ScopeOf(t.Customer, t.Author), rows, false)
+	})
+	if err != nil {
 		return fmt.Errorf("script: %w", err)
 	}
 	return nil

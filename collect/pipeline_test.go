@@ -63,13 +63,13 @@ func TestScript(t *testing.T) {
 	f(`let n = 0; function message(m) { m.message = m.message.toUpperCase(); return m }`, "true 3  LINK DOWN []")
 	f(`function message(m) { return m`, "the script is wrong: SyntaxError: unexpected token in expression: '' (line 1, column 31)")
 	f(`function massage(m) { return m }`, "the script is wrong: the script has no function message(m)")
-	f(`function message(m) { }`, "true link down script: TypeError: message(m) gave nothing back")
-	f(`function message(m) { return 3 }`, "true link down script: TypeError: message(m) gave back a number")
+	f(`function message(m) { }`, "true link down script: TypeError: message(m) returned nothing")
+	f(`function message(m) { return 3 }`, "true link down script: TypeError: message(m) returned a number")
 	f("function message(m) {\n return m.nothing.at.all }", "true link down script: TypeError: cannot read property 'at' of undefined (line 2)")
-	f(`function message(m) { m.severity = "high"; return m }`, "true link down script: what message(m) gave back: severity is a text, and must be a whole number")
-	f(`function message(m) { m.severity = 12; return m }`, "true link down script: what message(m) gave back: severity is 12; it is a number from 0 to 7")
-	f(`function message(m) { m.facility = -1; return m }`, "true link down script: what message(m) gave back: facility is -1; it is a number from 0 to 23")
-	f(`function message(m) { m.message = "x".repeat(1 << 18); return m }`, "true link down script: what message(m) gave back: message has 262144 bytes, and at most 196608 are kept")
+	f(`function message(m) { m.severity = "high"; return m }`, "true link down script: result of message(m): severity is a text, and must be a whole number")
+	f(`function message(m) { m.severity = 12; return m }`, "true link down script: result of message(m): severity is 12; it is a number from 0 to 7")
+	f(`function message(m) { m.facility = -1; return m }`, "true link down script: result of message(m): facility is -1; it is a number from 0 to 23")
+	f(`function message(m) { m.message = "x".repeat(1 << 18); return m }`, "true link down script: result of message(m): message has 262144 bytes, and at most 196608 are kept")
 	f(`function message(m) { m.message = "a\0b"; return m }`, "true 3  a\u2400b []")
 	f(`function message(m) { for (;;); }`, "true link down script: the script ran for too long")
 	f(`for (;;);`, "the script is wrong: the script ran for too long")
@@ -118,7 +118,7 @@ func TestScriptRests(t *testing.T) {
 	for range backoffAfter {
 		f("", "script: Error: no app")
 	}
-	f("a", "script: it failed 20 times in a row and rests for 10s: Error: no app")
+	f("a", "script: it failed 20 times in a row and is suspended for 10s: Error: no app")
 	s.backoff.until = time.Now()
 	f("", "script: Error: no app")
 	f("a", "script: it failed 21 times in a row") // once more was enough

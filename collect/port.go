@@ -49,7 +49,7 @@ func (s *portSpec) same(o *portSpec) bool {
 	return s.protocol == o.protocol && s.addr == o.addr && s.agreed == o.agreed
 }
 
-// anyAddress reports whether a host stands for all addresses of the machine.
+// anyAddress reports whether a host means all addresses of the machine.
 func anyAddress(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "" || err == nil && a.IsUnspecified()
@@ -57,6 +57,7 @@ func anyAddress(host string) bool {
 
 // port is an open socket with the receivers that are bound to it.
 type port struct {
+	env      *Env
 	key      string
 	customer belfry.CustomerID
 	spec     portSpec
@@ -68,8 +69,11 @@ type port struct {
 	bindings atomic.Pointer[[]*binding] // sorted by resource; the slice never changes
 }
 
-// drain reads what has arrived for a binding that is removed while others stay.
+// drain reads what has arrived for a binding that is removed while others stay. The port's mutex is held; not meanwhile, as
+// several may be drained at the same time.
 func (p *port) drain(b *binding) {
+	p.mu.Unlock()
+	defer p.mu.Lock()
 	if p.udp != nil {
 		p.udp.drain()
 	}
@@ -99,12 +103,22 @@ type binding struct {
 	ctx  context.Context // ends when the receiver is to leave the port
 	stop context.CancelFunc
 	port *port // set by attach
+
+	faults chan error // end the receiver
 }
 
 func newBinding(ctx context.Context, t Task, stats *ReceiverStats, in *inbox, allow networks) *binding {
-	b := &binding{customer: t.Customer, resource: t.Resource, stats: stats, inbox: in, allow: allow}
+	b := &binding{customer: t.Customer, resource: t.Resource, stats: stats, inbox: in, allow: allow, faults: make(chan error, 1)}
 	b.ctx, b.stop = context.WithCancel(ctx)
 	return b
+}
+
+// fail ends the receiver with an error, unless it is ending with another one.
+func (b *binding) fail(err error) {
+	select {
+	case b.faults <- err:
+	default:
+	}
 }
 
 // leaving reports whether the receiver is about to be detached.
@@ -146,7 +160,7 @@ func (e *Env) findOrOpen(b *binding, spec portSpec) (p *port, err error) {
 		}
 		return p, nil
 	}
-	p = &port{key: key, customer: b.customer, spec: spec}
+	p = &port{env: e, key: key, customer: b.customer, spec: spec}
 	p.bindings.Store(&[]*binding{b}) // before the first message is read
 	if spec.protocol == "tcp" {
 		p.tcp, err = listenTCP(e, p)
@@ -206,9 +220,7 @@ func (e *Env) detach(b *binding) {
 			p.bindings.Store(&rest)
 			return
 		}
-		p.mu.Unlock() // several may be drained at the same time
 		p.drain(b)
-		p.mu.Lock()
 	}
 }
 
@@ -269,10 +281,39 @@ func (p *port) dispatch(ctx context.Context, all []raw, wait bool) bool {
 		b.stats.Drop(DropSource, len(all))
 		return false
 	}
-	if lost := b.inbox.put(ctx, all, wait); lost > 0 {
+	err := p.env.guard(func() error {
+		lost := b.inbox.put(ctx, all, wait)
 		b.stats.Drop(DropOverloaded, lost)
+		return nil
+	})
+	if err != nil {
+		b.stats.Drop(DropFault, len(all))
+		b.fail(err)
 	}
-	return true
+	return err == nil
+}
+
+// run runs one of the port's goroutines. A panic in it ends the receivers of the port.
+func (p *port) run(f func()) {
+	err := p.env.guard(func() error {
+		f()
+		return nil
+	})
+	if err != nil {
+		p.fail(err, 0)
+	}
+}
+
+// fail ends all receivers of the port with an error, after a panic while the port was read. The first one counts the messages that
+// are lost.
+func (p *port) fail(err error, lost int) {
+	if b := p.first(); b != nil {
+		b.stats.Receive(lost)
+		b.stats.Drop(DropFault, lost)
+	}
+	for _, b := range *p.bindings.Load() {
+		b.fail(err)
+	}
 }
 
 // route finds the binding for a sender: the one with the longest matching network, then one that is not leaving, then the oldest resource.

@@ -1,8 +1,9 @@
 package collect
 
 import (
+	"runtime"
+	"strings"
 	"testing"
-	"time"
 
 	"belfry"
 )
@@ -22,12 +23,11 @@ func TestPortsWaitForClosing(t *testing.T) {
 			defer close(detached)
 			s.env.detach(first)
 		}()
-		for !p.closing.Load() {
-			time.Sleep(time.Millisecond)
-		}
+		<-p.udp.done // it is being closed
 		second := s.binding(2, nil)
 		second.customer = customer
 		go func() { attached <- s.env.attach(second, s.spec) }()
+		awaitLock("collect.(*Env).attach(")
 		other := s.binding(3, nil)
 		if err := s.env.attach(other, portSpec{protocol: "udp", addr: freePort(t, "udp")}); err != nil {
 			t.Error(err)
@@ -48,6 +48,17 @@ func TestPortsWaitForClosing(t *testing.T) {
 			t.Errorf("it got %d", len(got))
 		}
 		s.env.detach(second)
+	}
+}
+
+// awaitLock waits until a goroutine waits for a mutex in a function.
+func awaitLock(function string) {
+	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
+		for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+			if strings.Contains(stack, function) && strings.Contains(stack, "[sync.Mutex.Lock") {
+				return
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"log/slog"
 	"net/netip"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ type sharedPort struct {
 }
 
 func newSharedPort(t *testing.T, network string) *sharedPort {
-	return &sharedPort{t: t, spec: portSpec{protocol: network, addr: freePort(t, network), agreed: "test"}}
+	return &sharedPort{t: t, spec: portSpec{protocol: network, addr: freePort(t, network), agreed: "test"}, env: Env{Log: slog.New(slog.DiscardHandler)}}
 }
 
 func (s *sharedPort) binding(id belfry.ID, allow networks) *binding {

@@ -18,7 +18,7 @@ import (
 // While a batch is being committed, the next messages gather in the inbox, so batches grow with the load. Workers read in
 // parallel and store in order, so rows are in the order in which messages arrived.
 //
-// When the resource is changed, the same receiver goes on: its setup is swapped, it moves to another port if need be, and messages that
+// When the resource is changed, the same receiver continues: its setup is swapped, it moves to another port if need be, and messages that
 // are still in the inbox are filtered by the new setup.
 type receiver[M any] struct {
 	env    *Env
@@ -40,6 +40,8 @@ type messageFormat[M any] interface {
 	check(answers map[string]string) (column string, err error)
 	// parse reads a text to try filter and script with.
 	parse(e *Env, answers map[string]string, text string) (M, error)
+	// unparsed returns a message that the reader could not read, as it came; false if there is no field for it.
+	unparsed(raw) (M, bool)
 	// batch returns messages as columns of their collection, without times.
 	batch(messages []M) belfry.Batch
 
@@ -112,21 +114,32 @@ func (r *receiver[M]) Run(ctx context.Context, changes <-chan Task) error {
 	defer cancel()
 	var workers, reports sync.WaitGroup
 	for range receiverWorkers {
-		workers.Go(func() { r.work(late) })
+		workers.Go(func() { r.run(func() { r.work(late) }) })
 	}
 	reporting, stopReports := context.WithCancel(ctx)
-	defer stopReports()
-	reports.Go(func() { r.report(reporting) })
-	fault := r.follow(ctx, changes)
-	r.env.detach(r.current.Load().binding)
-	r.inbox.close()
-	stop := time.AfterFunc(stopTimeout, cancel)
-	defer stop.Stop()
-	workers.Wait()
-	stopReports()
-	reports.Wait()
-	r.reportLast()
-	return fault
+	reports.Go(func() { r.run(func() { r.report(reporting) }) })
+	defer func() { // after a panic, too
+		r.env.detach(r.current.Load().binding)
+		r.inbox.close()
+		stop := time.AfterFunc(stopTimeout, cancel)
+		defer stop.Stop()
+		workers.Wait()
+		stopReports()
+		reports.Wait()
+		r.reportLast()
+	}()
+	return r.follow(ctx, changes)
+}
+
+// run runs one of the receiver's goroutines. A panic in it ends the receiver.
+func (r *receiver[M]) run(f func()) {
+	err := r.env.guard(func() error {
+		f()
+		return nil
+	})
+	if err != nil {
+		r.fail(err)
+	}
 }
 
 // reportLast reports what was counted since the last report, once everything is. It may fail because the resource was removed.
@@ -174,6 +187,8 @@ func (r *receiver[M]) follow(ctx context.Context, changes <-chan Task) error {
 		case <-ctx.Done():
 			return nil
 		case err := <-r.faults:
+			return err
+		case err := <-r.current.Load().binding.faults:
 			return err
 		case t := <-changes:
 			if err := r.change(ctx, t); err != nil {
@@ -230,47 +245,59 @@ func (r *receiver[M]) change(ctx context.Context, t Task) error {
 
 // work processes messages until the inbox is closed and empty.
 func (r *receiver[M]) work(ctx context.Context) {
-	var raws []raw
-	var out batch[M]
-	var s *setup[M]
-	var p *pipeline[M]
+	w := &worker[M]{receiver: r}
 	defer func() {
-		if p != nil {
-			p.close()
+		if w.pipeline != nil {
+			w.pipeline.close()
 		}
 	}()
-	for {
-		var t ticket
-		if raws, t = r.inbox.next(raws); len(raws) == 0 {
-			return
-		}
-		if ctx.Err() != nil { // there is no time to run the script for each of them
-			r.stats.Drop(DropOverloaded, len(raws))
-			close(t.stored)
-			continue
-		}
-		if now := r.current.Load(); now != s {
-			s = now
-			p = r.pipeline(ctx, s, p)
-		}
-		out.reset(len(raws))
-		for part := raws; len(part) > 0; {
-			n := min(len(part), script.BatchSize)
-			r.process(ctx, s, p, part[:n], &out)
-			part = part[n:]
-		}
-		<-t.before
-		safe := r.store(ctx, s, &out)
-		close(t.stored)
-		if safe {
-			for _, reply := range out.replies {
-				reply.send()
-			}
-		}
-		if p.off() {
-			r.fail(switchedOff{script.ErrOff})
+	for raws, t := r.inbox.next(nil); len(raws) > 0; raws, t = r.inbox.next(raws) {
+		r.run(func() { w.process(ctx, raws, t) })
+	}
+}
+
+// worker is one of the goroutines that process the messages of a receiver.
+type worker[M any] struct {
+	*receiver[M]
+	setup    *setup[M]
+	pipeline *pipeline[M]
+	out      batch[M]
+}
+
+// process processes a chunk.
+func (w *worker[M]) process(ctx context.Context, raws []raw, t ticket) {
+	if w.storeChunk(ctx, raws, t) {
+		for _, reply := range w.out.replies {
+			reply.send()
 		}
 	}
+	if w.pipeline != nil && w.pipeline.off() {
+		w.fail(switchedOff{script.ErrOff})
+	}
+}
+
+// storeChunk reads, filters and stores a chunk, and reports whether it is safe.
+func (w *worker[M]) storeChunk(ctx context.Context, raws []raw, t ticket) bool {
+	w.out.reset(len(raws))
+	defer func() {
+		<-t.before // also after a panic, to keep the order
+		close(t.stored)
+		w.stats.Drop(DropFault, w.out.open) // after a panic only
+	}()
+	if ctx.Err() != nil { // there is no time to run the script for each of them
+		w.stats.Drop(DropOverloaded, len(raws))
+		w.out.open = 0
+		return false
+	}
+	if now := w.current.Load(); now != w.setup {
+		w.setup = now
+		w.pipeline = w.newPipeline(ctx, now, w.pipeline)
+	}
+	for part := range slices.Chunk(raws, script.BatchSize) {
+		w.read(ctx, w.setup, w.pipeline, part, &w.out)
+	}
+	<-t.before
+	return w.store(ctx, w.setup, &w.out)
 }
 
 // fail ends the receiver with an error, unless it is ending with another one.
@@ -281,9 +308,9 @@ func (r *receiver[M]) fail(err error) {
 	}
 }
 
-// pipeline makes the pipeline of a setup and closes the old one. It was tried before, so it can fail only for reasons of the
+// newPipeline makes the pipeline of a setup and closes the old one. It was tried before, so it can fail only for reasons of the
 // machine; then messages are stored unchanged until the receiver is restarted.
-func (r *receiver[M]) pipeline(ctx context.Context, s *setup[M], old *pipeline[M]) *pipeline[M] {
+func (r *receiver[M]) newPipeline(ctx context.Context, s *setup[M], old *pipeline[M]) *pipeline[M] {
 	if old != nil {
 		old.close()
 	}
@@ -301,6 +328,8 @@ type batch[M any] struct {
 	times    []belfry.Time
 	replies  []*informReply
 
+	open int // of the chunk, not counted as kept, filtered or dropped yet
+
 	read        []M // before filter and script
 	readTimes   []belfry.Time
 	readReplies []*informReply
@@ -310,11 +339,11 @@ type batch[M any] struct {
 func (l *batch[M]) reset(n int) {
 	clear(l.messages)
 	clear(l.replies)
-	l.messages, l.replies, l.times = l.messages[:0], l.replies[:0], make([]belfry.Time, 0, n)
+	l.messages, l.replies, l.times, l.open = l.messages[:0], l.replies[:0], make([]belfry.Time, 0, n), n
 }
 
-// process reads messages, applies filter and script, and adds those that are kept to the batch.
-func (r *receiver[M]) process(ctx context.Context, s *setup[M], p *pipeline[M], raws []raw, l *batch[M]) {
+// read reads messages, applies filter and script, and adds those that are kept to the batch.
+func (r *receiver[M]) read(ctx context.Context, s *setup[M], p *pipeline[M], raws []raw, l *batch[M]) {
 	clear(l.read)
 	clear(l.readReplies)
 	l.read, l.readTimes, l.readReplies = l.read[:0], l.readTimes[:0], l.readReplies[:0]
@@ -322,20 +351,23 @@ func (r *receiver[M]) process(ctx context.Context, s *setup[M], p *pipeline[M], 
 		if raws[i].fullSize > 0 {
 			r.stats.Shorten(1)
 		}
-		m, reply, why, ok := s.reader.read(raws[i])
+		m, reply, why, ok := r.parse(s.reader, raws[i])
 		switch {
 		case ok:
 			l.read, l.readTimes, l.readReplies = append(l.read, m), append(l.readTimes, raws[i].at), append(l.readReplies, reply)
 		case why == dropNone:
 			r.stats.Filter(1)
+			l.open--
 		default:
 			r.stats.Drop(why, 1)
+			l.open--
 		}
 	}
 	verdicts := p.apply(ctx, l.read)
 	for i := range l.read {
 		if verdicts != nil && !r.applyVerdict(ctx, s, &verdicts[i], &l.read[i]) {
 			r.stats.Filter(1)
+			l.open--
 		} else {
 			l.messages, l.times = append(l.messages, l.read[i]), append(l.times, l.readTimes[i])
 		}
@@ -343,6 +375,21 @@ func (r *receiver[M]) process(ctx context.Context, s *setup[M], p *pipeline[M], 
 			l.replies = append(l.replies, l.readReplies[i])
 		}
 	}
+}
+
+// parse reads a message. One that makes the reader panic is kept unparsed if its format can, and else dropped.
+func (r *receiver[M]) parse(reader messageReader[M], in raw) (m M, reply *informReply, why Drop, ok bool) {
+	err := r.env.guard(func() error {
+		m, reply, why, ok = reader.read(in)
+		return nil
+	})
+	if err == nil {
+		return m, reply, why, ok
+	}
+	if m, ok = r.format.unparsed(in); ok {
+		r.stats.Fail(1)
+	}
+	return m, nil, DropMalformed, ok
 }
 
 // applyVerdict stores what the script sends about objects, and reports whether the message is kept. If one of these rows is
@@ -376,11 +423,13 @@ func (r *receiver[M]) store(ctx context.Context, s *setup[M], l *batch[M]) bool 
 		if err == nil {
 			r.stats.Keep(kept)
 			r.stats.Drop(DropDiscarded, len(l.messages)-kept)
+			l.open = 0
 			return true
 		}
 		why := dropReason(err)
 		if code := belfry.CodeOf(err); why == DropRate || code == belfry.UnknownResource || ctx.Err() != nil {
 			r.stats.Drop(why, len(l.messages))
+			l.open = 0
 			return false
 		}
 		select {

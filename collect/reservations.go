@@ -65,6 +65,8 @@ func overlap(a, b string) bool { return belfry.ListensOverlap(a, b) }
 
 // load reads the reservations of all resources.
 func (c *reservations) load(tree *meta.Tree) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.listen, c.count = map[belfry.ID]reservation{}, map[belfry.CustomerID]int{}
 	for _, id := range tree.Resources() {
 		if a, ok := tree.Assignment(id); ok {

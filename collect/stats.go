@@ -36,13 +36,14 @@ const (
 	DropStorage                 // it could not be stored
 	DropDiscarded               // the management mode discards it
 	DropConnections             // too many connections
+	DropFault                   // a panic while it was processed
 	DropReasons
 
 	// dropNone: a request that was answered and contains nothing to keep. It counts as filtered, because nothing is lost.
 	dropNone Drop = -1
 )
 
-var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "overloaded", "row_rate", "storage", "discarded", "connections"}
+var dropNames = [DropReasons]string{"kernel", "source", "access", "malformed", "overloaded", "row_rate", "storage", "discarded", "connections", "fault"}
 
 func (d Drop) String() string { return dropNames[d] }
 

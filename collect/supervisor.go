@@ -63,10 +63,30 @@ func newSupervisor(tree *meta.Tree, env *Env, kinds map[string]Kind) *Supervisor
 	return s
 }
 
-// OnRecord marks the resources that a committed record may affect. It does not block.
+// OnRecord marks the resources that a committed record may affect. It does not block. After a panic, which must not end the service
+// once the record is committed, everything is read from the tree.
 func (s *Supervisor) OnRecord(r *belfry.Record) {
-	s.reservations.note(s.tree.Catalog(), r)
+	changed := false
+	err := s.env.guard(func() error {
+		s.reservations.note(s.tree.Catalog(), r)
+		changed = s.mark(r)
+		return nil
+	})
+	if err != nil {
+		s.reservations.load(s.tree)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all = true
+	}
+	if changed || err != nil {
+		s.signal()
+	}
+}
+
+// mark marks the resources that a record may affect, and reports whether there are any.
+func (s *Supervisor) mark(r *belfry.Record) (changed bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	before := len(s.dirty)
 	for i := range r.Items {
 		if r.Items[i].Kind == belfry.KindResource {
@@ -82,13 +102,14 @@ func (s *Supervisor) OnRecord(r *belfry.Record) {
 	for i := range r.Docs {
 		s.all = s.all || r.Docs[i].Kind == belfry.DocPackage || r.Docs[i].Kind == belfry.DocCustomer
 	}
-	changed := s.all || len(s.dirty) > before
-	s.mu.Unlock()
-	if changed {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+	return s.all || len(s.dirty) > before
+}
+
+// signal wakes Run.
+func (s *Supervisor) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -111,7 +132,13 @@ func (s *Supervisor) Run(ctx context.Context) error {
 			}
 		}
 		for id := range dirty {
-			s.reconcile(collecting, id)
+			err := s.env.guard(func() error {
+				s.reconcile(collecting, id)
+				return nil
+			})
+			if err != nil {
+				time.AfterFunc(longestWait, func() { s.again(id) })
+			}
 		}
 		select {
 		case <-s.wake:
@@ -119,6 +146,14 @@ func (s *Supervisor) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// again reconciles a resource once more.
+func (s *Supervisor) again(id belfry.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirty[id] = struct{}{}
+	s.signal()
 }
 
 // Running counts the resources that are collected.
@@ -230,9 +265,6 @@ func (t *Task) equal(o *Task) bool {
 		t.Denied == o.Denied && maps.Equal(t.Answers, o.Answers) && slices.Equal(t.Objects, o.Objects) && t.Author.Equal(o.Author)
 }
 
-// errPanic is shown by a resource whose collector panicked.
-var errPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
-
 // How long a collector that failed waits before it is run again: longer each time, until it has run for a while.
 const (
 	shortestWait = time.Second
@@ -250,13 +282,13 @@ func (s *Supervisor) keepRunning(ctx context.Context, r *run) {
 		}
 		t := r.task
 		s.mu.Unlock()
-		begun := s.env.Now()
+		begun := time.Now() // and not env.Now, which may step
 		log := s.env.Log.With("customer", t.Customer, "resource", t.Resource, "kind", t.Kind)
 		err := s.runOnce(ctx, t, r.changes, log)
 		if ctx.Err() != nil {
 			return
 		}
-		if s.env.Now().Sub(begun) > 2*longestWait {
+		if time.Since(begun) > 2*longestWait {
 			wait = shortestWait
 		}
 		again := time.After(wait)
@@ -283,7 +315,7 @@ func (s *Supervisor) runOnce(ctx context.Context, t Task, changes <-chan Task, l
 	defer func() {
 		if fault := recover(); fault != nil {
 			log.Error("panic in a collector", "fault", fault, "stack", string(debug.Stack()))
-			err = errPanic
+			err = ping.ErrPanic
 		}
 	}()
 	c, err := s.kinds[t.Kind].New(s.env, t)
@@ -303,7 +335,8 @@ func (s *Supervisor) reportFailure(ctx context.Context, r *run, why error) {
 	s.mu.Unlock()
 	for _, name := range t.Objects {
 		row := belfry.Row{Type: "data", NoResponse: true, Reason: why.Error(), Resource: t.Name, Object: name}
-		if err := s.env.send(ctx, t.Customer, &row); err != nil && ctx.Err() == nil {
+		err := s.env.guard(func() error { return s.env.send(ctx, t.Customer, &row) })
+		if err != nil && ctx.Err() == nil {
 			s.env.Log.Warn("the state of a collector was not stored", "resource", t.Resource, "err", err)
 		}
 	}

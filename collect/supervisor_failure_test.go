@@ -3,9 +3,13 @@ package collect
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"belfry"
 	"belfry/collect/script"
@@ -132,3 +136,25 @@ func TestSupervisorOneAtATime(t *testing.T) {
 type adapter func(ctx context.Context, changes <-chan Task) error
 
 func (a adapter) Run(ctx context.Context, changes <-chan Task) error { return a(ctx, changes) }
+
+// A collector that fails at once is run again after pauses that grow, even if the clock steps forward while it runs.
+func TestPausesWhileClockSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var steps, runs atomic.Int64
+		env := &Env{Log: slog.New(slog.DiscardHandler), Dir: t.TempDir(), Now: func() time.Time {
+			return time.Now().Add(time.Duration(steps.Add(1)) * time.Hour).Round(0)
+		}}
+		s := newSupervisor(nil, env, map[string]Kind{"fails": {New: func(*Env, Task) (Collector, error) {
+			return runner(func(context.Context) error {
+				runs.Add(1)
+				return errors.New("it fails")
+			}), nil
+		}}})
+		ctx, stop := context.WithTimeout(t.Context(), (1+2+4+8+16)*shortestWait-1)
+		defer stop()
+		s.keepRunning(ctx, &run{task: Task{Kind: "fails"}, changes: make(chan Task, 1)})
+		if n := runs.Load(); n != 5 {
+			t.Errorf("it ran %d times, want 5", n)
+		}
+	})
+}

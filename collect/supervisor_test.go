@@ -288,7 +288,7 @@ func TestSupervisorFailure(t *testing.T) {
 			t.Errorf("the resource says %q", got)
 		}
 	})
-	h.await("it shows the next reason", func() bool { return strings.Contains(h.state("Bad - Ping").Info, "for a reason of its own") })
+	h.await("it shows the next reason", func() bool { return strings.Contains(h.state("Bad - Ping").Info, "internal error in the collector") })
 	if !l.has("Good asks 127.0.0.2")() {
 		t.Errorf("the other one: %q", l.lines)
 	}

@@ -49,6 +49,12 @@ func (syslogFormat) parse(e *Env, answers map[string]string, line string) (m sys
 	return p.Parse(line), nil
 }
 
+func (syslogFormat) unparsed(in raw) (syslog.Message, bool) {
+	m := syslog.Unparsed(in.text)
+	m.IP = in.ip
+	return m, true
+}
+
 func (syslogFormat) sender(m *syslog.Message) *string { return &m.IP }
 
 func (syslogFormat) size(m *syslog.Message) int {

@@ -63,7 +63,7 @@ func listenTCP(e *Env, p *port) (*tcpSocket, error) {
 		stop: stop, addresses: map[netip.Addr]*connList{},
 	}
 	e.connLimit.portOpened(p.customer)
-	s.accepting.Go(func() { s.accept(ctx) })
+	s.accepting.Go(func() { p.run(func() { s.accept(ctx) }) })
 	return s, nil
 }
 
@@ -77,23 +77,40 @@ func (s *tcpSocket) accept(ctx context.Context) {
 			time.Sleep(10 * time.Millisecond) // perhaps out of descriptors
 			continue
 		}
-		c := s.add(conn)
-		if c == nil {
-			conn.Close()
-			continue
-		}
-		s.serving.Go(func() {
-			defer s.remove(c)
-			s.serve(ctx, c)
-		})
+		s.port.run(func() { s.begin(ctx, conn) })
 	}
 }
 
-// countRefused counts a connection without room as one message, whatever it would have sent.
-func (s *tcpSocket) countRefused(from netip.Addr) {
+// begin serves a new connection, or closes it if there is no room.
+func (s *tcpSocket) begin(ctx context.Context, conn net.Conn) {
+	var c *connection
+	defer func() {
+		if c == nil {
+			conn.Close()
+		}
+	}()
+	if c = s.add(conn); c != nil {
+		s.serving.Go(func() { s.port.run(func() { s.serveGuarded(ctx, c) }) })
+	}
+}
+
+// serveGuarded serves a connection. A panic ends the connection, and costs the message that was being read.
+func (s *tcpSocket) serveGuarded(ctx context.Context, c *connection) {
+	defer s.remove(c)
+	err := s.env.guard(func() error {
+		s.serve(ctx, c)
+		return nil
+	})
+	if err != nil {
+		s.countLost(c.from, DropFault)
+	}
+}
+
+// countLost counts a connection that is refused or fails as one message, whatever it would have sent.
+func (s *tcpSocket) countLost(from netip.Addr, why Drop) {
 	if b, _ := s.port.route(from); b != nil {
 		b.stats.Receive(1)
-		b.stats.Drop(DropConnections, 1)
+		b.stats.Drop(why, 1)
 	}
 }
 
@@ -108,7 +125,7 @@ func (s *tcpSocket) add(conn net.Conn) *connection {
 		return nil
 	}
 	if !s.room(c.from, now.Add(-tcpSilent).UnixNano()) {
-		s.countRefused(c.from)
+		s.countLost(c.from, DropConnections)
 		return nil
 	}
 	if !s.until.IsZero() {
@@ -149,16 +166,19 @@ func (s *tcpSocket) all() iter.Seq[*connection] {
 
 // drain reads what has arrived from senders that have no other receiver than this one, and ends their connections.
 func (s *tcpSocket) drain(b *binding) {
-	var ending []*connection
+	awaitEnd(s.drainOnlyFor(b))
+}
+
+func (s *tcpSocket) drainOnlyFor(b *binding) (ending []*connection) {
 	s.env.connLimit.mu.Lock()
+	defer s.env.connLimit.mu.Unlock()
 	for c := range s.all() {
 		if s.port.onlyFor(b, c.from) {
 			c.drain(time.Now().Add(drainTimeout))
 			ending = append(ending, c)
 		}
 	}
-	s.env.connLimit.mu.Unlock()
-	awaitEnd(ending)
+	return ending
 }
 
 // close reads what has arrived, also from connections that wait to be accepted, and closes the socket and its connections.
@@ -240,7 +260,7 @@ func (s *tcpSocket) serve(ctx context.Context, c *connection) {
 		s.env.Totals.Reset.Add(1)
 		s.env.Log.Debug("a connection to a receiver broke", "resource", b.resource, "from", from.Addr())
 	case in.cut && !c.counted.Load():
-		s.countRefused(from.Addr())
+		s.countLost(from.Addr(), DropConnections)
 	case s.port.spec.tls != nil:
 		conn.Close() // sends close_notify: everything was read
 	}

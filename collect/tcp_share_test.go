@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
@@ -30,7 +31,7 @@ func (f *fakeConn) Close() error {
 
 // boundPort is a port with one receiver, and no socket.
 func boundPort(c belfry.CustomerID, stats *ReceiverStats, in *inbox) *port {
-	p := &port{customer: c}
+	p := &port{env: &Env{Log: slog.New(slog.DiscardHandler)}, customer: c}
 	p.bindings.Store(&[]*binding{newBinding(context.Background(), Task{Customer: c}, stats, in, nil)})
 	return p
 }

@@ -27,6 +27,8 @@ func (trapFormat) parse(*Env, map[string]string, string) (m snmp.Trap, err error
 	return m, belfry.Errorf(belfry.BadParameter, `sample must be the fields of a trap, as in {"oid": "1.3.6.1.6.3.1.1.5.3", "name": "linkDown", "p": ["2"]}; SELECT * FROM trap shows some that have come`)
 }
 
+func (trapFormat) unparsed(raw) (m snmp.Trap, ok bool) { return m, false }
+
 func (trapFormat) sender(m *snmp.Trap) *string { return &m.IP }
 
 func (trapFormat) size(m *snmp.Trap) int {

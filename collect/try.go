@@ -79,7 +79,7 @@ func (s *Supervisor) dryRun(ctx context.Context, out *Tried, runs, sees belfry.S
 	return nil
 }
 
-// hideOutside removes the rows of resources that are not visible in a scope; its customer may have been removed meanwhile.
+// hideOutside removes the rows of resources that are not visible in a scope; its customer may have been removed.
 func (s *Supervisor) hideOutside(out *Tried, sees belfry.Scope) {
 	s.tree.Read(sees.Customer, func(e *meta.Tenant) {
 		visible := e.Visibility(sees)

@@ -57,8 +57,8 @@ func TestTry(t *testing.T) {
 	// With others.
 	f("Lines", `{"sample": "`+strings.Repeat("a", 60000)+`", "filter": "message matches \"[ab]*a[ab]{900}c\"", "script": ""}`, `"result":"kept"`, `"error":"filter: it takes more than 300000 steps for this message, which has 60`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { return null }"}`, `"result":"filtered","by":"script"`)
-	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = []; return m }"}`, `"error":"script: what message(m) gave back: severity is a list, and must be a whole number"`)
-	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.devicetime = 'noon'; return m }"}`, `gave back: devicetime must be a time such as 2026-11-15T10:00:00Z"`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = []; return m }"}`, `"error":"script: result of message(m): severity is a list, and must be a whole number"`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.devicetime = 'noon'; return m }"}`, `message(m): devicetime must be a time such as 2026-11-15T10:00:00Z"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('web', {i1: 3, i2: 'on'}, {view: 'Lines', class: 'c'}); log('web', 'y'); log('x', 'y', {view: 'Plain', class: 'c', resource: 'Plain'}); return m }"}`,
 		`"feeds":[{"type":"data","resource":"Lines","object":"web","class":"c","view":"Lines","values":{"i1":"3","i2":"on"}},{"type":"log","resource":"Lines","object":"web","log":"y"},`+
 			`{"type":"log","resource":"Plain","object":"x","class":"c","view":"Plain","log":"y"}],"milliseconds"`)
@@ -68,7 +68,7 @@ func TestTry(t *testing.T) {
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) {\n m.message = 'changed'; return m.nothing.at }"}`,
 		`"result":"kept","stored":{"ip":"127.0.0.1"`, `"message":"a"`, `"error":"script: TypeError: cannot read property 'at' of undefined (line 2)"`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { for (;;); }"}`, `"result":"kept"`, `"error":"script: the script ran for too long"`)
-	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = 9; return m }"}`, `"error":"script: what message(m) gave back: severity is 9`)
+	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { m.severity = 9; return m }"}`, `"error":"script: result of message(m): severity is 9`)
 	f("Lines", `{"sample": "a", "filter": "", "script": "function message(m) { data('o', {load: 1}); return m }"}`, `there is no indicator`, `"result":"kept"`)
 	// That feed rows that would be refused.
 	for _, end := range []string{"m.message = 'changed'; return m", "return null"} {

@@ -62,8 +62,8 @@ func listenUDP(p *port) (*udpSocket, error) {
 		port: p, conn: u, batch: ipv4.NewPacketConn(u), buffer: growBuffer(u, udpBuffer), packets: newPackets(control),
 		names: map[netip.Addr]string{}, stop: stop, drains: make(chan chan struct{}, udpBatch), done: make(chan struct{}),
 	}
-	s.running.Go(func() { s.run(ctx) })
-	s.running.Go(s.countDrops)
+	s.running.Go(func() { p.run(func() { s.run(ctx) }) })
+	s.running.Go(func() { p.run(s.countDrops) })
 	return s, nil
 }
 
@@ -100,12 +100,27 @@ func (s *udpSocket) run(ctx context.Context) {
 	s.readWaiting(ctx)
 }
 
-// read reads one batch of packets and dispatches them: consecutive packets of one sender together. Their texts share one
-// allocation, as they are used and released together.
+// read reads and dispatches one batch of packets, and reports whether that is possible. After a panic the receivers of the port end,
+// but the port is read until they have left.
+func (s *udpSocket) read(ctx context.Context) bool {
+	open := 0
+	err := s.port.env.guard(func() error {
+		s.readBatch(ctx, &open)
+		return nil
+	})
+	if err != nil {
+		s.port.fail(err, open)
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err == nil
+}
+
+// readBatch reads one batch of packets and dispatches them: consecutive packets of one sender together. Their texts share one
+// allocation, as they are used and released together. Open is how many are read and not dispatched.
 //
-// If one receiver has the port for itself and its inbox is full, read waits: then the kernel drops what comes too fast, which is
+// If one receiver has the port for itself and its inbox is full, it waits: then the kernel drops what comes too fast, which is
 // cheaper than reading it first. Receivers that share a port must not wait for each other.
-func (s *udpSocket) read(ctx context.Context) {
+func (s *udpSocket) readBatch(ctx context.Context, open *int) {
 	n, err := s.batch.ReadBatch(s.packets, 0)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		s.conn.SetReadDeadline(time.Time{})
@@ -115,6 +130,7 @@ func (s *udpSocket) read(ctx context.Context) {
 		time.Sleep(10 * time.Millisecond) // the system is out of some resource
 		return
 	}
+	*open = n
 	packets, at, wait := s.packets[:n], belfry.At(time.Now()), s.port.exclusive()
 	size := 0
 	for i := range packets {
@@ -130,6 +146,7 @@ func (s *udpSocket) read(ctx context.Context) {
 	for i := range packets {
 		from := addrOf(packets[i].Addr)
 		if i > 0 && from.Addr() != raws[begin].from.Addr() {
+			*open -= i - begin
 			s.port.dispatch(ctx, raws[begin:], wait)
 			begin = i
 		}
@@ -140,6 +157,7 @@ func (s *udpSocket) read(ctx context.Context) {
 		})
 		text = text[n:]
 	}
+	*open = 0
 	s.port.dispatch(ctx, raws[begin:], wait)
 	clear(raws)
 	s.raws = raws
@@ -149,7 +167,9 @@ func (s *udpSocket) read(ctx context.Context) {
 func (s *udpSocket) readWaiting(ctx context.Context) {
 	for end := time.Now().Add(drainTimeout); readable(s.conn) && (s.shut.Load() || time.Now().Before(end)); {
 		s.conn.SetReadDeadline(time.Now().Add(drainIdle))
-		s.read(ctx)
+		if !s.read(ctx) {
+			return
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,7 +16,8 @@ import (
 // clockEnv names the file that says by how many seconds the clock of a program built by movable is off.
 const clockEnv = "BELFRY_TEST_CLOCK"
 
-// shiftSource is added to package time. The time that passes stays as it is, as on a machine whose clock is set.
+// shiftSource is added to package time. The time that passes stays as it is, as on a machine whose clock is set. What the program
+// has read is written beside the file.
 const shiftSource = `package time
 
 import (
@@ -31,6 +33,7 @@ func init() {
 	if !ok {
 		return
 	}
+	shiftSeconds.Store(-1) // so that the first one is written
 	readShift(path)
 	go func() {
 		for {
@@ -59,7 +62,13 @@ func readShift(path string) {
 			by = by*10 + int64(c-'0')
 		}
 	}
-	shiftSeconds.Store(sign * by)
+	if shiftSeconds.Swap(sign*by) == sign*by {
+		return
+	}
+	if fd, err = syscall.Open(path+".read", syscall.O_WRONLY|syscall.O_CREAT|syscall.O_TRUNC|syscall.O_CLOEXEC, 0o600); err == nil {
+		syscall.Write(fd, b[:max(n, 0)])
+		syscall.Close(fd)
+	}
 }
 `
 
@@ -101,6 +110,7 @@ var movable = sync.OnceValues(func() (string, error) {
 // clock is the clock of a server.
 type clock struct {
 	t    testing.TB
+	s    *server
 	path string
 	by   time.Duration
 }
@@ -112,7 +122,7 @@ func newClock(t testing.TB, s *server) *clock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &clock{t: t, path: filepath.Join(t.TempDir(), "clock")}
+	c := &clock{t: t, s: s, path: filepath.Join(t.TempDir(), "clock")}
 	c.set(0)
 	s.bin = bin
 	s.env = append(s.env, clockEnv+"="+c.path)
@@ -123,11 +133,23 @@ func newClock(t testing.TB, s *server) *clock {
 func (c *clock) set(by time.Duration) {
 	c.t.Helper()
 	next := c.path + ".new"
-	if err := os.WriteFile(next, fmt.Appendf(nil, "%d\n", int64(by/time.Second)), 0o600); err != nil {
+	if err := os.WriteFile(next, shiftText(by), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
 	if err := os.Rename(next, c.path); err != nil {
 		c.t.Fatal(err)
 	}
 	c.by = by
+}
+
+func shiftText(by time.Duration) []byte { return fmt.Appendf(nil, "%d\n", int64(by/time.Second)) }
+
+// setNow does the same while the server runs, and waits until it has read it.
+func (c *clock) setNow(by time.Duration) {
+	c.t.Helper()
+	c.set(by)
+	c.s.await("the program to read the clock", func() bool {
+		text, err := os.ReadFile(c.path + ".read")
+		return err == nil && bytes.Equal(text, shiftText(by))
+	})
 }

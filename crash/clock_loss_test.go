@@ -38,14 +38,12 @@ func loseAt(t *testing.T, off time.Duration, how string) {
 	}
 	send("before")
 	s.await("the rows to be stored", func() bool { n, err := c.count("objectlog", ""); return err == nil && n == 3 })
-	clock.set(off)
-	time.Sleep(20 * time.Millisecond) // the program reads it every 2 ms
+	clock.setNow(off)
 	at := time.Now().Add(off)
 	send("during")
 	switch {
 	case strings.HasSuffix(how, "before the kill"):
-		clock.set(0)
-		time.Sleep(20 * time.Millisecond)
+		clock.setNow(0)
 		send("after")
 	case strings.HasSuffix(how, "after the kill"):
 		s.kill()

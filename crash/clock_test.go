@@ -95,7 +95,7 @@ func (r *clockRun) fault() bool {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, Timeout: patience}
+	browser := &http.Client{Jar: jar, Timeout: hangTimeout}
 	res, err := browser.Post(r.s.base+"/api/session", "application/json", bytes.NewReader([]byte(`{"user":"admin","password":"crash-test-password"}`)))
 	if err != nil {
 		r.t.Fatal(err)

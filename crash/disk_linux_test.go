@@ -252,7 +252,7 @@ func (f *flood) until(status int) time.Duration {
 	f.t.Helper()
 	begun := time.Now()
 	first := time.Duration(0)
-	limit := time.After(patience)
+	limit := time.After(hangTimeout)
 	for row := 0; row < 20; {
 		select {
 		case a := <-f.answers:

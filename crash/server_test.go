@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// patience ends a test that hangs. No test passes or fails by how long something took below it.
-const patience = 60 * time.Second
+// hangTimeout ends a test that hangs. No test passes or fails by how long something took below it.
+const hangTimeout = 60 * time.Second
 
 // server is the program on one data folder. It can be started, killed and started again.
 type server struct {
@@ -49,7 +49,7 @@ type server struct {
 func newServer(t testing.TB, data, config string) *server {
 	t.Helper()
 	s := &server{t: t, bin: binary(t, false), data: data, client: &http.Client{
-		Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: hangTimeout,
 	}}
 	if config != "" {
 		s.config = filepath.Join(t.TempDir(), "belfry.yaml")
@@ -162,7 +162,7 @@ func (s *server) listens() {
 	case s.base = <-s.addr:
 	case <-s.ended:
 		s.t.Fatalf("the program ended by itself: %v\n%s", s.exit, s.text())
-	case <-time.After(patience):
+	case <-time.After(hangTimeout):
 		s.t.Fatalf("the program does not listen:\n%s", s.text())
 	}
 }
@@ -182,7 +182,7 @@ func (s *server) await(what string, holds func() bool) {
 	s.t.Helper()
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()
-	limit := time.After(patience)
+	limit := time.After(hangTimeout)
 	for !holds() {
 		select {
 		case <-again.C:
@@ -192,7 +192,7 @@ func (s *server) await(what string, holds func() bool) {
 			s.cmd.Process.Signal(syscall.SIGQUIT) // it tells what its goroutines do
 			select {
 			case <-s.ended:
-			case <-time.After(patience):
+			case <-time.After(hangTimeout):
 			}
 			s.t.Fatalf("waiting for %s in vain\n%s", what, s.text())
 		}
@@ -225,7 +225,7 @@ func (s *server) stop() time.Duration {
 	}
 	select {
 	case <-s.ended:
-	case <-time.After(patience):
+	case <-time.After(hangTimeout):
 		s.t.Fatalf("the program does not stop:\n%s", s.text())
 	}
 	s.cmd = nil
@@ -250,7 +250,7 @@ func tail(log string) string { return log[max(0, len(log)-8000):] }
 
 // cli runs a command on the data folder and gives what it prints.
 func (s *server) cli(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), hangTimeout)
 	defer cancel()
 	cmd := s.command(args...)
 	var out, errs bytes.Buffer

@@ -31,7 +31,7 @@ func (d *Demo) furnish(ctx context.Context) error {
 	}{
 		{"anna", manage(belfry.KindResource, "hil-srv3", belfry.UnmanagedKeep, "new memory is being put in", until(now.Add(4*time.Hour)))},
 		{"ben", manage(belfry.KindView, "Lakeside rack 1", belfry.UnmanagedKeep, "weekly updates", &weekly)},
-		{"ben", manage(belfry.KindObject, "sou-prn1", belfry.UnmanagedIfDown, "switched off when nobody is there", nil)},
+		{"ben", manage(belfry.KindObject, "sou-prn1", belfry.UnmanagedIfDown, "switched off outside office hours", nil)},
 		{"chiara", note(belfry.KindResource, "cap-db01", "primary; cap-db02 and cap-db03 follow it")},
 		{"chiara", note(belfry.KindView, "Northport", "key to the server room is with the front desk")},
 		{"anna", note(belfry.KindObject, "Backup mail", "the tape drive has been ordered")},
@@ -79,7 +79,7 @@ func (d *Demo) operate(ctx context.Context, m *mood) error {
 	standing := []string{"Backup mail", "pay.example"}
 	if !d.seen[standing[0]] {
 		d.seen[standing[0]] = true
-		ack := engine.Action{Kind: belfry.KindObject, List: engine.Names(standing...), Ack: &belfry.Ack{Text: "known since Monday, will be dealt with this week"}}
+		ack := engine.Action{Kind: belfry.KindObject, List: engine.Names(standing...), Ack: &belfry.Ack{Text: "known since Monday, will be fixed this week"}}
 		if err := d.act(ctx, "anna", ack); err != nil {
 			return err
 		}

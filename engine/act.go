@@ -13,7 +13,7 @@ import (
 	"belfry/status/calendar"
 )
 
-// Action changes what operators set on items. Manage, acknowledgment and note are applied in this order, as far as they are set.
+// Action changes what operators set on items. Manage, acknowledgment and note are applied in this order, if they are set.
 type Action struct {
 	Kind     belfry.Kind // looked up first
 	Items    string      // names separated by bars
@@ -29,7 +29,7 @@ type Action struct {
 
 // Acted is the outcome of an Action.
 type Acted struct {
-	Error  *ActedFault `json:"error,omitempty" help:"Why nothing at all was done."`
+	Error  *ActedFault `json:"error,omitempty" help:"Why nothing was done."`
 	DryRun bool        `json:"dryrun,omitempty" help:"Nothing was changed."`
 
 	Occurrences []Occurrence `json:"occurrences,omitempty" help:"In a dry run: when the window would be open next." schema:"maxItems=5"`
@@ -43,12 +43,12 @@ type ActedItem struct {
 	Kind     string `json:"kind" schema:"enum=object|view|resource"`
 	Resource string `json:"resource,omitempty" help:"Of an object, and of a view inside a resource."`
 	Result   string `json:"result" schema:"enum=managed|unmanaged|scheduled|acknowledged|unacknowledged|note_set|note_removed"`
-	Content  int    `json:"content" help:"How many items inside it were covered." schema:"minimum=0"`
-	Window   string `json:"window,omitempty" help:"Name of the window that was asked for."`
-	From     string `json:"from,omitempty" help:"Beginning of the window, as it was understood; without a window, since when it is unmanaged." schema:"format=date-time"`
+	Content  int    `json:"content" help:"Number of items inside it that were affected." schema:"minimum=0"`
+	Window   string `json:"window,omitempty" help:"Name of the requested window."`
+	From     string `json:"from,omitempty" help:"Beginning of the window; without a window, since when the item is unmanaged." schema:"format=date-time"`
 	To       string `json:"to,omitempty" help:"End of the window, or of the acknowledgment at the latest." schema:"format=date-time"`
 
-	UnmanagedBy string `json:"unmanagedby,omitempty" help:"What is around a managed item and keeps it unmanaged all the same."`
+	UnmanagedBy string `json:"unmanagedby,omitempty" help:"Parent that keeps a managed item unmanaged."`
 }
 
 // Named is an item of a list. Empty fields are taken from the Action.
@@ -70,19 +70,19 @@ func Names(names ...string) []Named {
 // ActedError is why an item was not changed.
 type ActedError struct {
 	Name     string      `json:"name"`
-	Kind     string      `json:"kind,omitempty" help:"As the item of the list said it." schema:"enum=object|view|resource"`
-	Resource string      `json:"resource,omitempty" help:"As the item of the list said it in resname."`
+	Kind     string      `json:"kind,omitempty" help:"As given in the list." schema:"enum=object|view|resource"`
+	Resource string      `json:"resource,omitempty" help:"As given in resname of the list."`
 	Code     belfry.Code `json:"code" schema:"enum=unknown_item|ambiguous_name|not_in_error|bad_parameter|limit_reached"`
 	Message  string      `json:"message"`
 }
 
 // ActedFault is why no item was changed.
 type ActedFault struct {
-	Code    belfry.Code `json:"code" help:"Programs branch on this: it keeps its meaning."`
-	Message string      `json:"message" help:"For people." schema:"minLength=1"`
+	Code    belfry.Code `json:"code" help:"For programs; the meaning of a code never changes."`
+	Message string      `json:"message" help:"For human readers." schema:"minLength=1"`
 }
 
-// Act runs an action. An action on many items takes several turns of the sequencer, each a record of its own. An error
+// Act runs an action. An action on many items takes several turns of the sequencer, each its own record. An error
 // means that a turn could not be stored; the turns before it count, and the action can be sent again.
 func (s *Sequencer) Act(ctx context.Context, who Sender, a Action) (*Acted, error) {
 	p := s.newActing(who, a)
@@ -100,7 +100,7 @@ func (s *Sequencer) ActOnce(ctx context.Context, who Sender, a Action, r Repeat,
 		p := s.newActing(who, a)
 		if len(p.names) > actKeyed {
 			return Reply{}, belfry.Errorf(belfry.BodyTooLarge, "an action with an Idempotency-Key may name %d items, because it is one record; this one names %d; "+
-				"send it in parts, each under a key of its own, or without a key", actKeyed, len(p.names))
+				"send it in parts, each with its own key, or without a key", actKeyed, len(p.names))
 		}
 		err = p.run(ctx, func(t *Tx) {
 			p.out.summarize()
@@ -127,7 +127,7 @@ func (a *Acted) summarize() {
 	}
 	a.Error = &ActedFault{code, a.Errors[0].Message}
 	if len(a.Errors) > 1 {
-		a.Error.Message = fmt.Sprintf("none of the %d items could be dealt with; the first: %s", len(a.Errors), a.Errors[0].Message)
+		a.Error.Message = fmt.Sprintf("none of the %d items could be processed; the first: %s", len(a.Errors), a.Errors[0].Message)
 	}
 }
 
@@ -152,10 +152,10 @@ func short(name string) string {
 func allowed(n *meta.Node, m belfry.Mode) *belfry.Error {
 	switch {
 	case m == belfry.UnmanagedDrop && n.Kind == belfry.KindResource:
-		return belfry.Errorf(belfry.BadParameter, "%q is a resource, and not to store data is for views and objects; "+
+		return belfry.Errorf(belfry.BadParameter, "%q is a resource, and only for views and objects can data be discarded; "+
 			"for a resource collectunmanage and collectorunmanage may be true and true (data are stored), or false and false (collector stopped)", belfry.Clip(n.Name))
 	case m == belfry.CollectorStopped && n.Kind != belfry.KindResource:
-		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector of its own to stop; "+
+		return belfry.Errorf(belfry.BadParameter, "%q is a %s and has no collector to stop; "+
 			"send collectorunmanage true (data are not stored), and collectunmanage true, too, to store them; or name a resource", belfry.Clip(n.Name), n.Kind)
 	}
 	return nil
@@ -251,7 +251,7 @@ func (t *Tx) unmanagedBy(n *meta.Node) string {
 	for p := t.Parent(n); p != nil; p = t.Parent(p) {
 		if ownMode(&t.s.drafts[t.s.draft(p)].state) >= belfry.UnmanagedKeep {
 			if !t.Sees(p) {
-				return belfry.Main // stands for all outside the scope
+				return belfry.Main // means everything outside the scope
 			}
 			return p.Name
 		}
@@ -319,12 +319,12 @@ func (t *Tx) unacknowledge(n *meta.Node, by string) (content int) {
 
 // unacknowledgeTop removes that of the item itself and writes the event.
 func (t *Tx) unacknowledgeTop(n *meta.Node, content int, by string) {
-	info := "acknowledgment ended: taken back"
+	info := "acknowledgment removed"
 	switch had := t.unacknowledgeOne(n); {
 	case content > 0:
 		info += fmt.Sprintf(", with %d inside", content)
 	case !had:
-		info = "acknowledgment taken back, there was none"
+		info = "no acknowledgment to remove"
 	}
 	t.events.About(n, t.Now, "acknowledge", t.s.drafts[t.s.draft(n)].state, info, by)
 }

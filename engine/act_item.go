@@ -160,8 +160,8 @@ func (p *acting) acknowledge(t *Tx, n *meta.Node, done ActedItem, whole bool) (f
 	content, size, before := 0, p.sizes[n], t.operatorState(n)
 	switch {
 	case whole && size > t.itemsLeft:
-		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items that stand in others, or takes that back; "+
-			"in %q stand %d; send it without a key, or name less at a time", actWhole, belfry.Clip(n.Name), size)
+		bad = belfry.Errorf(belfry.LimitReached, "an action with an Idempotency-Key is one record and acknowledges up to %d items inside others, or removes their acknowledgments; "+
+			"%q contains %d; send it without a key, or name fewer at a time", actWhole, belfry.Clip(n.Name), size)
 	case whole || size <= p.seq.turn:
 		t.itemsLeft -= size
 		if p.Unack {

@@ -31,7 +31,7 @@ func (a *Action) resolveTimes(who Sender, now belfry.Time) error {
 	from, to, ok := a.Window.Next(now.Std())
 	switch {
 	case !ok && a.Window.Recurs():
-		return belfry.Errorf(belfry.BadParameter, "the window (%s) has no occurrence after %s; give a rule that goes on, or later times", a.Window, now)
+		return belfry.Errorf(belfry.BadParameter, "the window (%s) has no occurrence after %s; use a rule without an earlier end, or later times", a.Window, now)
 	case !ok:
 		return belfry.Errorf(belfry.BadParameter, "the window (%s) is over, it is %s now; give a later todatetime", a.Window, now)
 	}

@@ -148,7 +148,7 @@ func (p *acting) goOn() error {
 	rest := p.rest
 	p.rest = nil
 	if err := p.seq.reassessAll(p.who.Customer, rest); err != nil {
-		p.seq.finishLater(p.who.Customer, rest)
+		p.seq.deferRest(p.who.Customer, rest)
 		return err
 	}
 	if p.at.list {

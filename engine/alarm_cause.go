@@ -27,9 +27,9 @@ func (t *Tx) stateOf(n *meta.Node) *belfry.State {
 	return &n.State.State
 }
 
-// newMoment starts a new moment, unless roll-ups are deferred. Of all changes of a moment, an alarm of a view names the item that had
+// resetCauses starts a new moment, unless roll-ups are deferred. Of all changes of a moment, an alarm of a view names the item that had
 // the worst status before.
-func (t *Tx) newMoment() {
+func (t *Tx) resetCauses() {
 	if t.rollups == nil {
 		t.s.moment++
 	}
@@ -149,7 +149,7 @@ func (t *Tx) causeText(n, cause *meta.Node) string {
 	return t.lastReason.text
 }
 
-// inside reports whether an item is a view or stands in it, at any depth.
+// inside reports whether an item is the view itself or in it, at any depth.
 func (t *Tx) inside(n, view *meta.Node) bool {
 	for n != nil && n != view {
 		n = t.Parent(n)

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// longestHold is the largest step back of the clock during which arrival times stand still until it has caught up.
+	// longestHold is the largest step back of the clock during which arrival times do not advance until it has caught up.
 	longestHold = 10 * time.Second
 
 	// leastStep is the smallest difference that counts as setting the clock; a leap second does not.
@@ -44,7 +44,7 @@ func (a *arrivalClock) at(now time.Time) belfry.Time {
 // the rows acknowledged before it.
 func (s *Sequencer) Now() belfry.Time { return s.arrivals.at(s.cfg.Now()) }
 
-// hold raises times that a collector read from the clock while arrival times stand still.
+// hold raises times that a collector read from the clock while arrival times do not advance.
 func (s *Sequencer) hold(times []belfry.Time, now belfry.Time) {
 	if now <= belfry.At(s.cfg.Now()) {
 		return

@@ -21,7 +21,7 @@ func (c Check) Depth(column string, parent *meta.Node) *belfry.RowError {
 		depth++
 	}
 	if depth > MaxDepth {
-		return belfry.Rejectf(column, belfry.LimitReached, "%q stands %d views deep already, as deep as they may be nested; choose a view further up", parent.Name, MaxDepth)
+		return belfry.Rejectf(column, belfry.LimitReached, "%q is nested %d views deep, the maximum; choose a view further up", parent.Name, MaxDepth)
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func (c Check) Move(column string, n, to *meta.Node) *belfry.RowError {
 	}
 	for v := to; v != nil; v = c.t.Parent(v) {
 		if v == n {
-			return belfry.Rejectf(column, belfry.Cycle, "%q cannot stand in %q, which stands in %q itself; move that one out first", n.Name, to.Name, n.Name)
+			return belfry.Rejectf(column, belfry.Cycle, "%q cannot be moved into %q, which is inside it", n.Name, to.Name)
 		}
 	}
 	return nil
@@ -44,7 +44,7 @@ func (c Check) MayUseMain(column string) *belfry.RowError {
 	if !c.t.Limited {
 		return nil
 	}
-	return belfry.Rejectf(column, belfry.NotAllowed, "you are limited to some views, and %s is outside them; name a view of yours", belfry.Main)
+	return belfry.Rejectf(column, belfry.NotAllowed, "you are limited to some views, and %s is outside them; choose a view that you may see", belfry.Main)
 }
 
 // NotRoot rejects moving or removing a view that the command is limited to.
@@ -52,7 +52,7 @@ func (c Check) NotRoot(column string, n *meta.Node) *belfry.RowError {
 	if !c.t.root(n) {
 		return nil
 	}
-	return belfry.Rejectf(column, belfry.NotAllowed, "%q is where what you may see begins, and stays where it stands; ask an administrator who is not limited to it", n.Name)
+	return belfry.Rejectf(column, belfry.NotAllowed, "you are limited to %q, so you cannot move it; ask an administrator who is not limited to views", n.Name)
 }
 
 // NameFree rejects a name at customer level that an item outside the scope has. The error does not say which item.

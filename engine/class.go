@@ -118,7 +118,7 @@ func (t *Tx) deleteClass(who Sender, name string) (rest string, err error) {
 	}
 	t.Document(belfry.Doc{Kind: belfry.DocClass, Customer: t.Tenant.ID, Name: name})
 	if under != nil {
-		t.s.classes[slot{t.Tenant.ID, 0, classSlot, name}] = &meta.Class{Name: name, Def: under}
+		t.s.classes[nameKey{t.Tenant.ID, 0, className, name}] = &meta.Class{Name: name, Def: under}
 		rest = t.evaluateClass(name)
 	}
 	t.definitionChanged(belfry.DocClass, name, audit.ActionRemoved, "", cell.Def, nil)

@@ -170,14 +170,14 @@ func (s *Sequencer) tick() bool {
 // crossTime applies what is due for items, in this order: silence, the end of acknowledgments, then windows, outer items
 // first.
 func (t *Tx) crossTime(nodes []*meta.Node) {
-	t.DeferRollup(func() { t.lapse(nodes, true) })
-	t.DeferRollup(func() { t.lapse(nodes, false) })
+	t.DeferRollup(func() { t.expire(nodes, true) })
+	t.DeferRollup(func() { t.expire(nodes, false) })
 	t.crossWindows(nodes)
 	t.s.wake = append(t.s.wake, nodes...)
 }
 
-// lapse applies what time changes for objects, or for the other items, whose status follows from the objects.
-func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
+// expire applies what time changes for objects, or for the other items, whose status follows from the objects.
+func (t *Tx) expire(nodes []*meta.Node, objects bool) {
 	for _, n := range nodes {
 		if (n.Kind == belfry.KindObject) != objects {
 			continue
@@ -192,8 +192,8 @@ func (t *Tx) lapse(nodes []*meta.Node, objects bool) {
 		if stale := status.Stale(s, t.rules(n), t.seq.clock.since, t.Now); stale != 0 && stale < at {
 			at = stale
 		}
-		next, c := status.Lapse(s, t.rules(n), t.seq.clock.since, t.Now)
-		t.newMoment()
+		next, c := status.Expire(s, t.rules(n), t.seq.clock.since, t.Now)
+		t.resetCauses()
 		t.apply(i, next, c, at)
 	}
 }
@@ -230,7 +230,7 @@ func (t *Tx) crossWindows(nodes []*meta.Node) {
 			}
 			last := u.passed[len(u.passed)-1]
 			rest := t.applyMode(modeChange{at: last.At, top: u.node, by: last.By})
-			t.finishLater(rest)
+			t.deferRest(rest)
 			later[u.node] = rest != ""
 		}
 	})

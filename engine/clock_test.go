@@ -153,7 +153,7 @@ func TestWindowClosesAgain(t *testing.T) {
 		b.shows(t, "web01=2 web01/a=2 web02/b=? web02/c=?")
 		opened, closed := "Tue 03:00:00 2>? window opened: unmanaged, collector stopped", "Sun 03:00:00 ?>2 window closed: managed"
 		want := []string{opened, closed, opened, closed, opened, "Thu 03:00:00 ?>2 window closed: managed"}
-		if got := b.toldOf("manage", "web01")[1:]; !slices.Equal(got, want) {
+		if got := b.eventsOf("manage", "web01")[1:]; !slices.Equal(got, want) {
 			t.Errorf("events of web01:\ngot  %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 		}
 	}
@@ -200,7 +200,7 @@ func TestWindowReplacedAhead(t *testing.T) {
 		b.shows(t, good)
 		want := "Sun 03:00:00 ?>2 window closed: managed"
 		for _, item := range []string{"other", "again", "ended"} {
-			if got := b.toldOf("manage", item); got[len(got)-1] != want {
+			if got := b.eventsOf("manage", item); got[len(got)-1] != want {
 				t.Errorf("events of %s: %s", item, strings.Join(got, ", "))
 			}
 		}
@@ -231,7 +231,7 @@ func TestWindowSmallSteps(t *testing.T) {
 		t.Helper()
 		b.pass(t, by)
 		b.shows(t, "web01/a="+want)
-		if got := b.toldOf("manage", "a"); len(got) != 1+events {
+		if got := b.eventsOf("manage", "a"); len(got) != 1+events {
 			t.Errorf("events: %s", strings.Join(got, ", "))
 		}
 	}
@@ -261,7 +261,7 @@ func TestWindowOpensAgain(t *testing.T) {
 		"Sun 04:00:00 2>2 window opened: unmanaged, data stored", "Sun 05:00:00 2>2 window closed: managed",
 		"Mon 04:00:00 2>? window opened: unmanaged, data stored",
 	}
-	if got := b.toldOf("manage", "a")[1:]; !slices.Equal(got, want) {
+	if got := b.eventsOf("manage", "a")[1:]; !slices.Equal(got, want) {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 	}
 }

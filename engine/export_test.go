@@ -96,10 +96,10 @@ func (s *Sequencer) ForgetDay() { s.keptDay = -1 }
 func (s *Sequencer) SetTurn(items int) { s.turn = items }
 
 // Behind lists the customers with queued reassessments and marks them busy.
-func (s *Sequencer) Behind() []belfry.CustomerID { return s.behind.begin() }
+func (s *Sequencer) Behind() []belfry.CustomerID { return s.queue.begin() }
 
 // Claim takes the queued reassessments of a customer.
-func (s *Sequencer) Claim(c belfry.CustomerID) []string { return s.behind.claim(c) }
+func (s *Sequencer) Claim(c belfry.CustomerID) []string { return s.queue.claim(c) }
 
 // ReassessAll is reassessAll.
 func (s *Sequencer) ReassessAll(c belfry.CustomerID, list []string) error {
@@ -114,8 +114,8 @@ func (s *Sequencer) Rollup(c belfry.CustomerID, n *meta.Node, in status.Input) *
 	return t.record()
 }
 
-// SetCare manages an item without an action.
-func (t *Tx) SetCare(n *meta.Node, c *belfry.OperatorState, info, by string) {
+// SetOperatorState manages an item without an action.
+func (t *Tx) SetOperatorState(n *meta.Node, c *belfry.OperatorState, info, by string) {
 	d := &t.s.drafts[t.s.draft(n)]
 	d.state.Operator = c
 	t.recordState(n, d.state)

@@ -18,7 +18,7 @@ func (f Finder) Place(name string) *meta.Node { return f.t.only(f.t.anyPlace(nam
 
 // anyPlace is Place without regard to the scope.
 func (t *Tx) anyPlace(name string) *meta.Node {
-	if n, ok := t.s.items[slot{t.Tenant.ID, 0, placeSlot, name}]; ok {
+	if n, ok := t.s.items[nameKey{t.Tenant.ID, 0, placeName, name}]; ok {
 		return n
 	}
 	return t.Tenant.Place(name)
@@ -44,7 +44,7 @@ func (f Finder) Resource(name string) *meta.Node {
 
 // View finds a view in a resource. The resource itself is one, under its own name.
 func (f Finder) View(resource *meta.Node, name string) *meta.Node {
-	if n, ok := f.t.s.items[slot{f.t.Tenant.ID, resource.ID, viewSlot, name}]; ok {
+	if n, ok := f.t.s.items[nameKey{f.t.Tenant.ID, resource.ID, viewName, name}]; ok {
 		return n
 	}
 	return resource.View(name)
@@ -52,7 +52,7 @@ func (f Finder) View(resource *meta.Node, name string) *meta.Node {
 
 // Object finds an object in a resource.
 func (f Finder) Object(resource *meta.Node, name string) *meta.Node {
-	if n, ok := f.t.s.items[slot{f.t.Tenant.ID, resource.ID, objectSlot, name}]; ok {
+	if n, ok := f.t.s.items[nameKey{f.t.Tenant.ID, resource.ID, objectName, name}]; ok {
 		return n
 	}
 	return resource.Object(name)
@@ -86,7 +86,7 @@ func (f Finder) ViewsNamed(name string) (list []*meta.Node) {
 
 // Class finds a class with its definition; nil if it has none.
 func (f Finder) Class(name string) *meta.Class {
-	if c := f.t.s.classes[slot{f.t.Tenant.ID, 0, classSlot, name}]; c != nil {
+	if c := f.t.s.classes[nameKey{f.t.Tenant.ID, 0, className, name}]; c != nil {
 		return c
 	}
 	if c := f.t.Tenant.Class(name); c != nil && c.Def != nil {
@@ -100,7 +100,7 @@ func (f Finder) Class(name string) *meta.Class {
 
 // Definition returns the definition of the class of an object.
 func (f Finder) Definition(n *meta.Node) *catalog.Class {
-	if c := f.t.s.classes[slot{f.t.Tenant.ID, 0, classSlot, n.Class.Name}]; c != nil {
+	if c := f.t.s.classes[nameKey{f.t.Tenant.ID, 0, className, n.Class.Name}]; c != nil {
 		return c.Def
 	}
 	if n.Class.Def == nil { // the record that defined it was lost to damage

@@ -130,7 +130,7 @@ func (s *step) inTurns(g *stage) bool {
 	return false
 }
 
-const historyHead = "# Random histories on which engine and model agreed, by seed. make fuzz writes it and goes on where it ends.\n"
+const historyHead = "# Random histories on which engine and model agreed, by seed. make fuzz writes it and continues where it ends.\n"
 
 // openHistoryLog opens the log, or makes it, and gives the first seed that it does not have.
 func openHistoryLog(name string) (log *os.File, next int, err error) {

@@ -106,7 +106,7 @@ func plain(text string) (name string, end int) {
 func (t *Tx) named(of Named) (*meta.Node, *belfry.Error) {
 	name, resource, kind := of.Name, of.Resource, of.Kind
 	if name == "" || name[0] == 0 { // no name begins with a control character
-		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; names stand with one bar between two of them")
+		return nil, belfry.Errorf(belfry.UnknownItem, "there is an empty name among the items; separate names with one bar")
 	}
 	if n, bad := t.Tenant.Find(kind, resource, name, t.Sees); n != nil || bad != nil {
 		return n, bad

@@ -129,9 +129,9 @@ func faultsOf(e *meta.Tenant) (list []string) {
 	return list
 }
 
-// TestCrowd lets requests meet in the middle of each other's turns, contrary orders among them, and kills the process now and
+// TestCustomersInterrupt lets requests meet in the middle of each other's turns, contrary orders among them, and kills the process now and
 // then. When all have ended, each item has the mode that was asked for last, and views show what stands in them.
-func TestCrowd(t *testing.T) {
+func TestCustomersInterrupt(t *testing.T) {
 	count := 2000
 	if testing.Short() {
 		count = 60

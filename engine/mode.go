@@ -116,7 +116,7 @@ func (t *Tx) updateParent(n *meta.Node, from belfry.Status, at belfry.Time) {
 	p := &t.s.drafts[i]
 	p.counts[from]--
 	p.counts[to]++
-	t.newMoment()
+	t.resetCauses()
 	t.noteChanged(i, n, from)
 	t.rollUp(i, at)
 }

@@ -32,7 +32,7 @@ func (t *Tx) reevaluateMoved(n *meta.Node) func() {
 		switch {
 		case before.same(t.policyScope(n)) && !unsettled:
 		case t.tooMuchIn(n):
-			t.finishLater(t.evaluateLater(reassessItem(n.ID)))
+			t.deferRest(t.evaluateLater(reassessItem(n.ID)))
 		default:
 			t.reevaluate(n)
 		}
@@ -95,6 +95,6 @@ func (t *Tx) crossPeriod(n *meta.Node) {
 		at = min(max(w.Since(t.Now), s.Since), t.Now) // not before the last change already reported
 	}
 	next, c := status.SetOffHours(s, off, at, t.Now)
-	t.newMoment()
+	t.resetCauses()
 	t.apply(i, next, c, at)
 }

@@ -24,10 +24,10 @@ func (b *bench) restart(t testing.TB, later time.Duration) *bench {
 }
 
 // alarms lists the alarm events of an item: "time previous>status info".
-func (b *bench) alarms(name string) []string { return b.toldOf("alarm", name) }
+func (b *bench) alarms(name string) []string { return b.eventsOf("alarm", name) }
 
-// toldOf lists the events of a type about an item in the same way.
-func (b *bench) toldOf(kind, name string) (list []string) {
+// eventsOf lists the events of a type about an item in the same way.
+func (b *bench) eventsOf(kind, name string) (list []string) {
 	for _, r := range b.Records {
 		for _, batch := range r.Batches {
 			if batch.Collection != belfry.Events {
@@ -147,7 +147,7 @@ func TestPeriodAndManagement(t *testing.T) {
 			if m == belfry.Managed {
 				c = nil
 			}
-			t.SetCare(d(b), c, m.String(), "anna")
+			t.SetOperatorState(d(b), c, m.String(), "anna")
 			return nil
 		}})
 		if err != nil {

@@ -109,7 +109,7 @@ func resourceOf(kind belfry.Kind, resource string) string {
 func (t *Tx) putPolicy(who Sender, next *meta.Policy) (result string, rest []string, err error) {
 	n, err := itemNamed(t.Tenant, next.Kind, next.Item, next.Resource)
 	if err == nil && n.ID != next.On {
-		err = belfry.Errorf(belfry.BadParameter, "the %s %q has been rebuilt at this moment; send the policy again", next.Kind, belfry.Clip(next.Item))
+		err = belfry.Errorf(belfry.BadParameter, "the %s %q was rebuilt during the request; send the policy again", next.Kind, belfry.Clip(next.Item))
 	}
 	if err == nil {
 		err = asParameter(next.Fits(func(name string) *catalog.Class { return t.seq.definition(t.Tenant, name) }))

@@ -89,12 +89,12 @@ func (t *Tx) policiesOn(n *meta.Node) []*meta.Policy {
 }
 
 // scopeUnder returns a new scope for an item with policies, else the scope around it.
-func (s *Sequencer) scopeUnder(around *policyScope, n *meta.Node, said []*meta.Policy) *policyScope {
-	if len(said) == 0 {
+func (s *Sequencer) scopeUnder(around *policyScope, n *meta.Node, policies []*meta.Policy) *policyScope {
+	if len(policies) == 0 {
 		return around
 	}
-	r := &policyScope{item: n.ID, outer: around, placeRules: status.RulesOfPlace(said), watch: around.watch, policies: said, byClass: map[string]classRules{}}
-	for _, p := range said {
+	r := &policyScope{item: n.ID, outer: around, placeRules: status.RulesOfPlace(policies), watch: around.watch, policies: policies, byClass: map[string]classRules{}}
+	for _, p := range policies {
 		if p.Period != nil {
 			r.watch = s.watch(n.Customer, p)
 		}

@@ -57,7 +57,7 @@ func (b *bench) noPolicy(t testing.TB, name string) {
 	}
 }
 
-// pass lets time pass, and waits until what was due has been dealt with. The clock is set by the sequencer itself, which
+// pass lets time pass, and waits until what was due has been processed. The clock is set by the sequencer itself, which
 // is the one that looks at it.
 func (b *bench) pass(t testing.TB, d time.Duration) {
 	t.Helper()

@@ -109,7 +109,7 @@ func (s *Sequencer) Reassess() (err error) {
 		list := s.cfg.Tree.Documents().Reassessments(c.ID)
 		if bad := s.reassessAll(c.ID, list); bad != nil {
 			err = bad
-			s.finishLater(c.ID, list)
+			s.deferRest(c.ID, list)
 		}
 	}
 	return err
@@ -123,7 +123,7 @@ type reassessing struct {
 	ended      bool
 }
 
-// reassessAll does the work of marks in turns. It skips marks that no longer exist, and those that were replaced meanwhile:
+// reassessAll does the work of marks in turns. It skips marks that no longer exist, and those that were replaced:
 // the command that replaced a mark does its work.
 func (s *Sequencer) reassessAll(c belfry.CustomerID, list []string) error {
 	var work []*reassessing

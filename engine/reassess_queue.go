@@ -14,20 +14,20 @@ type unsettled struct {
 	what     string
 }
 
-// behind is the queue of Sequencer.finishBehind: reassessments that windows and moves have left. Their marks are in the tree, so
+// reassessQueue is the queue of Sequencer.finishBehind: reassessments that windows and moves have left. Their marks are in the tree, so
 // a restart loses none.
-type behind struct {
+type reassessQueue struct {
 	*sync.Mutex
 	left map[belfry.CustomerID]map[string]bool
 	busy map[belfry.CustomerID]bool // a goroutine works on it
 	more chan struct{}
 }
 
-func newBehind() behind {
-	return behind{new(sync.Mutex), map[belfry.CustomerID]map[string]bool{}, map[belfry.CustomerID]bool{}, make(chan struct{}, 1)}
+func newReassessQueue() reassessQueue {
+	return reassessQueue{new(sync.Mutex), map[belfry.CustomerID]map[string]bool{}, map[belfry.CustomerID]bool{}, make(chan struct{}, 1)}
 }
 
-func (b *behind) add(list ...unsettled) {
+func (b *reassessQueue) add(list ...unsettled) {
 	if len(list) == 0 {
 		return
 	}
@@ -46,7 +46,7 @@ func (b *behind) add(list ...unsettled) {
 }
 
 // begin lists the customers with work and no goroutine on it, and marks them busy.
-func (b *behind) begin() (list []belfry.CustomerID) {
+func (b *reassessQueue) begin() (list []belfry.CustomerID) {
 	b.Lock()
 	defer b.Unlock()
 	for c := range b.left {
@@ -59,7 +59,7 @@ func (b *behind) begin() (list []belfry.CustomerID) {
 }
 
 // claim takes the work of a customer. If there is none, the customer is no longer busy.
-func (b *behind) claim(c belfry.CustomerID) (list []string) {
+func (b *reassessQueue) claim(c belfry.CustomerID) (list []string) {
 	b.Lock()
 	defer b.Unlock()
 	for what := range b.left[c] {
@@ -71,17 +71,17 @@ func (b *behind) claim(c belfry.CustomerID) (list []string) {
 	return list
 }
 
-// finishLater queues a reassessment for when the round is committed; empty: none.
-func (t *Tx) finishLater(what string) {
+// deferRest queues a reassessment for when the round is committed; empty: none.
+func (t *Tx) deferRest(what string) {
 	if what != "" {
 		t.s.left = append(t.s.left, unsettled{t.Tenant.ID, what})
 	}
 }
 
-// finishLater queues reassessments that a request could not finish.
-func (s *Sequencer) finishLater(c belfry.CustomerID, list []string) {
+// deferRest queues reassessments that a request could not finish.
+func (s *Sequencer) deferRest(c belfry.CustomerID, list []string) {
 	for _, what := range list {
-		s.behind.add(unsettled{c, what})
+		s.queue.add(unsettled{c, what})
 	}
 }
 
@@ -91,11 +91,11 @@ func (s *Sequencer) finishBehind(ctx context.Context) {
 	defer wg.Wait()
 	for {
 		select {
-		case <-s.behind.more:
+		case <-s.queue.more:
 		case <-ctx.Done():
 			return
 		}
-		for _, c := range s.behind.begin() {
+		for _, c := range s.queue.begin() {
 			wg.Go(func() { s.finishOf(ctx, c) })
 		}
 	}
@@ -103,11 +103,11 @@ func (s *Sequencer) finishBehind(ctx context.Context) {
 
 // finishOf runs the reassessments of a customer, and retries those that cannot be stored.
 func (s *Sequencer) finishOf(ctx context.Context, c belfry.CustomerID) {
-	for list := s.behind.claim(c); len(list) > 0; list = s.behind.claim(c) {
+	for list := s.queue.claim(c); len(list) > 0; list = s.queue.claim(c) {
 		if err := s.reassessAll(c, list); err == nil {
 			continue
 		}
-		s.finishLater(c, list)
+		s.deferRest(c, list)
 		select {
 		case <-time.After(time.Duration(tickAgain) * time.Microsecond):
 		case <-ctx.Done():

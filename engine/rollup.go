@@ -21,7 +21,7 @@ func (t *Tx) DeferRollup(f func()) {
 		f()
 		return
 	}
-	t.newMoment()
+	t.resetCauses()
 	t.rollups = &rollupQueue{at: map[*meta.Node]belfry.Time{}}
 	f()
 	r := t.rollups

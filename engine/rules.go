@@ -72,7 +72,7 @@ func (t *Tx) evaluateObject(n *meta.Node) {
 	s.OffHours = r.Watch.OffHours(t.Now)
 	next, c := status.Reassess(s, r, status.LastValues{ItemState: &n.State}, n.State.LastData, t.seq.clock.since, t.Now)
 	c.Kept = c.Kept || was != s.OffHours
-	t.newMoment()
+	t.resetCauses()
 	t.apply(i, next, c, t.Now)
 	t.s.wake = append(t.s.wake, n)
 }

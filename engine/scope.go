@@ -55,8 +55,8 @@ func (t *Tx) root(n *meta.Node) bool {
 	return t.Limited && p != nil && !t.Sees(p)
 }
 
-// keepInside panics before a change outside the scope, in case an earlier check is missing.
-func (t *Tx) keepInside(n *meta.Node) {
+// requireInScope panics before a change outside the scope, in case an earlier check is missing.
+func (t *Tx) requireInScope(n *meta.Node) {
 	if n != nil && !t.Sees(n) {
 		panic("engine: a command would change what is outside its scope")
 	}

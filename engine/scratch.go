@@ -15,9 +15,9 @@ type scratch struct {
 
 	lastID  belfry.ID
 	nextRow map[belfry.CustomerID]belfry.RowID
-	items   map[slot]*meta.Node   // created in this round; nil where one was removed
-	made    []*meta.Node          // the same in the order of creation
-	named   map[slot][]*meta.Node // objects among the first namedTo of them, by name in the whole customer
+	items   map[nameKey]*meta.Node   // created in this round; nil where one was removed
+	made    []*meta.Node             // the same in the order of creation
+	named   map[nameKey][]*meta.Node // objects among the first namedTo of them, by name in the whole customer
 	namedTo int
 	objectN map[belfry.CustomerID]int
 	placeN  map[belfry.CustomerID]int   // resources, views and elements, the same
@@ -25,7 +25,7 @@ type scratch struct {
 	grown   int64                       // the same of all customers
 	growth  itemGrowth
 	listenN map[belfry.CustomerID]int // receivers, the same
-	classes map[slot]*meta.Class      // created or changed in this round
+	classes map[nameKey]*meta.Class   // created or changed in this round
 	changed map[belfry.ID]belfry.Item // current version of items that were changed, moved or removed
 	parents map[belfry.ID]*meta.Node  // of items that were moved
 	gone    map[belfry.ID]bool        // removed in this round
@@ -38,7 +38,7 @@ type scratch struct {
 	marked bool        // the round has added a mark
 	left   []unsettled // by windows and moves, to be queued when the round is committed
 
-	moment uint32 // counter, see Tx.newMoment
+	moment uint32 // counter, see Tx.resetCauses
 
 	changes []audit.ItemChange // memory for those of the next turn
 
@@ -57,29 +57,29 @@ type draft struct {
 	moved  *meta.Node    // the last item in the view that changed its status
 	left   *meta.Node    // the item in the view that had the worst status of all that changed at the moment
 	worst  belfry.Status // its status before
-	moment uint32        // see Tx.newMoment
+	moment uint32        // see Tx.resetCauses
 	cause  *meta.Node    // reason named by the last alarm of a view
 
 	in *belfry.Record // the last record with the state
 	at int            // index of the state in that record
 }
 
-// slot is the unique name of an item in a customer (resource 0) or in a resource.
-type slot struct {
+// nameKey is the unique name of an item in a customer (resource 0) or in a resource.
+type nameKey struct {
 	customer belfry.CustomerID
 	resource belfry.ID
-	kind     slotKind
+	kind     nameKind
 	name     string
 }
 
-type slotKind uint8
+type nameKind uint8
 
 const (
-	placeSlot  slotKind = iota // views and resources at customer level
-	viewSlot                   // views inside a resource
-	objectSlot                 // objects
-	classSlot
-	elementSlot // graphical elements; the name is preceded by the package
+	placeName  nameKind = iota // views and resources at customer level
+	viewName                   // views inside a resource
+	objectName                 // objects
+	className
+	elementName // graphical elements; the name is preceded by the package
 )
 
 func (s *scratch) reset(t *meta.Tree) {
@@ -171,21 +171,21 @@ func (s *scratch) encode(changes []change) [][]byte {
 	return s.payloads
 }
 
-func elementAt(c belfry.CustomerID, pkg, name string) slot {
-	return slot{c, 0, elementSlot, pkg + "/" + name}
+func elementAt(c belfry.CustomerID, pkg, name string) nameKey {
+	return nameKey{c, 0, elementName, pkg + "/" + name}
 }
 
-// slotOf returns the slot of an item.
-func slotOf(n *meta.Node) slot {
+// nameKeyOf returns the nameKey of an item.
+func nameKeyOf(n *meta.Node) nameKey {
 	switch {
 	case n.Kind == belfry.KindElement:
 		return elementAt(n.Customer, n.Package, n.Name)
 	case n.Kind == belfry.KindObject:
-		return slot{n.Customer, n.Resource.ID, objectSlot, n.Name}
+		return nameKey{n.Customer, n.Resource.ID, objectName, n.Name}
 	case n.Kind == belfry.KindView && n.Resource != nil:
-		return slot{n.Customer, n.Resource.ID, viewSlot, n.Name}
+		return nameKey{n.Customer, n.Resource.ID, viewName, n.Name}
 	}
-	return slot{n.Customer, 0, placeSlot, n.Name}
+	return nameKey{n.Customer, 0, placeName, n.Name}
 }
 
 // namedObjects lists the objects of that name that the round has created. The index is built on demand: rows that name their
@@ -193,9 +193,9 @@ func slotOf(n *meta.Node) slot {
 func (s *scratch) namedObjects(c belfry.CustomerID, name string) []*meta.Node {
 	for ; s.namedTo < len(s.made); s.namedTo++ {
 		if n := s.made[s.namedTo]; n.Kind == belfry.KindObject {
-			by := slot{customer: n.Customer, name: n.Name}
+			by := nameKey{customer: n.Customer, name: n.Name}
 			s.named[by] = append(s.named[by], n)
 		}
 	}
-	return s.named[slot{customer: c, name: name}]
+	return s.named[nameKey{customer: c, name: name}]
 }

@@ -4,7 +4,7 @@
 //
 //	request goroutines                the sequencer                        after the fsync
 //	──────────────────                ─────────────                        ───────────────
-//	read CSV, check, resolve ──►  decide on a scratch copy ──► journal ──► tree, movers, answer
+//	read CSV, check, resolve ──►  decide on a scratch copy ──► journal ──► tree, movers, streams, collectors, answer
 //	        (in parallel)             (one at a time)         (one fsync
 //	                                                           per round)
 //
@@ -32,7 +32,7 @@ import (
 type Config struct {
 	Tree    *meta.Tree
 	Journal Journal
-	Sinks   []func(*belfry.Record) // receive every committed record, in order; must not block
+	Sinks   []func(*belfry.Record) // receive every committed record, in order; must not block. A panic in one ends the process
 	// Room waits until rows of a customer may be accepted, or returns why they may not. With rows 0 it is called for
 	// removals, which are accepted even while memory is short.
 	Room    func(ctx context.Context, c belfry.CustomerID, rows int) error
@@ -112,7 +112,7 @@ type Sequencer struct {
 	stopped   bool
 	wake      chan struct{}
 	answering map[string]chan struct{} // requests in flight, by customer and Idempotency-Key
-	behind    behind
+	queue     reassessQueue
 }
 
 // New returns a Sequencer that Run starts.
@@ -128,7 +128,7 @@ func New(c Config) *Sequencer {
 		queues:    map[belfry.CustomerID][]*Command{},
 		wake:      make(chan struct{}, 1),
 		answering: map[string]chan struct{}{},
-		behind:    newBehind(),
+		queue:     newReassessQueue(),
 		turn:      cmp.Or(c.Turn, turnItems),
 	}
 	s.arrivals.highest.Store(int64(c.Last))
@@ -159,7 +159,7 @@ type Command struct {
 	By       *belfry.Actor // who sent it; nil: the service
 	Views    []string      // to which it is limited; none: the whole customer
 	Rows     int           // its cost in a round, in rows that are ready
-	Alone    bool          // it gets a round of its own, so that its effects can be rolled back
+	Alone    bool          // it gets its own round, so that its effects can be rolled back
 	Gathers  bool          // rows of other requests may join it until it is decided
 	Urgent   bool          // tried even when the disk is nearly full: a key must be revocable then, too
 	Decide   func(*Tx) error
@@ -172,7 +172,7 @@ func (c *Command) Again() *Command {
 	return &Command{Customer: c.Customer, By: c.By, Views: c.Views, Rows: c.Rows, Alone: c.Alone, Decide: c.Decide}
 }
 
-// long reports whether a command needs a round of its own.
+// long reports whether a command needs its own round.
 func (c *Command) long() bool { return c.Alone || c.Rows > roundRows }
 
 // roundRows limits the rows that share one fsync: enough to make it cheap, few enough to keep latency low.
@@ -387,8 +387,8 @@ func (s *Sequencer) arrive(changes []change) error {
 	}
 	for _, c := range changes {
 		if err := s.cfg.Arrives(c.Time); err != nil {
-			s.cfg.Log.Error("a round is refused, as its time cannot be noted", "err", err)
-			return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the time of the record could not be noted; the health of the service says why. Send again when that is put right")
+			s.cfg.Log.Error("a round is refused, as its time cannot be recorded", "err", err)
+			return belfry.Errorf(belfry.StorageUnavailable, NothingStored+"the time of the record could not be recorded; see /api/health, fix the cause and retry")
 		}
 	}
 	return nil
@@ -426,7 +426,7 @@ func (s *Sequencer) publish(first belfry.Position, changes []change) {
 		s.schedule(n)
 	}
 	s.evaluateUnseen()
-	s.behind.add(s.scratch.left...)
+	s.queue.add(s.scratch.left...)
 }
 
 // refused turns an error of the journal into the error for clients.

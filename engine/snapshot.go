@@ -18,7 +18,7 @@ const snapshotPause = 20 * time.Millisecond
 // reading all events before. All its rows have the time at which it began. The last row has their number: without it, after a
 // crash or an error, the others are ignored.
 //
-// It is taken in parts, each a round of its own, and other commands run in between: a row reflects exactly the events with a
+// It is taken in parts, each its own round, and other commands run in between: a row reflects exactly the events with a
 // lower id.
 func (s *Sequencer) Snapshot(ctx context.Context, c belfry.CustomerID, part int) error {
 	at, rows := s.Now(), 0

@@ -4,7 +4,7 @@ import "slices"
 
 // While a turn runs, no other command is decided, so its length is limited. A row that changes the status of its object can
 // change up to MaxDepth views above it. So events about views and resources are counted; those about objects are not, because
-// there are no more of them than rows. Undecided rows, most of which create an item, have a limit of their own.
+// there are no more of them than rows. Undecided rows, most of which create an item, have their own limit.
 const (
 	TurnEvents    = 5_000  // after which the rest of a chunk waits for another turn
 	TurnUndecided = 256    // undecided rows, the same

@@ -95,11 +95,11 @@ func (t *Tx) finishHistory(before int) {
 // AddBatch adds rows to the record. Their ids and customer are set when the record is complete.
 func (t *Tx) AddBatch(b *belfry.Batch) { t.rec.Batches = append(t.rec.Batches, b) }
 
-// Creates reports whether the round has created items.
-func (t *Tx) Creates() bool { return len(t.s.made) > 0 }
+// RoundCreated reports whether the round has created items.
+func (t *Tx) RoundCreated() bool { return len(t.s.made) > 0 }
 
-// Gone reports whether the round has removed an item.
-func (t *Tx) Gone(n *meta.Node) bool { return t.s.gone[n.ID] }
+// RemovedInRound reports whether the round has removed an item.
+func (t *Tx) RemovedInRound(n *meta.Node) bool { return t.s.gone[n.ID] }
 
 // Create creates an item in parent and an event for it.
 func (t *Tx) Create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {
@@ -115,7 +115,7 @@ func (t *Tx) CreatePart(resource *meta.Node, name string, class *meta.Class) {
 
 // create creates an item in parent.
 func (t *Tx) create(k belfry.Kind, name string, parent, resource *meta.Node, class *meta.Class, pkg string, d *belfry.Details) *meta.Node {
-	t.keepInside(parent)
+	t.requireInScope(parent)
 	t.s.lastID++
 	it := belfry.Item{
 		ID: t.s.lastID, Customer: t.Tenant.ID, Kind: k, Name: name, Class: class.Name, Package: pkg,
@@ -129,7 +129,7 @@ func (t *Tx) create(k belfry.Kind, name string, parent, resource *meta.Node, cla
 		it.Resource = n.Resource.ID
 	}
 	t.rec.Items = append(t.rec.Items, it)
-	t.s.items[slotOf(n)] = n
+	t.s.items[nameKeyOf(n)] = n
 	t.s.made = append(t.s.made, n)
 	t.s.growth.add(it.Customer, meta.ItemSize(k, name, pkg)+class.MarksSize())
 	if k == belfry.KindObject {
@@ -222,8 +222,8 @@ func (t *Tx) Parent(n *meta.Node) *meta.Node {
 
 // move puts an item into another view and rolls both views up.
 func (t *Tx) move(n, to *meta.Node) {
-	t.keepInside(t.Parent(n))
-	t.keepInside(to)
+	t.requireInScope(t.Parent(n))
+	t.requireInScope(to)
 	from, settled := t.Parent(n), t.reevaluateMoved(n)
 	it := t.Current(n)
 	it.Parent = to.ID
@@ -235,7 +235,7 @@ func (t *Tx) move(n, to *meta.Node) {
 			s := t.s.drafts[t.s.draft(n)].state.Status
 			t.recount(from, n, s, -1)
 			t.recount(to, n, s, 1)
-			t.finishLater(t.applyMode(modeChange{at: t.Now, top: n, moved: true}))
+			t.deferRest(t.applyMode(modeChange{at: t.Now, top: n, moved: true}))
 			settled()
 		})
 	}
@@ -244,7 +244,7 @@ func (t *Tx) move(n, to *meta.Node) {
 // Remove removes an item with everything inside it. Only its parent is rolled up: items that go with it do not recover
 // first. The command must be alone in its round, so that the tree shows all values.
 func (t *Tx) Remove(n *meta.Node) {
-	t.keepInside(t.Parent(n))
+	t.requireInScope(t.Parent(n))
 	from := len(t.changes)
 	t.removeAll(n, false)
 	audit.RemovedTogether(t.changes[from:])
@@ -275,7 +275,7 @@ func (t *Tx) removeAll(n *meta.Node, trial bool) {
 		}
 	})
 	t.s.gone[n.ID] = true
-	t.s.items[slotOf(n)] = nil
+	t.s.items[nameKeyOf(n)] = nil
 	if trial {
 		return
 	}
@@ -300,7 +300,7 @@ func (t *Tx) recount(view, n *meta.Node, s belfry.Status, by int32) {
 	if by > 0 {
 		s = belfry.Unknown // it had shown nothing here
 	}
-	t.newMoment()
+	t.resetCauses()
 	t.noteChanged(i, n, s)
 	t.rollUp(i, t.Now)
 }
@@ -322,7 +322,7 @@ func (t *Tx) rollUpNow(i int, at belfry.Time) {
 
 // Define sets the definition of a class in the record and for the rest of the round.
 func (t *Tx) Define(def *catalog.Class) *meta.Class {
-	at := slot{t.Tenant.ID, 0, classSlot, def.Name}
+	at := nameKey{t.Tenant.ID, 0, className, def.Name}
 	if def.Inferred {
 		t.noteClass(def)
 	}
@@ -390,7 +390,7 @@ func (t *Tx) Input(n *meta.Node, in status.Input) {
 	if next.LastSeen < d.state.LastSeen { // its deadline has moved forward
 		t.s.wake = append(t.s.wake, n)
 	}
-	t.newMoment()
+	t.resetCauses()
 	t.apply(i, next, c, in.Time)
 }
 
@@ -461,7 +461,7 @@ func (t *Tx) emitEvents(n *meta.Node, s belfry.State, c status.Change, at belfry
 
 // recordHistory records the changes of a state that no alarm reports. It is called after the alarm, if there is one.
 func (t *Tx) recordHistory(n *meta.Node, prev, next *belfry.State, alarm bool, at belfry.Time) {
-	if f := status.Unreported(prev, next, alarm, at); f != 0 {
+	if f := status.SilentChanges(prev, next, alarm, at); f != 0 {
 		t.history.Add(n.ID, next, f, at, t.events.Len())
 	}
 }

@@ -14,7 +14,7 @@ import (
 type cause struct {
 	errnos []syscall.Errno
 	words  []string // in the engine's message, lower case: engines do not return the number
-	text   string   // for operators; DIR stands for the folder
+	text   string   // for operators; DIR is replaced with the folder
 	remedy string
 }
 

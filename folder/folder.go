@@ -30,7 +30,7 @@ type Options struct {
 	Config     *config.Config
 	Catalog    *catalog.Catalog
 	Log        *slog.Logger
-	RowFiles   []string // patterns of the files of a row store, which tell whether its folder has rows
+	RowFiles   []string // patterns of the files of a row store, which report whether its folder has rows
 	AcceptLoss []string // parts that may be missing: LossJournal, LossRows or LossMetadata
 }
 

@@ -221,7 +221,7 @@ func refusal(part *partState, of partState) error {
 	if part.name == LossRows {
 		lost = "all history except what is still in the journal"
 	}
-	accept := fmt.Sprintf("To go on without it, which loses %s, start once with --accept-loss=%s", lost, part.name)
+	accept := fmt.Sprintf("To continue without it, which loses %s, start once with --accept-loss=%s", lost, part.name)
 	switch {
 	case part.id != "":
 		return mixed(*part, of, "Restore the folder that belongs here. "+accept)

@@ -64,7 +64,7 @@ func makePrivate(cfg *config.Config, log *slog.Logger) {
 func tighten(path string, e fs.DirEntry) (done bool, err error) {
 	info, err := e.Info()
 	if err != nil {
-		return false, nil // removed meanwhile
+		return false, nil // already removed
 	}
 	mode := privateFile
 	if e.IsDir() {

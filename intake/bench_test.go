@@ -123,7 +123,7 @@ func BenchmarkFormats(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				c, err := r.read(oneChunk())
+				c, err := r.read(chunkLimits())
 				if err != io.EOF || c.rows != rows || c.undecided.len() > 0 || c.rejected.count > 0 {
 					b.Fatalf("%d rows, %d open, %d rejected, %v", c.rows, c.undecided.len(), c.rejected.count, err)
 				}

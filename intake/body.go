@@ -14,7 +14,7 @@ import (
 // body is the body of a bulk request: it is read in chunks, and the sequencer decides each chunk.
 type body interface {
 	// read returns the next rows. The last chunk comes with io.EOF; any other error ends the body.
-	read(portion) (*chunk, error)
+	read(readLimits) (*chunk, error)
 	// addRow adds a row to a chunk, or says what is wrong with it.
 	addRow(c *chunk, fields [][]byte, line int) *belfry.RowError
 	// decide decides the rows of a chunk, or as many as fit into one turn, see chunk.more.
@@ -31,23 +31,23 @@ const (
 	fieldSize      = 4 // what an empty field counts, since it takes that much
 )
 
-// portion bounds what one read returns.
-type portion struct {
+// readLimits bounds what one read returns.
+type readLimits struct {
 	rows, undecided, bytes int
 	check                  func(c *chunk, text int) error // called as the chunk grows; nil: there is nothing to check
 }
 
-// oneChunk is what is read of a body that is applied in chunks.
-func oneChunk() portion {
-	return portion{rows: chunkRows, undecided: chunkUndecided, bytes: chunkBytes}
+// chunkLimits is what is read of a body that is applied in chunks.
+func chunkLimits() readLimits {
+	return readLimits{rows: chunkRows, undecided: chunkUndecided, bytes: chunkBytes}
 }
 
 // whole reports whether the body is read to its end.
-func (p portion) whole() bool { return p.rows > chunkRows }
+func (p readLimits) whole() bool { return p.rows > chunkRows }
 
 // readWhole reads all that is left into one chunk, until check objects.
 func readWhole(b body, check func(c *chunk, text int) error) (*chunk, error) {
-	c, err := b.read(portion{math.MaxInt, math.MaxInt, math.MaxInt, check})
+	c, err := b.read(readLimits{math.MaxInt, math.MaxInt, math.MaxInt, check})
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -88,7 +88,7 @@ func (r *rowReader) header(example string) ([][]byte, error) {
 }
 
 // next returns the fields of the next row, valid until the following call, and the physical line on which it starts. After a
-// rowfmt.Fault the following call goes on with the row after it; io.EOF ends the body; any other error means that the body broke
+// rowfmt.Fault the following call continues with the row after it; io.EOF ends the body; any other error means that the body broke
 // off or cannot be read any further.
 func (r *rowReader) next() (fields [][]byte, line int, err error) {
 	if r.json != nil {
@@ -101,7 +101,7 @@ func (r *rowReader) next() (fields [][]byte, line int, err error) {
 const checkEvery = 256
 
 // fill adds rows of a body until the chunk is full or the body ends. A row that cannot be read is refused alone.
-func (r *rowReader) fill(c *chunk, p portion, b body) error {
+func (r *rowReader) fill(c *chunk, p readLimits, b body) error {
 	text, empty := 0, 0
 	c.rowsBefore = r.row
 	for c.rows < p.rows && text+empty < p.bytes && c.undecided.len() < p.undecided {

@@ -65,7 +65,7 @@ func TestLinkOfTwins(t *testing.T) {
 		t.Errorf("links:\n%s", got)
 	}
 	_, r := b.bulk(t, false, "link", "name,from,to\nl6,oo,b\n", Options{})
-	if want := `object "oo" exists in 2 resources (a, b), and the link stands in none of them; put it into the one that is meant`; len(r.Errors) != 1 || r.Errors[0].Message != want {
+	if want := `object "oo" exists in 2 resources (a, b), and the link is in none of them; put it into the one you mean`; len(r.Errors) != 1 || r.Errors[0].Message != want {
 		t.Errorf("%+v, want %s", r.Errors, want)
 	}
 }

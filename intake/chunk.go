@@ -10,11 +10,11 @@ import (
 	"belfry/meta"
 )
 
-// chunk is a part of a body, read and checked as far as possible outside of the sequencer.
+// chunk is a part of a body, read and checked outside of the sequencer where possible.
 //
 // A row about an object that exists, with values its class takes, is ready: it is in data or logs with its object.
 // Any other row keeps its slot there, without an object, and is added to undecided for the sequencer to decide: it may create
-// the object, or be refused because of what another request did meanwhile.
+// the object, or be refused because of another request in between.
 type chunk struct {
 	rows          int // read so far, wrong ones included
 	layout        *layout
@@ -27,7 +27,7 @@ type chunk struct {
 	rejected      rejections
 	report        belfry.Report // what the sequencer says
 	more          bool          // rows are left for another turn
-	rowsBefore    int           // rows of the body that stand before the chunk
+	rowsBefore    int           // rows of the body before the chunk
 	discardedRows []int32       // their numbers in the body
 
 	tabs    bool                      // log lines are separated by tabs, whatever their class says
@@ -216,7 +216,8 @@ func (c *valueColumn) setText(row int, v string) {
 	c.texts[row] = v
 }
 
-// batch returns the rows that have an object; nil when there are none. Rows without a time of their own get arrival's.
+// batch returns the rows that have an object, without indicators that have no value in them; nil when there are none. Rows without
+// their own time get that of arrival.
 func (d *dataRows) batch(arrival belfry.Time) *belfry.Batch {
 	keep, items := keepers(d.nodes)
 	if len(items) == 0 {
@@ -227,10 +228,16 @@ func (d *dataRows) batch(arrival belfry.Time) *belfry.Batch {
 	for i := range d.columns {
 		c := &d.columns[i]
 		if c.present {
-			b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorColumn(c.n), Numbers: compact(c.numbers, keep)})
+			numbers := compact(c.numbers, keep)
+			if slices.ContainsFunc(numbers, func(v float64) bool { return !math.IsNaN(v) }) {
+				b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorColumn(c.n), Numbers: numbers})
+			}
 		}
 		if c.texts != nil {
-			b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorTextColumn(c.n), Texts: compact(c.texts, keep)})
+			texts := compact(c.texts, keep)
+			if slices.ContainsFunc(texts, func(v string) bool { return v != "" }) {
+				b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorTextColumn(c.n), Texts: texts})
+			}
 		}
 	}
 	b.Columns = append(b.Columns, d.sources.columns(keep, len(d.nodes))...)

@@ -38,7 +38,7 @@ func InputCollection(cat *catalog.Catalog, name string) (*catalog.Collection, er
 }
 
 // collectionBody is a body of rows whose columns are the fields of a collection. Its rows create nothing, so all of them are
-// decided while they are read, except that a resource may be removed or unmanaged meanwhile.
+// decided while they are read, except that a resource may be removed or unmanaged before the rows are applied.
 type collectionBody struct {
 	rowReader
 	collection *catalog.Collection
@@ -164,7 +164,7 @@ func (b *collectionBody) fields() (list []string) {
 	return list
 }
 
-func (b *collectionBody) read(p portion) (*chunk, error) {
+func (b *collectionBody) read(p readLimits) (*chunk, error) {
 	c := &chunk{collected: &collectionRows{collection: b.collection}}
 	return c, b.fill(c, p, b)
 }
@@ -246,7 +246,7 @@ func (b *collectionBody) decide(t decision, c *chunk) {
 func (t decision) keepsRow(c *chunk, i int, late *rejections) bool {
 	rows := c.collected
 	n, from := rows.nodes[i], rows.origins[i]
-	if n.Removed != 0 || t.Gone(n) || t.Limited && !t.Sees(n) {
+	if n.Removed != 0 || t.RemovedInRound(n) || t.Limited && !t.Sees(n) {
 		if n = t.Find().Resource(n.Name); n == nil {
 			late.add(int(from.row), int(from.line), unknownResource(rows.nodes[i].Name))
 			return false
@@ -301,7 +301,7 @@ func (c *collectionColumn) set(row int, f catalog.Ref, raw []byte) *belfry.RowEr
 			return belfry.Rejectf(c.Name, belfry.BadValue, "%s takes a number, got %q", c.Name, belfry.Clip(raw))
 		}
 		if rowfmt.Rounded(raw, v) {
-			return beyondWhole(c.Name, raw, v)
+			return inexactInteger(c.Name, raw, v)
 		}
 		c.Numbers = append(c.Numbers, v)
 	case catalog.Integer:
@@ -364,7 +364,7 @@ func (r *collectionRows) drop(row int) {
 // memory is about what the rows take without their texts.
 func (r *collectionRows) memory() int { return (24 + 16*len(r.columns)) * len(r.times) }
 
-// batch returns the rows to keep; nil if there are none. Rows without a time of their own get that of their arrival.
+// batch returns the rows to keep; nil if there are none. Rows without their own time get that of their arrival.
 func (r *collectionRows) batch(arrival belfry.Time, kept []bool) *belfry.Batch {
 	keep := make([]int, 0, len(kept))
 	for i, k := range kept {

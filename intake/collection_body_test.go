@@ -190,7 +190,7 @@ func TestCollectionResourceRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := body.read(oneChunk())
+	c, _ := body.read(chunkLimits())
 	if c.rows != 1 || c.rejected.count != 0 {
 		t.Fatalf("read %+v", c)
 	}

@@ -29,7 +29,7 @@ const (
 // LostReasons names the entries of Counters.Lost.
 var LostReasons = [lostReasons]string{"broken_body", "overloaded", "storage", "row_rate", "refused"}
 
-// lostReasonOf says why rows were refused that were right, as far as anybody had looked.
+// lostReasonOf returns the reason for refusing rows in which no error had been found.
 func lostReasonOf(err error) lostReason {
 	switch belfry.CodeOf(err) {
 	case belfry.Overloaded:

@@ -39,7 +39,7 @@ func (in *Intake) ReserveItems(ctx context.Context, c belfry.CustomerID, items i
 	return err
 }
 
-// refundItems gives back what was reserved for a turn and not created in it.
+// refundItems releases what was reserved for a turn and not created in it.
 func (in *Intake) refundItems(c belfry.CustomerID, reserved, items int) {
 	if reserved > 0 {
 		in.creation.refund(c, reserved-items)

@@ -204,7 +204,7 @@ func TestCreationAtTheStop(t *testing.T) {
 			if !errors.Is(err, engine.ErrStopping) || belfry.CodeOf(err) != belfry.Overloaded || (stored > 0) != partly || stored+lost > rows {
 				t.Errorf("%s: %d rows stored and %d lost: %v", name, stored, lost, err)
 			}
-			if partly && !strings.Contains(err.Error(), fmt.Sprintf("the first %d rows of this body have been dealt with: %d stored;", stored, stored)) {
+			if partly && !strings.Contains(err.Error(), fmt.Sprintf("the first %d rows of this body have been processed: %d stored;", stored, stored)) {
 				t.Errorf("%s: %d rows are stored: %v", name, stored, err)
 			}
 			if _, r := b.send(t, "type,resname,object,i1\ndata,web01,objectbefore1,2\n", Options{}); r.Accepted != 1 {

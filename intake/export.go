@@ -14,7 +14,7 @@ import (
 )
 
 // Export writes, as CSV, what Provision would take to make again all that a package has made, each item after the one
-// in which it stands. The order is that of the names, so that two exports of the same items are the same bytes. Elements that name something
+// that contains it. The order is that of the names, so that two exports of the same items are the same bytes. Elements that name something
 // that has been removed would not be taken; if broken, they are written, with the columns of a removal.
 func (in *Intake) Export(scope belfry.Scope, packageType string, broken bool, w io.Writer) error {
 	pt, err := in.packageType(packageType)
@@ -44,7 +44,7 @@ func (in *Intake) Export(scope belfry.Scope, packageType string, broken bool, w 
 		for n := range in.tree.EachWithRemoved(rest[:min(exportItems, len(rest))]) {
 			seen++
 			if n.Removed != 0 || !within.Has(n) || !within.ShowsAll(n) || len(within.BrokenColumns(n)) > 0 != broken {
-				continue // it has just left, or would not be taken back
+				continue // it has just left, or could not be imported again
 			}
 			for i := range questions {
 				cells[i] = exported(within.Show(n), &questions[i])

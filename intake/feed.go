@@ -69,7 +69,7 @@ func (in *Intake) isText(c belfry.CustomerID, row *belfry.Row, n int) (text bool
 	return text
 }
 
-// feedWhole decides rows in one record, and takes it back if one of them is refused.
+// feedWhole decides rows in one record, and rolls it back if one of them is refused.
 func (in *Intake) feedWhole(ctx context.Context, scope belfry.Scope, rows []*belfry.Row, dryRun bool) error {
 	c := scope.Customer
 	if err := in.admitRows(ctx, c, len(rows)); err != nil {

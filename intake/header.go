@@ -150,7 +150,7 @@ type noSendColumn struct {
 
 func (e noSendColumn) Error() string {
 	name, last := e.name, belfry.IndicatorColumn(e.indicators)
-	known := append(slices.Clip(sendColumns), "i1", "i2") // these two stand for all
+	known := append(slices.Clip(sendColumns), "i1", "i2") // these two represent all
 	if digits, ok := strings.CutPrefix(name, "i"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
 		return fmt.Sprintf("there is no column %q; indicators are i1 to %s, as limits.indicators says", belfry.Clip(name), last)
 	}

@@ -9,7 +9,7 @@ import (
 
 // A body with atomic, dryrun or an Idempotency-Key is decoded completely before any of it is applied, and then decided
 // in one turn of the sequencer, because its effects are one record. So it is bounded twice: in memory, also together
-// with other such bodies, and in rows, because no other rows are decided meanwhile.
+// with other such bodies, and in rows, because no other rows are decided at the same time.
 const (
 	defaultHeldRows   = 100_000
 	defaultHeldMemory = 256 << 20

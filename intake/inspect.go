@@ -17,8 +17,8 @@ import (
 )
 
 // What users write for receivers, such as scripts, is tried before it is accepted, and that must not happen in the sequencer:
-// everybody would wait for it. So the goroutine of the request does it, row by row, on the answers that the resource will have if
-// no other request changes it meanwhile. The sequencer looks up the result under the answers that it has itself. If there is
+// all other commands would wait for it. So the goroutine of the request does it, row by row, on the answers that the resource will have if
+// no other request changes it. The sequencer looks up the result under the answers that it has itself. If there is
 // none, another request did change it, and the row must be sent again.
 
 // inspections are those of one request. The goroutine of the request looks, the sequencer asks for verdicts.
@@ -115,7 +115,7 @@ func (n *inspections) try(name, kind string, before, answers map[string]string) 
 		column, err = n.judge(name, kind, before, answers)
 		n.left -= time.Since(begun)
 	})
-	if err == nil && failed != nil { // the request cannot go on, which it learns before the row is applied
+	if err == nil && failed != nil { // the request cannot continue, which it learns before the row is applied
 		return "name", failed
 	}
 	return column, err

@@ -56,7 +56,7 @@ func New(c Config) *Intake {
 }
 
 // Closing is called once, when the service begins to stop. Bodies that wait until their customer may send or create more end with engine.ErrStopping,
-// as there may not be time for the rest of them. Others go on until their contexts end, see ErrStopped.
+// as there may not be time for the rest of them. Others continue until their contexts end, see ErrStopped.
 func (in *Intake) Closing() { close(in.closing) }
 
 // decision decides rows inside a transaction.

@@ -330,7 +330,7 @@ func TestAmbiguousInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := read.read(oneChunk())
+	c, err := read.read(chunkLimits())
 	if err != io.EOF || c.undecided.len() > 0 {
 		t.Fatalf("%d open rows, %v", c.undecided.len(), err)
 	}

@@ -236,7 +236,7 @@ func TestForeignCSV(t *testing.T) {
 	f(big, belfry.BadCSV, "UTF-16 (it begins with the bytes 00 74); send it as UTF-8")
 	f("type;object;i1\ndata;cpu;1\n", belfry.BadHeader, "separated by semicolons; separate columns with commas")
 	f("\"type\";\"object\";\"i1\"\n", belfry.BadHeader, "separated by semicolons")
-	f("\"type\"x\n", belfry.BadHeader, "goes on after its closing quote")
+	f("\"type\"x\n", belfry.BadHeader, "continues after its closing quote")
 }
 
 func encodeUTF16(text string, big bool) string {
@@ -334,7 +334,7 @@ func TestMostlyWrongRows(t *testing.T) {
 	}
 	err := send(right, many, strings.Repeat(wrong, 100_000), right)
 	if belfry.CodeOf(err) != belfry.BodyTooLarge || !strings.Contains(err.Error(), " rows of the body 1 were accepted and 10") || !strings.Contains(err.Error(), "the rest was not read") ||
-		!strings.Contains(err.Error(), " rows of this body have been dealt with: 1 stored, 10") {
+		!strings.Contains(err.Error(), " rows of this body have been processed: 1 stored, 10") {
 		t.Error(err)
 	}
 	stored := 0

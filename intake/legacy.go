@@ -77,7 +77,7 @@ func (in *Intake) sendWithin(ctx context.Context, scope belfry.Scope, row *belfr
 	return g, n, err
 }
 
-// submitLimited submits a row of a limited sender in a chunk of its own.
+// submitLimited submits a row of a limited sender in its own chunk.
 func (in *Intake) submitLimited(scope belfry.Scope, row *belfry.Row) (*gathering, int, error) {
 	g := in.gatherWithin(scope, []*belfry.Row{row})
 	g.command = &engine.Command{Customer: scope.Customer, Views: scope.Views, Rows: 1, Decide: func(t *engine.Tx) error {

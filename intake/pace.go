@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -13,10 +14,14 @@ import (
 // rows as they come. One that cannot pay is refused before anything of it is applied; a body that is under way is not cut
 // short in its middle but waits. So over time the rate holds, however many bodies come at once.
 type pace struct {
-	burst time.Duration // for how long a customer that was quiet may have its rate at once
-	mu    sync.Mutex
-	rows  map[belfry.CustomerID]*rate.Limiter
+	burst  time.Duration // for how long a customer that was quiet may have its rate at once
+	mu     sync.Mutex
+	rows   map[belfry.CustomerID]*rate.Limiter
+	scanAt int // how many of rows there may be before those of quiet customers are removed
 }
+
+// firstScan is the smallest value of scanAt.
+const firstScan = 64
 
 // enter reports whether the customer may send now; perSecond is its rate, 0 for any number.
 func (p *pace) enter(c belfry.CustomerID, perSecond int, now time.Time) error {
@@ -46,6 +51,7 @@ func (p *pace) reserve(c belfry.CustomerID, rows, perSecond int, now time.Time) 
 		if p.rows == nil {
 			p.rows = map[belfry.CustomerID]*rate.Limiter{}
 		}
+		p.removeQuiet(now)
 		l = rate.NewLimiter(rate.Limit(perSecond), burst)
 		p.rows[c] = l
 	}
@@ -56,6 +62,16 @@ func (p *pace) reserve(c belfry.CustomerID, rows, perSecond int, now time.Time) 
 	}
 	charge(l, rows, now)
 	return 0
+}
+
+// removeQuiet removes customers that may use their whole burst, as those without an entry may, when many have been added since the
+// last time. So customers that send no more, or are removed, take no memory. The mutex is held.
+func (p *pace) removeQuiet(now time.Time) {
+	if len(p.rows) < max(p.scanAt, firstScan) {
+		return
+	}
+	maps.DeleteFunc(p.rows, func(_ belfry.CustomerID, l *rate.Limiter) bool { return l.TokensAt(now) >= float64(l.Burst()) })
+	p.scanAt = 2 * len(p.rows)
 }
 
 // refund takes rows off what a customer owes.

@@ -54,6 +54,23 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// TestPaceForgets: customers that are quiet take no memory, however many there were; those that owe rows still owe them.
+func TestPaceForgets(t *testing.T) {
+	p := pace{burst: time.Second}
+	now := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
+	p.reserve(1, 100_000, 10, now)
+	for c := belfry.CustomerID(2); c < 10_000; c++ {
+		now = now.Add(time.Second)
+		p.reserve(c, 10, 10, now)
+	}
+	if n := len(p.rows); n > 2*firstScan {
+		t.Errorf("%d customers are remembered", n)
+	}
+	if p.reserve(1, 1, 10, now) == 0 {
+		t.Error("a debt is forgotten")
+	}
+}
+
 // TestPacedAtTheStop: a body under way that waits for the row rate is told when the service begins to stop.
 func TestPacedAtTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

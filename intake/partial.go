@@ -52,7 +52,7 @@ func withPart(ctx context.Context, err error, r *belfry.Report, removes bool) er
 	return &partialError{&shown, err}
 }
 
-// partText says what became of the first rows of a body, and what is to be done about the others. The number of stored rows alone would not tell
+// partText says what became of the first rows of a body, and what is to be done about the others. The number of stored rows alone would not show
 // which they are, if others among them were rejected.
 func partText(r *belfry.Report, removes bool) string {
 	first, them, done := fmt.Sprintf("first %d rows of this body have", r.Rows), "them", "stored"
@@ -69,7 +69,7 @@ func partText(r *belfry.Report, removes bool) string {
 	if r.Discarded > 0 {
 		became += fmt.Sprintf(", %d discarded", r.Discarded)
 	}
-	return fmt.Sprintf("the %s been dealt with: %s; send the rows after %s again", first, became, them)
+	return fmt.Sprintf("the %s been processed: %s; send the rows after %s again", first, became, them)
 }
 
 // firstOutcome is what became of the first rows of a chunk, up to the first that is left for another turn. Some rows after that one may have been refused
@@ -109,7 +109,7 @@ func (c *chunk) firstLeft() int32 {
 	return left
 }
 
-// ready is how many data rows and log lines stand before the first row that has not been decided: rows are stored in the order of the body.
+// ready is how many data rows and log lines precede the first row that has not been decided: rows are stored in the order of the body.
 func (c *chunk) ready() (rows, lines int) {
 	if c.undecided.left() == 0 {
 		return len(c.data.nodes), len(c.logs.nodes)
@@ -118,7 +118,7 @@ func (c *chunk) ready() (rows, lines int) {
 	return before(c.data.origins, undecided), before(c.logs.origins, undecided)
 }
 
-// before is how many of the origins, which are in order, stand before a row.
+// before is how many of the origins, which are in order, precede a row.
 func before(origins []origin, row int32) int {
 	n, _ := slices.BinarySearchFunc(origins, row, func(o origin, row int32) int { return cmp.Compare(o.row, row) })
 	return n

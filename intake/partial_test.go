@@ -115,7 +115,7 @@ func TestPartlyStored(t *testing.T) {
 		}
 	}
 	told := func(rows int) string {
-		return fmt.Sprintf("the first %d rows of this body have been dealt with: %d stored; send the rows after them again: ", rows, rows)
+		return fmt.Sprintf("the first %d rows of this body have been processed: %d stored; send the rows after them again: ", rows, rows)
 	}
 	const unwritable = "the journal could not be written; see the server's log and send again"
 
@@ -130,10 +130,10 @@ func TestPartlyStored(t *testing.T) {
 	f("the lock is lost", fresh, engine.TurnUndecided, belfry.StorageUnavailable,
 		told(engine.TurnUndecided)+"the service does not hold the lock of its folder any more; see its health", fails(1, journal.ErrLockLost))
 	f("rejected rows", known+"data,r,o,1\n"+strings.Repeat("data,r,nowhere,1\n", chunkUndecided)+"data,r,o,1\n", 1, belfry.StorageUnavailable,
-		fmt.Sprintf("the first %d rows of this body have been dealt with: 1 stored, %d rejected; send the rows after them again: ", chunkUndecided+1, chunkUndecided)+unwritable, fails(1, device))
+		fmt.Sprintf("the first %d rows of this body have been processed: 1 stored, %d rejected; send the rows after them again: ", chunkUndecided+1, chunkUndecided)+unwritable, fails(1, device))
 	f("rejected rows alone", known+strings.Repeat("wrong,r,o,1\n", chunkRows)+"data,r,o,1\n", 0, belfry.Overloaded,
-		fmt.Sprintf("the first %d rows of this body have been dealt with: 0 stored, %d rejected; send the rows after them again: ", chunkRows, chunkRows)+overloaded.Message, room(1, overloaded))
-	f("one row", "", 1, belfry.BadCSV, "the first row of this body has been dealt with: 1 stored; send the rows after it again: "+broken.Message, func(a *attempt) io.Reader {
+		fmt.Sprintf("the first %d rows of this body have been processed: 0 stored, %d rejected; send the rows after them again: ", chunkRows, chunkRows)+overloaded.Message, room(1, overloaded))
+	f("one row", "", 1, belfry.BadCSV, "the first row of this body has been processed: 1 stored; send the rows after it again: "+broken.Message, func(a *attempt) io.Reader {
 		limits := a.Config.Limits()
 		limits.ChunkBytes = 1
 		a.Config.Limits = func() engine.Limits { return limits }
@@ -173,7 +173,7 @@ func TestPartlyStored(t *testing.T) {
 			return fails(records, device)(a)
 		}
 	}
-	f("removing", names, removeTurn, belfry.StorageUnavailable, fmt.Sprintf("the first %d rows of this body have been dealt with: %d carried out; send the rows after them again: ", removeTurn, removeTurn)+unwritable, removes(1, Options{}))
+	f("removing", names, removeTurn, belfry.StorageUnavailable, fmt.Sprintf("the first %d rows of this body have been processed: %d carried out; send the rows after them again: ", removeTurn, removeTurn)+unwritable, removes(1, Options{}))
 	f("removing, the first row is done in part", "name\nweb01\n", 0, belfry.StorageUnavailable, "not all of this body was carried out: "+unwritable, removes(1, Options{Recursive: true}))
 }
 
@@ -195,7 +195,7 @@ func TestStoppedBody(t *testing.T) {
 		return rows.Read(p[:min(len(p), 1000)])
 	}), Options{})
 	stored := b.Counters().Stored.Load() - before
-	if want := fmt.Sprintf("%s: the first %d rows of this body have been dealt with: %d stored; ", belfry.Overloaded, stored, stored); err == nil || stored == 0 || !strings.HasPrefix(err.Error(), want) {
+	if want := fmt.Sprintf("%s: the first %d rows of this body have been processed: %d stored; ", belfry.Overloaded, stored, stored); err == nil || stored == 0 || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

@@ -3,7 +3,6 @@ package intake
 import (
 	"context"
 	"io"
-	"strings"
 
 	"belfry"
 	"belfry/catalog"
@@ -12,17 +11,12 @@ import (
 	"belfry/meta"
 )
 
-// packageType finds a package.
+// packageType finds a package. Package api has found it before, and told who misspelt its name which there are.
 func (in *Intake) packageType(name string) (*catalog.PackageType, error) {
 	if pt := in.tree.Catalog().Package(name); pt != nil {
 		return pt, nil
 	}
-	var names []string
-	for _, pt := range in.tree.Catalog().Packages() {
-		names = append(names, pt.Name)
-	}
-	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q; the nearest is %q, and there are %s",
-		belfry.Clip(name), catalog.Nearest(name, names), strings.Join(names, ", "))
+	return nil, belfry.Errorf(belfry.UnknownPackage, "there is no package %q", belfry.Clip(name))
 }
 
 // packageBody turns the rows of a provisioning body into chunks. Every row is for the sequencer to decide.
@@ -78,7 +72,7 @@ func (b *packageBody) setHeader(header [][]byte, maxColumns int) error {
 	return nil
 }
 
-func (b *packageBody) read(p portion) (*chunk, error) {
+func (b *packageBody) read(p readLimits) (*chunk, error) {
 	c := &chunk{}
 	return c, b.fill(c, p, b)
 }
@@ -98,7 +92,7 @@ func (b *packageBody) addRow(c *chunk, fields [][]byte, line int) *belfry.RowErr
 func (b *packageBody) check(fields [][]byte) *belfry.RowError {
 	for i, q := range b.columns {
 		v := string(cell(fields, i))
-		if q.Secret && v == audit.Hidden || i == b.name { // decide checks the name, with a code of its own
+		if q.Secret && v == audit.Hidden || i == b.name { // decide checks the name, with its own code
 			continue
 		}
 		if i != b.view && i != b.resname && !q.Secret && blank([]byte(v)) { // names and secrets are kept as they are
@@ -138,7 +132,7 @@ func (b *packageBody) decide(t decision, c *chunk) {
 	c.more = c.undecided.left() > 0
 }
 
-// decideEach decides the undecided rows of a chunk that stand for themselves, one by one, until one of them is left for another turn.
+// decideEach decides the undecided rows of a chunk that do not depend on each other, one by one, until one of them is left for another turn.
 func (t decision) decideEach(c *chunk, decide func(fields [][]byte) (bad *belfry.RowError, finished bool)) {
 	var late rejections
 	c.undecided.decideEach(&late, func(_ *undecidedRow, fields [][]byte) (*belfry.RowError, bool) {
@@ -194,6 +188,19 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		}
 		parent = p.Tenant.Main
 	}
+	details := detailsOf(answers)
+	if details != nil {
+		details.Author = p.author("", answers["script"], nil)
+	}
+	if bad := p.roomForResource(name, details); bad != nil {
+		return bad
+	}
+	p.createResource(name, parent, details)
+	return nil
+}
+
+// roomForResource checks whether a resource and its parts may be created, and reserves the memory of its details.
+func (p *provisioning) roomForResource(name string, details *belfry.Details) *belfry.RowError {
 	size := meta.ItemSize(belfry.KindResource, name, p.b.pt.Name)
 	for _, part := range p.b.pt.Parts {
 		if bad := engine.CheckName("name", part.ObjectName(name)); bad != nil {
@@ -210,16 +217,14 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 	if bad := p.Budget().CheckPlace("name", name); bad != nil {
 		return bad
 	}
-	details := detailsOf(answers)
-	if details != nil {
-		details.Author = p.author("", answers["script"], nil)
-	}
 	if bad := p.Budget().ReserveDetails("name", nil, details); bad != nil {
 		return bad
 	}
-	if bad := p.roomForReceiver(); bad != nil {
-		return bad
-	}
+	return p.roomForReceiver()
+}
+
+// createResource creates a resource with its parts.
+func (p *provisioning) createResource(name string, parent *meta.Node, details *belfry.Details) {
 	r := p.Create(belfry.KindResource, name, parent, nil, p.Find().ViewClass(p.b.pt.Name), p.b.pt.Name, details)
 	for _, part := range p.b.pt.Parts {
 		class := p.Find().Class(part.Class)
@@ -230,7 +235,6 @@ func (p *provisioning) resource(name string) *belfry.RowError {
 		p.report.Created.Objects++
 	}
 	p.report.Created.Resources++
-	return nil
 }
 
 // mayCreate refuses a row that names nothing when the request is to change only what exists.

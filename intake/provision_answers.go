@@ -81,7 +81,7 @@ func (p *provisioning) answers(before *belfry.Details) (map[string]string, *belf
 	return p.seal(answers, open, before.Answers)
 }
 
-// answers are those of a row over the ones given before, before anybody has judged them together.
+// answers are those of a row merged over the earlier ones, not yet validated together.
 func (b *packageBody) answers(before map[string]string, fields [][]byte) (map[string]string, *belfry.RowError) {
 	answers := maps.Clone(before)
 	if answers == nil {

@@ -55,7 +55,7 @@ func (p *provisioning) elementRow(name string) *belfry.RowError {
 }
 
 // checkTargets requires that the items a new link or shortcut names exist. What an element has named before is not looked
-// at again: it may have been removed since, and an export must be taken back as it is.
+// at again: it may have been removed since, and an export must be accepted unchanged.
 func (p *provisioning) checkTargets(have, around *meta.Node) *belfry.RowError {
 	var before map[string]string
 	if have != nil {
@@ -94,5 +94,5 @@ func (p *provisioning) checkEnd(column, name string, around *meta.Node) *belfry.
 	case len(all) == 1 || around != nil && slices.ContainsFunc(all, func(n *meta.Node) bool { return n.Resource == around }):
 		return nil
 	}
-	return belfry.Rejectf(column, belfry.AmbiguousName, "%s, and the link stands in none of them; put it into the one that is meant", meta.Namesakes(all))
+	return belfry.Rejectf(column, belfry.AmbiguousName, "%s, and the link is in none of them; put it into the one you mean", meta.Namesakes(all))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // checkPicture refuses a picture that a limited user neither sees already nor has uploaded: drawing it would show it. Whether there is
-// one of that name is not told, and one that there is not yet may become somebody else's.
+// whether a picture of that name exists is not revealed, and a missing one may later be created by another user.
 func (p *provisioning) checkPicture(answers, before map[string]string) *belfry.RowError {
 	kind := p.b.pt.Kind
 	if !p.Limited || kind != catalog.ViewPackage && kind != catalog.ElementPackage {

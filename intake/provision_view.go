@@ -7,7 +7,7 @@ import (
 )
 
 // customerView finds the customer-level view a cell names; nil when the cell is empty, or when it says of a root what an
-// export says of it: that it stands in MAIN.
+// export says of it: that it is in MAIN.
 func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *belfry.RowError) {
 	if name == "" || name == belfry.Main && have != nil && p.Check().NotRoot("view", have) != nil {
 		return nil, nil
@@ -20,7 +20,7 @@ func (p *provisioning) customerView(name string, have *meta.Node) (*meta.Node, *
 	case n == nil:
 		return nil, belfry.Rejectf("view", belfry.UnknownView, "view %q does not exist; provision it first, or leave view empty for %s", belfry.Clip(name), belfry.Main)
 	case n.Kind != belfry.KindView:
-		return nil, belfry.Rejectf("view", belfry.NotAllowed, "%q is a resource; a resource stands in a view of the customer", n.Name)
+		return nil, belfry.Rejectf("view", belfry.NotAllowed, "%q is a resource; put a resource into a view of the customer", n.Name)
 	}
 	return n, nil
 }
@@ -83,13 +83,13 @@ func (p *provisioning) checkPosition(parent *meta.Node, answers map[string]strin
 	}
 	for _, column := range []string{"posx", "posy"} {
 		if answers[column] == "" {
-			return belfry.Rejectf(column, belfry.MissingValue, "%s is missing; %q does not arrange its icons by itself, so say where the new one stands", column, parent.Name)
+			return belfry.Rejectf(column, belfry.MissingValue, "%s is missing; %q does not arrange its icons automatically, so give the position of the new one", column, parent.Name)
 		}
 	}
 	return nil
 }
 
-// around finds where a view is to stand: the resource, nil at customer level, and the view in it, nil when the row does
+// around finds the parent of a view: the resource, nil at customer level, and the view in it, nil when the row does
 // not say. A resource is a view too, so its name in the column view is enough.
 func (p *provisioning) around(name string) (resource, parent *meta.Node, bad *belfry.RowError) {
 	resname, view := p.text(p.b.resname), p.text(p.b.view)

@@ -27,7 +27,7 @@ func (in *Intake) Receive(ctx context.Context, c belfry.CustomerID, resource bel
 	}
 	err = in.engine.Do(&engine.Command{Customer: c, Rows: rows, Decide: func(t *engine.Tx) error {
 		n := in.tree.Node(resource)
-		if n == nil || n.Removed != 0 || t.Gone(n) {
+		if n == nil || n.Removed != 0 || t.RemovedInRound(n) {
 			return belfry.Errorf(belfry.UnknownResource, "the resource of the collector was removed")
 		}
 		if !t.Mode(n).StoresData() {

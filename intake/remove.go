@@ -48,7 +48,7 @@ func (in *Intake) newRemovalBody(who engine.Sender, r io.Reader, o Options) (*re
 	return b, nil
 }
 
-func (b *removalBody) read(p portion) (*chunk, error) {
+func (b *removalBody) read(p readLimits) (*chunk, error) {
 	c := &chunk{}
 	return c, b.fill(c, p, b)
 }
@@ -94,7 +94,7 @@ func (r *removal) row() (removed int, finished bool, bad *belfry.RowError) {
 		return 0, true, bad
 	}
 	for _, n := range list {
-		if r.Gone(n) {
+		if r.RemovedInRound(n) {
 			removed++
 		}
 	}
@@ -130,10 +130,10 @@ func (r *removal) meant() (list []*meta.Node, bad *belfry.RowError) {
 	return list, nil
 }
 
-// one finds the item of a name, which must stand in the view if the row names one.
+// one finds the item of a name, which must be in the view if the row names one.
 func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	if r.name == belfry.Main && r.pt.Kind == catalog.ViewPackage {
-		return nil, belfry.Rejectf("name", belfry.NotAllowed, "%s is the root of everything and cannot be removed; remove what stands in it", belfry.Main)
+		return nil, belfry.Rejectf("name", belfry.NotAllowed, "%s is the root of everything and cannot be removed; remove its content", belfry.Main)
 	}
 	all := r.named()
 	if r.view != "" {
@@ -148,7 +148,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 	for i, n := range all {
 		if n.Resource == nil { // a view of the customer beside those of resources
 			all = append(all[:i:i], all[i+1:]...)
-			return nil, belfry.Rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or the view in which it stands", belfry.Clip(r.name), len(all))
+			return nil, belfry.Rejectf("name", belfry.AmbiguousName, "view %q exists at customer level and in %d resources; give resname, or its parent view", belfry.Clip(r.name), len(all))
 		}
 	}
 	return nil, ambiguous("name", all)
@@ -157,7 +157,7 @@ func (r *removal) one() ([]*meta.Node, *belfry.RowError) {
 // named lists the items of the package that have the name.
 func (r *removal) named() (all []*meta.Node) {
 	add := func(n *meta.Node) {
-		if n != nil && !r.Gone(n) && r.Sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
+		if n != nil && !r.RemovedInRound(n) && r.Sees(n) && (r.resource == nil || n.Resource == r.resource && n != r.resource) {
 			all = append(all, n)
 		}
 	}
@@ -203,14 +203,14 @@ func (r *removal) notFound() *belfry.RowError {
 	}
 	hint := ""
 	if all := r.named(); len(all) > 0 {
-		hint = fmt.Sprintf("; it stands in %q", r.Find().ParentName(all[0]))
+		hint = fmt.Sprintf("; it is in %q", r.Find().ParentName(all[0]))
 	} else if n := r.Find().Place(r.name); n != nil && n.Package != "" {
 		hint = fmt.Sprintf("; %q is of package %s", n.Name, n.Package)
 	}
 	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q%s%s", r.pt.Name, belfry.Clip(r.name), where, hint)
 }
 
-// all finds the items of the package that stand in the view; with recursive also those in the views inside it.
+// all finds the items of the package in the view; with recursive also those in the views inside it.
 func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 	view, bad := r.inView()
 	if bad != nil {
@@ -224,7 +224,7 @@ func (r *removal) all() ([]*meta.Node, *belfry.RowError) {
 			if r.enough(len(list)) {
 				return false
 			}
-			if r.Gone(n) {
+			if r.RemovedInRound(n) {
 				return true
 			}
 			list = r.appendOwn(list, n)
@@ -261,7 +261,7 @@ func (r *removal) appendOwn(list []*meta.Node, n *meta.Node) []*meta.Node {
 	case catalog.ResourcePackage:
 		mine = n.Kind == belfry.KindResource && n.Package == r.pt.Name
 	}
-	if mine && !r.Gone(n) {
+	if mine && !r.RemovedInRound(n) {
 		return append(list, n)
 	}
 	return list
@@ -303,7 +303,7 @@ func (r *removal) checkEmpty(n *meta.Node) *belfry.RowError {
 	}
 	var counts [belfry.Kinds]int
 	n.Children(func(c *meta.Node) bool {
-		if !r.Gone(c) {
+		if !r.RemovedInRound(c) {
 			counts[c.Kind]++
 		}
 		return true

@@ -5,8 +5,8 @@ import (
 	"belfry/meta"
 )
 
-// Nobody else's rows are decided while the sequencer has a removal. So a removal of many items is done in turns, and what
-// stands inside goes before what it stands in. One that is atomic, or repeatable under an Idempotency-Key, is one record
+// No one else's rows are decided while the sequencer has a removal. So a removal of many items is done in turns, and what
+// is inside goes before its parent. One that is atomic, or repeatable under an Idempotency-Key, is one record
 // and therefore one turn, so it is limited. So is a dry run, but it can count more than it follows: it does not look into
 // large views to see what would go with them.
 const (
@@ -82,7 +82,7 @@ func (r *removals) weigh(list []*meta.Node, left int) int {
 }
 
 func (r *removals) weighItem(n *meta.Node, left int) int {
-	if r.Gone(n) {
+	if r.RemovedInRound(n) {
 		return left
 	}
 	left--
@@ -96,7 +96,7 @@ func (r *removals) weighItem(n *meta.Node, left int) int {
 
 // removeItem removes an item, or of its content as much as this turn allows.
 func (r *removals) removeItem(n *meta.Node) (finished bool) {
-	if r.Gone(n) {
+	if r.RemovedInRound(n) {
 		return true // with one before it
 	}
 	if left := r.weighItem(n, r.left); left >= 0 {

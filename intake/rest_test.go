@@ -135,7 +135,7 @@ func TestSendTheRest(t *testing.T) {
 				for _, fate := range fates[:first] {
 					want[fate]++
 				}
-				told := fmt.Sprintf("the first %d rows of this body have been dealt with: %d stored, %d rejected, %d discarded; send the rows after them again: ",
+				told := fmt.Sprintf("the first %d rows of this body have been processed: %d stored, %d rejected, %d discarded; send the rows after them again: ",
 					first, want["stored"], want["rejected"], want["discarded"])
 				if !strings.Contains(err.Error(), told) {
 					t.Errorf("after %d records: %v\nwant %s", records, err, told)

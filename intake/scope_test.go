@@ -37,7 +37,7 @@ func TestLimitedSend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := read.read(oneChunk())
+	c, err := read.read(chunkLimits())
 	if err != io.EOF || c.undecided.len() > 0 {
 		t.Fatalf("%d open rows, %v", c.undecided.len(), err)
 	}
@@ -53,7 +53,7 @@ func TestLimitedSend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = read.read(oneChunk()); err != io.EOF || c.undecided.len() != 2 {
+	if c, err = read.read(chunkLimits()); err != io.EOF || c.undecided.len() != 2 {
 		t.Errorf("%d open rows, %v", c.undecided.len(), err)
 	}
 }

@@ -107,7 +107,7 @@ func (in *Intake) open(ctx context.Context, who engine.Sender, r io.Reader, o Op
 // to its end, the report has what became of its first rows.
 func (in *Intake) stream(ctx context.Context, who engine.Sender, b body, o Options, report *belfry.Report) error {
 	last := submission{}
-	part := oneChunk()
+	part := chunkLimits()
 	part.bytes = filled(in.engine.Limits()).ChunkBytes
 	for ended := false; !ended; {
 		c, err := b.read(part)

@@ -65,7 +65,7 @@ func (b *sendBody) addColumn(name string) error {
 	return nil
 }
 
-func (b *sendBody) read(p portion) (*chunk, error) {
+func (b *sendBody) read(p readLimits) (*chunk, error) {
 	c := &chunk{}
 	room := b.dataPool.Get().(*dataRows)
 	room.reshape(b.layout.indicators)
@@ -75,7 +75,7 @@ func (b *sendBody) read(p portion) (*chunk, error) {
 	}
 	err := b.fill(c, p, b)
 	c.layout = b.layout
-	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: to copy it, or to keep its room, would be dear
+	if cap(c.data.nodes) > 2*chunkRows { // of a body read whole: too expensive to copy or keep
 		return c, err
 	}
 	*room = c.data
@@ -247,7 +247,7 @@ func (b *sendBody) find(c *chunk, fields [][]byte) (n *meta.Node, def *catalog.C
 	return n, def, sure
 }
 
-// inside reports whether an item is in the scope of the sendeb.
+// inside reports whether an item is in the scope of the sender.
 func (b *sendBody) inside(e *meta.Tenant, n *meta.Node) bool {
 	if !b.who.Limited() {
 		return true
@@ -315,7 +315,7 @@ func (l *layout) checkDetails(fields [][]byte) *belfry.RowError {
 }
 
 // maxText is how long a detail of an object may be, here as in the package object: what rows describe is exported, and
-// must be taken back.
+// must be rolled back.
 const maxText = 65536
 
 func checkText(column string, v []byte) *belfry.RowError {
@@ -369,12 +369,12 @@ func (l *layout) readValues(fields [][]byte, def *catalog.Class, d *dataRows, sl
 // checkFirst checks the first value of an indicator of an inferred class, which decides its type.
 func checkFirst(n int, raw []byte, def *catalog.Class) *belfry.RowError {
 	column := belfry.IndicatorColumn(n)
-	if saysNoType(raw) {
-		return belfry.Rejectf(column, belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not tell whether it is a number; leave the column empty until there is a value",
+	if typeUnknown(raw) {
+		return belfry.Rejectf(column, belfry.BadValue, "indicator i%d of class %q has had no value yet, and %q does not show whether it is a number; leave the column empty until there is a value",
 			n, def.Name, belfry.Clip(raw))
 	}
 	if v, number := rowfmt.ParseNumber(raw); number && rowfmt.Rounded(raw, v) {
-		return beyondWhole(column, raw, v)
+		return inexactInteger(column, raw, v)
 	}
 	return nil
 }
@@ -398,7 +398,7 @@ func readNumber(n int, raw []byte, def *catalog.Class) (float64, *belfry.RowErro
 		return 0, belfry.Rejectf(belfry.IndicatorColumn(n), belfry.BadValue, "indicator i%d of class %q takes a number, got %q", n, def.Name, belfry.Clip(raw))
 	}
 	if rowfmt.Rounded(raw, v) {
-		return 0, beyondWhole(belfry.IndicatorColumn(n), raw, v)
+		return 0, inexactInteger(belfry.IndicatorColumn(n), raw, v)
 	}
 	return v, nil
 }
@@ -411,14 +411,14 @@ func noValues() *belfry.RowError {
 	return belfry.Rejectf("i1", belfry.MissingValue, "the row has no indicator value; a data row needs at least one")
 }
 
-// beyondWhole is for a whole number that would be rounded.
-func beyondWhole(column string, raw []byte, v float64) *belfry.RowError {
+// inexactInteger is for a whole number that would be rounded.
+func inexactInteger(column string, raw []byte, v float64) *belfry.RowError {
 	return belfry.Rejectf(column, belfry.BadValue, "%s is %s, a whole number beyond 9007199254740992, of which not every digit can be kept (%.0f would be); "+
 		"write it with a point if it may be rounded, or give the class a text indicator", column, belfry.Clip(raw), v)
 }
 
-// saysNoType reports whether a value says nothing about the type of its indicator.
-func saysNoType(raw []byte) bool {
+// typeUnknown reports whether a value says nothing about the type of its indicator.
+func typeUnknown(raw []byte) bool {
 	s := bytes.ToLower(bytes.TrimSpace(raw))
 	s = bytes.TrimLeft(s, "+-")
 	switch string(s) {

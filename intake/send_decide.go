@@ -75,7 +75,7 @@ func (t decision) inputs(c *chunk, rows int) int {
 // checkUnqualified refuses rows whose object was the only one of its name when they were read and is no longer. Nearly
 // always nothing of the sort has happened, and then it costs nothing.
 func (t decision) checkUnqualified(c *chunk, late *rejections) {
-	if len(c.unqualified) == 0 || c.namesakes == t.Tenant.Namesakes && !t.Creates() {
+	if len(c.unqualified) == 0 || c.namesakes == t.Tenant.Namesakes && !t.RoundCreated() {
 		return
 	}
 	for _, u := range c.unqualified {
@@ -94,7 +94,7 @@ func (t decision) checkUnqualified(c *chunk, late *rejections) {
 	}
 }
 
-// recheck looks again at the objects that rows were found to be about. It refuses rows whose object was removed meanwhile, or is
+// recheck looks again at the objects that rows were found to be about. It refuses rows whose object was removed, or is
 // outside of what the sender may see, and discards those of objects that are unmanaged without storage.
 func (t decision) recheck(c *chunk, nodes []*meta.Node, origins []origin, late *rejections) {
 	for i, n := range nodes {
@@ -108,7 +108,7 @@ func (t decision) recheck(c *chunk, nodes []*meta.Node, origins []origin, late *
 		switch {
 		case now == nil:
 			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject,
-				"object %q of %q was removed while the request was under way; give class and view to create it again", n.Name, n.Resource.Name))
+				"object %q of %q was removed while the request was in progress; give class and view to create it again", n.Name, n.Resource.Name))
 		case t.Limited && !t.Sees(now):
 			late.add(int(origins[i].row), int(origins[i].line), belfry.Rejectf("object", belfry.UnknownObject, "object %q does not exist", now.Name))
 			now = nil

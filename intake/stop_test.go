@@ -57,7 +57,7 @@ func TestStopInTheMiddle(t *testing.T) {
 		})
 	}
 	told := func(rows, stored int) string {
-		text := fmt.Sprintf("the first %d rows of this body have been dealt with: %d stored", rows, stored)
+		text := fmt.Sprintf("the first %d rows of this body have been processed: %d stored", rows, stored)
 		if rows > stored {
 			text += fmt.Sprintf(", %d rejected", rows-stored)
 		}

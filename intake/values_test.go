@@ -3,6 +3,7 @@ package intake
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,4 +78,35 @@ func (b *bench) told() string {
 		}
 	}
 	return out.String()
+}
+
+// A rejected row leaves nothing behind: an indicator that only it has is no column of what is stored.
+func TestRejectedRowAddsNoColumn(t *testing.T) {
+	b := newBench(t)
+	b.provision(t, "web01")
+	b.send(t, "type,resname,object,class,view,i1,i7,i8\ndata,web01,cpu,CPU,web01,1,2,text\n", Options{})
+	f := func(rows string, rejected int, want ...string) {
+		t.Helper()
+		before := len(b.Records)
+		if _, r := b.send(t, "type,resname,object,i7,i8,i1\n"+rows, Options{}); len(r.Errors) != rejected {
+			t.Fatalf("%+v", r.Errors)
+		}
+		var got []string
+		for _, r := range b.Records[before:] {
+			for _, batch := range r.Batches {
+				if batch.Collection != belfry.ObjectData {
+					continue
+				}
+				for i := range batch.Columns {
+					got = append(got, batch.Columns[i].Name)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: columns %q, want %q", rows, got, want)
+		}
+	}
+	f("data,web01,cpu,7,a,bad\ndata,web01,cpu,,,1\n", 1, "item", "i1")
+	f("data,web01,cpu,,,1\ndata,web01,cpu,7,a,bad\n", 1, "item", "i1")
+	f("data,web01,cpu,7,,1\ndata,web01,cpu,8,a,bad\n", 1, "item", "i7", "i1")
 }

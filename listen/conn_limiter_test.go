@@ -128,9 +128,9 @@ func TestConnectionShares(t *testing.T) {
 	})
 }
 
-// TestCrowdOfOneAddress: an address that has all slots, and many more connections that wait for one, does not delay others. Of
+// TestConnectionsOfOneAddress: an address that has all slots, and many more connections that wait for one, does not delay others. Of
 // those that wait, the latest are closed.
-func TestCrowdOfOneAddress(t *testing.T) {
+func TestConnectionsOfOneAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnLimiterTest(t, 8)
 		defer c.l.Close()
@@ -155,9 +155,9 @@ func TestCrowdOfOneAddress(t *testing.T) {
 	})
 }
 
-// TestCrowdOfSomeAddresses: several addresses share all slots, none has more than half. Another one that has far fewer
+// TestConnectionsOfSomeAddresses: several addresses share all slots, none has more than half. Another one that has far fewer
 // connections gets in, but only for a connection on which nothing has been asked.
-func TestCrowdOfSomeAddresses(t *testing.T) {
+func TestConnectionsOfSomeAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnLimiterTest(t, 30)
 		defer c.l.Close()
@@ -191,8 +191,8 @@ func TestCrowdOfSomeAddresses(t *testing.T) {
 	})
 }
 
-// TestCrowdWaiting: the list of those who wait is bounded; when it is full, the address that waits most often is refused.
-func TestCrowdWaiting(t *testing.T) {
+// TestWaitingConnectionsBounded: the list of those who wait is bounded; when it is full, the address that waits most often is refused.
+func TestWaitingConnectionsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnLimiterTest(t, 1)
 		defer c.l.Close()
@@ -211,8 +211,8 @@ func TestCrowdWaiting(t *testing.T) {
 	})
 }
 
-// TestCrowdClosed: Close ends the listener and all connections that nobody has accepted.
-func TestCrowdClosed(t *testing.T) {
+// TestCloseEndsConnections: Close ends the listener and all connections that nobody has accepted.
+func TestCloseEndsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnLimiterTest(t, 1)
 		c.come("192.0.2.1:1")
@@ -234,8 +234,8 @@ func TestCrowdClosed(t *testing.T) {
 	})
 }
 
-// TestCrowdError: an error of the listener goes to the server once, and accepting goes on.
-func TestCrowdError(t *testing.T) {
+// TestAcceptError: an error of the listener goes to the server once, and accepting goes on.
+func TestAcceptError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConnLimiterTest(t, 1)
 		defer c.l.Close()

@@ -130,7 +130,7 @@ func (t *Tree) Content(s belfry.Scope, n *Node) (list []*Node) {
 }
 
 // Below lists the items in a view or resource at any depth, parents first, without graphical elements. It locks the tree for
-// one view at a time, so an item that moves meanwhile may be missing or listed twice.
+// one view at a time, so an item that is moved during the listing may be missing or listed twice.
 func (t *Tree) Below(n *Node) (list []*Node) {
 	add := func(b *content) {
 		t.mu.RLock()
@@ -154,11 +154,13 @@ func (h *History) EachByID(ids []belfry.ID, f func(i int, n *Node)) {
 	const stretch = 1024
 	for from := 0; from < len(ids); from += stretch {
 		nodes := h.nodesOf(ids[from:min(from+stretch, len(ids))])
-		h.tree.mu.RLock()
-		for i, n := range nodes {
-			f(from+i, n)
-		}
-		h.tree.mu.RUnlock()
+		func() {
+			h.tree.mu.RLock()
+			defer h.tree.mu.RUnlock() // also if f panics
+			for i, n := range nodes {
+				f(from+i, n)
+			}
+		}()
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 const maxFirst = 4096
 
 // firstNames are the objects of a customer whose names come first, as long as none of all items has been removed. They are
-// found when somebody asks; then only items that are new since have to be looked at, as names never change.
+// computed when needed; then only items that are new since have to be looked at, as names never change.
 type firstNames struct {
 	mu   sync.Mutex
 	list []*Node // in order

@@ -12,7 +12,7 @@ import (
 // What an item takes, as measured: its node, and its places in maps and lists.
 const (
 	objectSize = 512
-	placeSize  = 1024 // views, resources and elements, with the lists of what stands in them
+	placeSize  = 1024 // views, resources and elements, with the lists of their content
 	taskSize   = 448  // of what a resource has a collector do, in package collect
 	numberSize = 8
 	textSize   = 16 // of the place of a text; see TextSize

@@ -29,7 +29,7 @@ func LoadTree(ctx context.Context, db *sqlite.DB, c *catalog.Catalog) (*Tree, er
 	return l.tree, nil
 }
 
-// builder takes what the database reads out: documents, items, each after the one it stands in, states, counters.
+// builder takes what the database reads out: documents, items (parents first), states, counters.
 type builder struct {
 	tree    *Tree
 	err     error

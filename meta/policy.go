@@ -71,7 +71,7 @@ func (p *policies) add(v *Policy) int {
 		p.named, p.on = map[string]*Policy{}, map[belfry.ID][]*Policy{}
 	}
 	p.named[v.Name] = v
-	list := append(slices.Clone(p.on[v.On]), v) // whoever has the old list goes on reading that
+	list := append(slices.Clone(p.on[v.On]), v) // holders of the old list continue to read it
 	slices.SortFunc(list, func(a, b *Policy) int { return strings.Compare(a.Name, b.Name) })
 	p.on[v.On] = list
 	return 1

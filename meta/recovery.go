@@ -15,7 +15,7 @@ import (
 //	another item got its name later                         it is removed: a name is given once at a time
 //	what it stood in is removed                             it goes with that
 //
-// In the same way a change that the database has, as that of the view in which an item stands, is not undone by an older record.
+// In the same way a change that the database has, such as another parent view, is not undone by an older record.
 // Removals that are found in this way become part of the record in which they are found. So they reach the tree, the
 // database and the row store like any other, before the position moves past that record, and each start finds the same.
 
@@ -161,7 +161,7 @@ func (n *Node) removal(at belfry.Time) belfry.Item {
 	return it
 }
 
-// removalsInside lists the removals of what stands in n, the innermost first, without the items in done and what stands in those.
+// removalsInside lists the removals of the content of n, the innermost first, without the items in done and their content.
 func (n *Node) removalsInside(list []belfry.Item, at belfry.Time, done map[belfry.ID]bool) []belfry.Item {
 	if n.content == nil {
 		return list

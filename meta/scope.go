@@ -215,16 +215,8 @@ func (w *Visibility) Filter(nodes []*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return !w.Has(n) })
 }
 
-// Roots are the sub-trees; of the whole customer MAIN alone.
-func (w *Visibility) Roots() []*Node {
-	if w.whole {
-		return []*Node{w.tenant.Main}
-	}
-	return w.roots
-}
-
 // Places lists the resources, and the views of the customer, that are inside a scope, and those resources among them
-// that stand in a view outside. It implements query.ItemNames.
+// that are in a view outside. It implements query.ItemNames.
 func (h *History) Places(s belfry.Scope) (inside, tops []belfry.ID) {
 	h.tree.Read(s.Customer, func(e *Tenant) {
 		w := e.Visibility(s)

@@ -143,7 +143,7 @@ func (a *Access) applySession(d *belfry.Doc) error {
 		return err
 	}
 	if old != nil {
-		s.used = old.used // whoever holds it goes on noting
+		s.used = old.used // its holders keep updating it
 		a.forgetSession(old)
 	}
 	advance(s.used, int64(s.LastUse))

@@ -82,7 +82,7 @@ type Node struct {
 	Created belfry.Time
 	Removed belfry.Time
 
-	content      *content // what stands in it; nil for objects
+	content      *content // what is in it; nil for objects
 	nextNamesake *Node    // the next object, or view inside a resource, of the same name in the customer
 
 	Customer belfry.CustomerID
@@ -93,7 +93,7 @@ type Node struct {
 	Kind     belfry.Kind
 }
 
-// Info is the reason for an item's status, as far as its data give one. A resource with a single object shows that object's
+// Info is the reason for an item's status, if its data give one. A resource with a single object shows that object's
 // reason, such as that a receiver cannot listen.
 func (n *Node) Info() string {
 	if only := n.OnlyItem(); only != nil && n.State.Info == "" && n.State.Status == only.State.Status {

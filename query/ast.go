@@ -83,7 +83,7 @@ type CompareExpr struct {
 	Value Literal
 }
 
-// LikeExpr compares a text with a pattern, in which % stands for any text and _ for any character.
+// LikeExpr compares a text with a pattern, in which % matches any text and _ any character.
 type LikeExpr struct {
 	Term
 	Not     bool

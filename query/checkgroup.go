@@ -94,8 +94,8 @@ func (k *checker) operand(t Term) (Column, error) {
 		return k.byName(t)
 	}
 	if _, isField := k.plan.Collection.Field(t.Field.Text); !isField && k.named(t) >= 0 {
-		return Column{}, k.errorf(t.pos(), "%s is a name after AS, which WHERE does not know: it is about rows as they are stored; a condition on "+
-			"groups stands in HAVING", shorten(t.Field.String()))
+		return Column{}, k.errorf(t.pos(), "%s is a name after AS, which WHERE does not know; use HAVING for conditions "+
+			"on groups", shorten(t.Field.String()))
 	}
 	return k.column(t.Field)
 }
@@ -154,7 +154,7 @@ func (k *checker) ungroupedError(t Term, c Call) error {
 		instead = ", or take one value of each group, as LAST(" + text + ") does"
 	}
 	if len(k.Group) == 0 {
-		return k.errorf(t.pos(), "%s stands in a query that makes one row of all rows; add GROUP BY %s%s", text, text, instead)
+		return k.errorf(t.pos(), "%s is used in a query that returns one row for all rows; add GROUP BY %s%s", text, text, instead)
 	}
 	return k.errorf(t.pos(), "%s is not in GROUP BY; add it there%s", text, instead)
 }

@@ -16,7 +16,7 @@ func (p *parser) items(s *Select) error {
 	if s.Distinct && p.symbol("*") {
 		return p.errorf("SELECT DISTINCT takes the fields that make rows differ; name them instead of *")
 	}
-	const alone = "* is all fields and stands alone; name the fields, or leave the others out"
+	const alone = "* means all fields; name the fields instead, or leave out the others"
 	if s.Star, err = p.acceptSymbol("*"); err != nil || s.Star {
 		if p.symbol(",") {
 			return p.errorf(alone)

@@ -156,7 +156,7 @@ func (p *parser) number(lit Literal) (Literal, error) {
 	}
 	if p.tok.kind != tokNumber {
 		if p.tok.kind == tokWord {
-			return lit, p.errorf("found %s, expected a value; texts and times stand in single quotes: '%s'",
+			return lit, p.errorf("found %s, expected a value; quote strings and times with single quotes: '%s'",
 				p.tok.found(), shorten(p.tok.text))
 		}
 		return lit, p.expected("a value: a string in single quotes, a number, TRUE or FALSE")

@@ -297,7 +297,7 @@ func (p *luceneParser) noRegex() error {
 			i++
 		case p.text[i] == '/' && p.slashEnds(i):
 			return p.errorf(p.pos, `regular expressions (/…/) are not supported; use the wildcards * and ?, or LIKE in SQL; `+
-				`a / that begins a term is written \/, or the term stands in double quotes`)
+				`write a / at the start of a term as \/, or put the term in double quotes`)
 		}
 	}
 	p.noSlash = true // nor does any later term

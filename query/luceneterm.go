@@ -307,7 +307,7 @@ func (p *luceneParser) char(b *strings.Builder) error {
 		return nil
 	case '\\':
 		if p.pos == len(p.text) {
-			return p.errorf(p.pos-1, `found a backslash at the end, expected the character it stands for after it; a backslash itself is written \\`)
+			return p.errorf(p.pos-1, `found a backslash at the end, expected the character that it escapes; a backslash itself is written \\`)
 		}
 		c = p.text[p.pos]
 		p.pos++

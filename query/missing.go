@@ -27,8 +27,8 @@ func (p *Partial) Days() []string {
 	return slices.Sorted(maps.Keys(p.days))
 }
 
-// Seal is called when the client has been sent the missing days. A day found missing afterwards is an error.
-func (p *Partial) Seal() {
+// Freeze is called when the client has been sent the missing days. A day found missing afterwards is an error.
+func (p *Partial) Freeze() {
 	if p == nil {
 		return
 	}

@@ -27,7 +27,7 @@ func TestMissing(t *testing.T) {
 	if got := fmt.Sprint(p.Partial.Days()); got != "[2026-11-13 2026-11-14]" {
 		t.Errorf("days: %s", got)
 	}
-	p.Partial.Seal()
+	p.Partial.Freeze()
 	if err := p.Missing([]string{"2026-11-13"}); err != nil {
 		t.Errorf("a day that was told: %v", err)
 	}

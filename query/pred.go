@@ -22,7 +22,7 @@ type Or []Pred
 // Not holds when its condition does not.
 type Not struct{ Of Pred }
 
-// Compare compares a column with a value of its own type. It is false if the column is absent, whatever the operator.
+// Compare compares a column with a value of the same type. It is false if the column is absent, whatever the operator.
 // The column is never of type value: number and text are compared separately.
 type Compare struct {
 	Column Column

@@ -53,7 +53,7 @@ func (k *checker) period() error {
 		case !ok && !mentions(c, isPeriod), ok && !isPeriod(cmp.Column):
 			rest = append(rest, c)
 		case !ok || cmp.Op != Equal || found != "" && found != cmp.Value.Text:
-			return k.errorf(k.periodPos, "an answer has rows of one period; ask for it once, beside the other conditions, as AND period = 'hour'")
+			return k.errorf(k.periodPos, "an answer has rows of one period; give it once, as a separate condition, as AND period = 'hour'")
 		default:
 			found = cmp.Value.Text
 		}

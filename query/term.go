@@ -122,10 +122,9 @@ func (p *parser) left() (Term, error) {
 	case err != nil:
 		return t, err
 	case t.Func.Text != "" && !p.having:
-		return t, badQuery(p.lex.text, int(t.Func.Pos), "a function cannot stand in WHERE, which is about single rows; a condition on groups "+
-			"stands in HAVING, after GROUP BY")
+		return t, badQuery(p.lex.text, int(t.Func.Pos), "functions are not allowed in WHERE; use HAVING after GROUP BY")
 	case p.having && t.Func.Text == "" && strings.EqualFold(t.Field.Text, "_query_"):
-		return t, badQuery(p.lex.text, int(t.Field.Pos), "_query_ is about rows and stands in WHERE")
+		return t, badQuery(p.lex.text, int(t.Field.Pos), "_query_ selects rows; use it in WHERE")
 	}
 	return t, nil
 }

@@ -99,7 +99,7 @@ func (k *checker) simple(col Column, op Op, lit Literal) (Pred, error) {
 	case catalog.Status:
 		s, ok := belfry.ParseStatus(lit.Text)
 		if !ok {
-			want = "one of the statuses '?' '0' '1' '2' '3' '-', which stand in this order"
+			want = "one of the statuses '?' '0' '1' '2' '3' '-', in ascending severity"
 		}
 		v = belfry.Value{Type: belfry.StatusValue, Int: int64(s)}
 	case catalog.ID:

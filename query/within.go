@@ -111,7 +111,7 @@ func (r maskedRow) Value(field string) belfry.Value {
 	return r.Row.Value(field)
 }
 
-// label returns the names of an item as far as the plan may show them.
+// label returns those names of an item that the plan may show.
 func (p *Plan) label(ctx context.Context, names ItemNames, item belfry.ID) (Label, error) {
 	l, err := names.Label(ctx, p.Customer, item)
 	if p.Within.isTop(item) {
@@ -129,7 +129,7 @@ func (w *writer) inside(p Inside) string {
 		w.name("customer") + " = " + w.customer() + " AND " + w.name(belfry.PlaceColumn) + " IN (" + w.ids(p.Places) + "))"
 }
 
-// itemName returns a field of an item, qualified with the given table, as far as the plan may show it.
+// itemName returns a field of an item, qualified with the given table, if the plan may show it.
 func (w *writer) itemName(table, field string) string {
 	name := table + w.name(field)
 	if field != "view" || w.plan.Within == nil || len(w.plan.Within.Tops) == 0 {

@@ -24,9 +24,9 @@ const (
 	OwnFacet // Evaluated alone: a row may be older than the management that hides its status
 )
 
-// Unreported returns the facets that changed from one state to the next and that no alarm reports. An alarm written at
+// SilentChanges returns the facets that changed from one state to the next and that no alarm reports. An alarm written at
 // the given time reports the shown status and its info, and that nothing hides it.
-func Unreported(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
+func SilentChanges(prev, next *belfry.State, alarm bool, at belfry.Time) (f Facet) {
 	status, own, since, info := prev.Status, prev.Evaluated, prev.Since, prev.Info
 	if alarm {
 		status, own, since, info = next.Status, next.Status, at, next.Info

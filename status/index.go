@@ -49,7 +49,7 @@ func find(t *meta.Tree, customer belfry.CustomerID, where query.Pred) (c candida
 }
 
 // scanBudget limits how many conditions, and items that must be counted to learn the length of a list, are examined to
-// find the shortest list, in addition to one per item of the customer. The tree is locked meanwhile, and a query may
+// find the shortest list, in addition to one per item of the customer. The tree is locked during the search, and a query may
 // have thousands of conditions with a long list each.
 const scanBudget = 100_000
 

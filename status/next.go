@@ -5,7 +5,7 @@
 // replayed in a test:
 //
 //	rows ─► Next    rules change ─► Reassess     Own: the result of data or content
-//	time ─► Lapse   content      ─► AddUp              │
+//	time ─► Expire  content      ─► AddUp              │
 //	                                                   ▼  management and monitoring periods may hide it
 //	operators ─► Manage, Acknowledge ───────────►   Status: shown, counted by the parent and reported by alarms
 package status
@@ -277,9 +277,9 @@ func updateAck(a *belfry.Ack, shown belfry.Status, now belfry.Time) (*belfry.Ack
 	return &b, ""
 }
 
-// Lapse applies the passing of time: an object without data for three intervals becomes Unknown, and an acknowledgment
+// Expire applies the passing of time: an object without data for three intervals becomes Unknown, and an acknowledgment
 // may end. since is when this program began to receive data; the three intervals never begin before it.
-func Lapse(s belfry.State, r *Rules, since, now belfry.Time) (belfry.State, Change) {
+func Expire(s belfry.State, r *Rules, since, now belfry.Time) (belfry.State, Change) {
 	if stale := Stale(s, r, since, now); stale != 0 && now >= stale && s.Evaluated != belfry.Unknown {
 		return setOwn(s, belfry.Unknown, "no data since "+s.LastSeen.String(), stale, now)
 	}
@@ -300,7 +300,7 @@ func Stale(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
 	return max(heard, since) + intervals*r.Interval
 }
 
-// Due returns the next time at which Lapse would change something; 0 if there is none.
+// Due returns the next time at which Expire would change something; 0 if there is none.
 func Due(s belfry.State, r *Rules, since, now belfry.Time) belfry.Time {
 	due := Stale(s, r, since, now)
 	if s.Operator != nil && s.Operator.Ack != nil {

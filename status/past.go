@@ -23,7 +23,7 @@ const Ahead = belfry.Ahead
 //	             ├─ alarms ─┤ T    later by id, and not after T by their own time; the last of each item counts
 //	             └─ changes ┘      the same for what no alarm reports: management, acknowledgments, notes
 //
-// A snapshot takes a while. Events that come meanwhile may be in it already; applying them again changes nothing.
+// A snapshot takes a while. Events during that time may be in it already; applying them again changes nothing.
 //
 // So it follows the order in which changes became known, as the present does, and ignores those dated after T. Without
 // a snapshot the events alone are enough, if none have been dropped.

@@ -102,7 +102,7 @@ func (m states) alarmReader() func(row []belfry.Value) error {
 	}
 }
 
-// pastTree is the tree at a past time, as far as it is known: statuses and operators' settings are of that time, names
+// pastTree is what is known of the tree at a past time: statuses and operators' settings are of that time, names
 // and places are the present ones.
 type pastTree struct {
 	states     states

@@ -11,7 +11,7 @@ import (
 
 // ListedWindow is a window that is open or planned, with its item.
 type ListedWindow struct {
-	ID       string `json:"id" help:"For after."`
+	ID       string `json:"id" help:"Value for after."`
 	Name     string `json:"name" help:"Of the item."`
 	Kind     string `json:"kind" schema:"enum=object|view|resource"`
 	Resource string `json:"resource,omitempty" help:"Of an object, and of a view inside a resource."`
@@ -24,11 +24,11 @@ type ListedWindow struct {
 	Collector   bool `json:"collectorunmanage"`
 
 	Open bool   `json:"open"`
-	From string `json:"from" help:"Of the stretch that is open or comes next." schema:"format=date-time"`
+	From string `json:"from" help:"Of the occurrence that is open or comes next." schema:"format=date-time"`
 	To   string `json:"to,omitempty" help:"Its end, if it has one." schema:"format=date-time"`
-	Rule string `json:"rrule,omitempty" help:"Rule by which it comes again."`
-	Zone string `json:"timezone,omitempty" help:"Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name."`
-	User string `json:"user,omitempty" help:"Key or user that asked for it."`
+	Rule string `json:"rrule,omitempty" help:"Recurrence rule of the window."`
+	Zone string `json:"timezone,omitempty" help:"Time zone of its times: UTC for times with an offset; absent for the local time of a server whose zone has no name."`
+	User string `json:"user,omitempty" help:"Key or user that created it."`
 	Note string `json:"unmanagenote,omitempty"`
 }
 

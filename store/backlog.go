@@ -159,8 +159,8 @@ func (m *Mover) Room(ctx context.Context, c belfry.CustomerID, rows int) error {
 	}
 }
 
-// Roomy reports whether rows may come in without a delay.
-func (m *Mover) Roomy(c belfry.CustomerID, rows int) bool {
+// HasRoom reports whether rows may come in without a delay.
+func (m *Mover) HasRoom(c belfry.CustomerID, rows int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !m.full(c, rows) && (m.load+rows <= m.opt.MaxBacklog/2 || m.isSmall(c, rows))

@@ -33,7 +33,7 @@ func TestMoverSharesRoom(t *testing.T) {
 			if err := m.Room(ended, who, rows); belfry.CodeOf(err) != belfry.Overloaded {
 				t.Errorf("%d rows of customer %d: %v", rows, who, err)
 			}
-			if m.Roomy(who, rows) {
+			if m.HasRoom(who, rows) {
 				t.Errorf("it is said that there is room for %d rows of customer %d", rows, who)
 			}
 		}
@@ -43,7 +43,7 @@ func TestMoverSharesRoom(t *testing.T) {
 			if err := m.Room(ctx, who, rows); err != nil || time.Since(begun) > 0 {
 				t.Errorf("%d rows of customer %d wait for %s: %v", rows, who, time.Since(begun), err)
 			}
-			if !m.Roomy(who, rows) {
+			if !m.HasRoom(who, rows) {
 				t.Errorf("it is said that there is no room for %d rows of customer %d", rows, who)
 			}
 			add(who, rows)
@@ -88,7 +88,7 @@ func TestRoomIsLeftForOthers(t *testing.T) {
 	}
 	check := func(who belfry.CustomerID, rows int, roomy bool) {
 		t.Helper()
-		if m.Roomy(who, rows) != roomy {
+		if m.HasRoom(who, rows) != roomy {
 			t.Errorf("room for %d rows of customer %d: want %t, loads %v", rows, who, roomy, m.loads)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -153,7 +153,7 @@ func TestQueriesOfOthers(t *testing.T) {
 		if err := m.catchUp(ended, b, "events"); err == nil {
 			t.Fatal("a query did not wait")
 		}
-		if !full(a, 1) || m.Roomy(a, 1) {
+		if !full(a, 1) || m.HasRoom(a, 1) {
 			t.Error("there is room for rows although a query of another customer waits for those before them")
 		}
 		if full(b, 10) {

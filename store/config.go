@@ -57,7 +57,7 @@ type Config struct {
 	// file of removed names is missing, unreadable or incomplete.
 	Removed func(add func(*belfry.Batch) error) error
 
-	// RemovedAfter reports whether an item was removed by a record after pos whose name will not come again with a
+	// RemovedAfter reports whether an item was removed by a record after pos whose name will not be reused with a
 	// replay. Then a file of names that ends at pos lacks some. nil: unknown.
 	RemovedAfter func(pos belfry.Position) bool
 }

@@ -197,7 +197,7 @@ func TestHeldSurvive(t *testing.T) {
 					s.mu.Lock()
 					s.fail = nil
 					s.mu.Unlock()
-					m.Hurry()
+					m.Flush()
 					time.Sleep(10 * time.Second)
 					if after = m.Position(); after != 60 {
 						t.Errorf("seed %d: only up to %d", seed, after)

@@ -14,14 +14,14 @@ type Loss struct {
 	Text     string // the time as errors give it
 }
 
-// SetLosses replaces the losses that queries are told of.
+// SetLosses replaces the losses that are reported to queries.
 func (m *Mover) SetLosses(list []Loss) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.losses = list
 }
 
-// checkLosses refuses a plan whose span touches a loss, or tells it which days are incomplete.
+// checkLosses refuses a plan whose span touches a loss, or adds the incomplete days to it.
 func (m *Mover) checkLosses(p *query.Plan) error {
 	m.mu.Lock()
 	losses := m.losses

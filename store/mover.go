@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -76,7 +77,8 @@ type Mover struct {
 	records     int                             // number of records in the queue and being moved
 	added       belfry.Position                 // position of the last record added
 	moved       belfry.Position                 // every record up to here is in the store
-	last        map[rowSet]belfry.Position      // position of the last record with rows of a set
+	last        map[rowSet]belfry.Position      // position of the last record with rows of a set, at least of those that are not moved
+	scanAt      int                             // how many sets last may have before those that are moved are removed
 	named       belfry.Position                 // names of items up to here are in the store; above moved only while the store fails
 	namesFailed bool                            // storing the names failed too
 	wanted      belfry.Position                 // a query waits for this position
@@ -123,6 +125,7 @@ func (m *Mover) Add(r *belfry.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.added = r.Pos
+	m.forgetMoved()
 	for _, b := range r.Batches {
 		m.last[rowSet{b.Customer, b.Collection}] = r.Pos
 	}
@@ -295,7 +298,7 @@ func (m *Mover) storeNames(ctx context.Context, part []queued) {
 // rows of one customer may belong to the files of four hundred days.
 const maxRound = 100 * time.Millisecond
 
-// append lets a commit finish even if ctx ends meanwhile. It returns the batches with rows that are not yet stored.
+// append lets a commit finish even if ctx ends. It returns the batches with rows that are not yet stored.
 func (m *Mover) append(ctx context.Context, batches []*belfry.Batch) (left []*belfry.Batch, err error) {
 	if len(batches) == 0 {
 		return nil, nil
@@ -438,7 +441,7 @@ func (m *Mover) Closing() {
 
 // Select answers a plan from the store, once the rows of its collection and the names of items that were added before
 // the call are in it. It never answers without them: while the store fails, the error is StorageUnavailable. A plan whose
-// span touches a loss is refused, or told which days are incomplete.
+// span touches a loss is refused, or reports the incomplete days.
 func (m *Mover) Select(ctx context.Context, p *query.Plan) (rows query.Rows, err error) {
 	if err := m.checkLosses(p); err != nil {
 		return nil, err
@@ -503,6 +506,20 @@ type rowSet struct {
 	collection string
 }
 
+// firstScan is the smallest value of Mover.scanAt.
+const firstScan = 256
+
+// forgetMoved removes the sets of rows that are all in the store, when many have been added since the last time. So customers that
+// send no more, or are removed, take no memory. The caller holds the mutex.
+func (m *Mover) forgetMoved() {
+	if len(m.last) < max(m.scanAt, firstScan) {
+		return
+	}
+	maps.DeleteFunc(m.last, func(_ rowSet, pos belfry.Position) bool { return pos <= m.moved })
+	maps.DeleteFunc(m.queryWaits, func(_ belfry.CustomerID, at time.Time) bool { return elapsed(at) > queryShareFor })
+	m.scanAt = 2 * len(m.last)
+}
+
 // catchUp waits until the store has the rows of the customer in the collection, and the names of its items, that were
 // added before the call. It does not wait for a store that fails.
 func (m *Mover) catchUp(ctx context.Context, customer belfry.CustomerID, collection string) error {
@@ -545,8 +562,8 @@ func (m *Mover) timeoutError(err error) error {
 	return err
 }
 
-// Hurry moves what has been added without waiting for more.
-func (m *Mover) Hurry() {
+// Flush moves what has been added without waiting for more.
+func (m *Mover) Flush() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wanted = m.added

@@ -495,11 +495,11 @@ func TestMoverWeighs(t *testing.T) {
 		b.Columns = append(b.Columns, belfry.Column{Name: "log", Texts: slices.Repeat([]string{strings.Repeat("x", 1<<20)}, 4)})
 		return rec
 	}
-	if !m.Roomy(0, 1000) {
+	if !m.HasRoom(0, 1000) {
 		t.Error("no room at the start")
 	}
 	full, n := 0, belfry.Position(0)
-	for n = 1; m.Roomy(0, 1000); n++ {
+	for n = 1; m.HasRoom(0, 1000); n++ {
 		m.Add(large(n))
 		full += 4 << 20
 	}
@@ -556,4 +556,38 @@ func TestMoverRests(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Customers that send no more, or are removed, take no memory; a query still waits for rows that are not moved.
+func TestMoverForgets(t *testing.T) {
+	r := &ram{}
+	run(t, r, MoverOptions{Rows: 1, Delay: time.Second}, func(ctx context.Context, m *Mover) {
+		pos := belfry.Position(0)
+		add := func(c belfry.CustomerID) {
+			pos++
+			rec := record(pos, "objectdata", 1)
+			rec.Batches[0].Customer = c
+			m.Add(rec)
+		}
+		for c := belfry.CustomerID(2); c < 10*firstScan; c++ {
+			add(c)
+			if c%100 == 0 {
+				synctest.Wait()
+			}
+		}
+		if n := len(m.last); n > 2*firstScan {
+			t.Errorf("%d sets of rows are remembered", n)
+		}
+		synctest.Wait()
+		r.set(errors.New("no space"))
+		add(1)
+		first := pos
+		for c := belfry.CustomerID(2); c < 10*firstScan; c++ {
+			add(c)
+		}
+		if got := m.last[rowSet{1, "objectdata"}]; got != first {
+			t.Errorf("rows at %d that are not moved are remembered at %d", first, got)
+		}
+		r.heal()
+	})
 }

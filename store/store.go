@@ -28,7 +28,7 @@ type Store interface {
 	Explain(ctx context.Context, p *query.Plan) ([]query.Line, error)
 
 	// Append stores batches, which come in order of Pos; all batches of a Pos come in one call. A store commits each of its
-	// units, such as files of a day, with the highest Pos in it and skips batches at or below that if they come again. So
+	// units, such as files of a day, with the highest Pos in it and skips batches at or below that if they are repeated. So
 	// after an error or a crash the caller calls again with the same batches, alone or among others: missing ones are added,
 	// nothing is stored twice. Rows of a period that Drop has removed are skipped and counted.
 	//

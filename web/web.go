@@ -28,7 +28,7 @@ const policy = "default-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' 
 // permissions takes from pages what they do not use.
 const permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"
 
-// nonceMark stands in the start page where the word for its styles goes.
+// nonceMark is the placeholder in the start page for the nonce of its styles.
 const nonceMark = "__STYLE_NONCE__"
 
 // missing is the answer for a part of the interface that this build does not have.
@@ -56,7 +56,7 @@ func files() fs.FS {
 }
 
 func handler(files fs.FS) http.Handler {
-	packed := &shelf{files: files}
+	packed := &assetCache{files: files}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nonce := rand.Text()
 		h := w.Header()

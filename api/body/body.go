@@ -188,7 +188,7 @@ func (p *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// stopped says that the service stops; nil: the request may go on.
+// stopped says that the service stops; nil: the request may continue.
 func (p *source) stopped() error {
 	if p.place == nil {
 		return nil
@@ -196,7 +196,7 @@ func (p *source) stopped() error {
 	return p.place.Stopped()
 }
 
-// read waits for the client; lost is the error when the place was lost meanwhile and there is no other.
+// read waits for the client; lost is the error when the slot was lost and no other is free.
 func (p *source) read(b []byte) (n int, err, lost error) {
 	if p.place == nil {
 		n, err = p.body.Read(b)

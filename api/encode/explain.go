@@ -10,7 +10,7 @@ import (
 
 // Explanation is the answer with the plan of a query.
 type Explanation struct {
-	Missing []string      `json:"missing,omitempty" help:"Days that a partial answer would be without."`
+	Missing []string      `json:"missing,omitempty" help:"Days that would be missing from a partial answer."`
 	Plan    explainedPlan `json:"plan"`
 }
 
@@ -25,8 +25,8 @@ type explainedPlan struct {
 	Order      []explainedOrder `json:"order"`
 	Limit      int              `json:"limit" schema:"minimum=0"`
 	Offset     int              `json:"offset" schema:"minimum=0"`
-	Notes      []string         `json:"notes" help:"What the plan took for granted."`
-	Lines      []explainedLine  `json:"lines" help:"The whole plan for people, and what would be read for it. New parts may come with new versions."`
+	Notes      []string         `json:"notes" help:"Assumptions of the plan."`
+	Lines      []explainedLine  `json:"lines" help:"The whole plan for human readers, and what would be read for it. New versions may add parts."`
 }
 
 type explainedOrder struct {

@@ -35,23 +35,23 @@ type actionBody map[string]json.RawMessage
 
 // Action describes the body of an action. ReadAction reads it field by field.
 type Action struct {
-	Items         actionNames `json:"items" help:"Names, with bars between them or as a list, in which each may say in which resource it is and of which kind."`
-	Resource      string      `json:"resname,omitempty" help:"Resource in which the items are, for names that several have; of a list, those that name none themselves."`
+	Items         actionNames `json:"items" help:"Names, separated by bars, or as a list in which each may have its resource and kind."`
+	Resource      string      `json:"resname,omitempty" help:"Resource of the items, if several have the same name; in a list, of those without a resource."`
 	IsUnmanaged   bool        `json:"isunmanaged,omitempty" help:"true unmanages, and needs the three other flags; false manages."`
 	IfRed         bool        `json:"unmanageifred,omitempty" help:"Only while the item is unavailable."`
-	Collect       bool        `json:"collectunmanage,omitempty" help:"Data go on being stored and shown."`
-	Collector     bool        `json:"collectorunmanage,omitempty" help:"The collector goes on; false is for resources."`
-	UnmanageNote  string      `json:"unmanagenote,omitempty" help:"Kept with the management; an empty one removes what there was." schema:"maxLength=4000"`
+	Collect       bool        `json:"collectunmanage,omitempty" help:"Whether data are still stored and shown."`
+	Collector     bool        `json:"collectorunmanage,omitempty" help:"Whether the collector keeps running. Only resources accept false."`
+	UnmanageNote  string      `json:"unmanagenote,omitempty" help:"Note on the management; an empty one removes it." schema:"maxLength=4000"`
 	From          string      `json:"fromdatetime,omitempty" help:"YYYY-MM-DDTHH:MM[:SS], in the zone of the server or in timezone, or with Z or an offset. Without it: now."`
-	To            string      `json:"todatetime,omitempty" help:"End, in the same form. Without it: until somebody says otherwise."`
-	Rule          string      `json:"rrule,omitempty" help:"Recurrence rule of RFC 5545 by which the window comes again; needs both times." schema:"examples=FREQ=WEEKLY;BYDAY=SU"`
-	Zone          string      `json:"timezone,omitempty" help:"Zone of the times that are written without one." schema:"examples=Europe/Vienna"`
-	Window        string      `json:"window,omitempty" help:"Name of the window; an item may have windows of 100 names. A window takes the place of an earlier one of the same name. With isunmanaged false and without times it cancels that window alone; an empty name is that of the window without one. Without this field all are cancelled." schema:"maxLength=255"`
+	To            string      `json:"todatetime,omitempty" help:"End, in the same form. Without it: no end."`
+	Rule          string      `json:"rrule,omitempty" help:"Recurrence rule of the window, RFC 5545; needs both times." schema:"examples=FREQ=WEEKLY;BYDAY=SU"`
+	Zone          string      `json:"timezone,omitempty" help:"Time zone of times that are written without one." schema:"examples=Europe/Vienna"`
+	Window        string      `json:"window,omitempty" help:"Name of the window; an item may have 100 named windows. A window replaces an earlier one of the same name. With isunmanaged false and without times only this window is cancelled; an empty name means the window without a name. Without this field all are cancelled." schema:"maxLength=255"`
 	Ack           string      `json:"ack,omitempty" help:"Text of the acknowledgment; may be empty." schema:"maxLength=4000"`
 	AckUntil      string      `json:"ackuntil,omitempty" help:"When the acknowledgment ends at the latest, in the form of fromdatetime."`
-	AckSticky     string      `json:"acksticky,omitempty" help:"A recovery that is shorter does not end the acknowledgment." schema:"examples=10m"`
+	AckSticky     string      `json:"acksticky,omitempty" help:"Shorter recoveries do not end the acknowledgment." schema:"examples=10m"`
 	AckUntilWorse bool        `json:"ackuntilworse,omitempty" help:"A worse status ends the acknowledgment."`
-	Unack         bool        `json:"unack,omitempty" help:"Takes acknowledgments back, of the items and of all that stands in them; not together with ack." schema:"const=true"`
+	Unack         bool        `json:"unack,omitempty" help:"Removes the acknowledgments of the items and of their content; not together with ack." schema:"const=true"`
 	Note          string      `json:"note,omitempty" help:"An empty one removes the note." schema:"maxLength=4000"`
 }
 
@@ -62,13 +62,13 @@ type actionNames struct{}
 func (actionNames) Schema() any {
 	return json.RawMessage(`{"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "maxItems": 200000, "items": {"anyOf": [{"type": "string"},
 		{"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "minLength": 1},
-			"resname": {"type": ["string", "null"], "description": "Resource in which it is; without it, that of the body."},
-			"kind": {"type": ["string", "null"], "enum": ["object", "view", "resource", "", null], "description": "Among which it is looked for first; without it, that of the path."}},
+			"resname": {"type": ["string", "null"], "description": "Resource of the item; default: that of the body."},
+			"kind": {"type": ["string", "null"], "enum": ["object", "view", "resource", "", null], "description": "Kind that is searched first; default: that of the path."}},
 		"additionalProperties": false}]}}]}`)
 }
 
 // ReadAction reads the body of an action. Times without a zone are in that of the server. What depends on the time of the request
-// is checked by the sequencer: a repeat under an Idempotency-Key must not become invalid meanwhile.
+// is checked by the sequencer: a repeat under an Idempotency-Key must not become invalid between the two.
 func ReadAction(text []byte, server *time.Location) (a engine.Action, err error) {
 	b, err := parseAction(text)
 	if err != nil {
@@ -124,11 +124,11 @@ func (b actionBody) unack() (bool, error) {
 		return false, err
 	}
 	if !yes {
-		return false, belfry.Errorf(belfry.BadParameter, "unack false asks for nothing; leave it out, or give unack true to take acknowledgments back")
+		return false, belfry.Errorf(belfry.BadParameter, "unack false does nothing; leave it out, or use unack true to remove acknowledgments")
 	}
 	for _, name := range []string{"ack", "ackuntil", "acksticky", "ackuntilworse"} {
 		if b.has(name) {
-			return false, belfry.Errorf(belfry.BadParameter, "unack takes acknowledgments back, and %s is about a new one; give one of the two, or send two requests", name)
+			return false, belfry.Errorf(belfry.BadParameter, "unack removes acknowledgments, and %s is for a new one; use one of the two, or send two requests", name)
 		}
 	}
 	return true, nil
@@ -169,7 +169,7 @@ func parseAction(text []byte) (actionBody, error) {
 		return nil, badAction(dec, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, belfry.Errorf(belfry.BadJSON, "something stands behind the JSON object, at byte %d; send the object alone", dec.InputOffset())
+		return nil, belfry.Errorf(belfry.BadJSON, "there is something after the JSON object, at byte %d; send the object alone", dec.InputOffset())
 	}
 	return b, nil
 }
@@ -178,7 +178,7 @@ func parseAction(text []byte) (actionBody, error) {
 func (b actionBody) namesAlone() error {
 	for _, name := range actionFields {
 		if _, given := b[name]; given && name != "items" && name != "resname" && name != "timezone" {
-			return belfry.Errorf(belfry.BadParameter, "%s is empty, and nothing else says what is to be done; give it a value, or leave it out to acknowledge the items", name)
+			return belfry.Errorf(belfry.BadParameter, "%s is empty, and nothing else is requested; give it a value, or leave it out to acknowledge the items", name)
 		}
 	}
 	return nil
@@ -219,7 +219,7 @@ func (b actionBody) has(names ...string) bool {
 func (b actionBody) needs(other string, names ...string) error {
 	for _, n := range names {
 		if b.has(n) {
-			return belfry.Errorf(belfry.BadParameter, "%s has a meaning beside %s alone; give %[2]s too, or leave %[1]s out", n, other)
+			return belfry.Errorf(belfry.BadParameter, "%s is valid only together with %s; add %[2]s, or leave %[1]s out", n, other)
 		}
 	}
 	return nil
@@ -351,7 +351,7 @@ func (b actionBody) zone(server *time.Location) (*time.Location, error) {
 		return nil, err
 	}
 	if name != "" && !b.has("fromdatetime", "todatetime", "ackuntil") {
-		return nil, belfry.Errorf(belfry.BadParameter, "timezone has a meaning beside fromdatetime, todatetime or ackuntil alone; give one of them too, or leave timezone out")
+		return nil, belfry.Errorf(belfry.BadParameter, "timezone is valid only together with fromdatetime, todatetime or ackuntil; add one of them, or leave timezone out")
 	}
 	return calendar.ParseZone(name, server)
 }
@@ -413,7 +413,7 @@ func (b actionBody) mode() (belfry.Mode, error) {
 	}
 	mode, ok := belfry.ModeOf(f)
 	if !ok {
-		return 0, belfry.Errorf(belfry.BadParameter, "isunmanaged true, unmanageifred %t, collectunmanage %t and collectorunmanage %t mean nothing together; %s",
+		return 0, belfry.Errorf(belfry.BadParameter, "isunmanaged true, unmanageifred %t, collectunmanage %t and collectorunmanage %t cannot be combined; %s",
 			f.IfRed, f.Collect, f.Collector, combinations)
 	}
 	return mode, nil
@@ -441,7 +441,7 @@ func (b actionBody) window(zone *time.Location) (*calendar.Schedule, error) {
 	}
 	switch {
 	case rule != "" && (from == "" || to == ""):
-		return nil, belfry.Errorf(belfry.BadParameter, "rrule needs fromdatetime and todatetime, which are the first time that the window opens and closes; give both")
+		return nil, belfry.Errorf(belfry.BadParameter, "rrule needs fromdatetime and todatetime, the first times at which the window opens and closes; give both")
 	case from == "" && to == "":
 		return nil, nil
 	}

@@ -27,7 +27,7 @@ func ReadSettings(text []byte) (map[string]*string, error) {
 		if err != nil {
 			return nil, badSettings(dec, err)
 		}
-		field := name.(string) // nothing else stands before a colon
+		field := name.(string) // only a string can precede a colon
 		if _, twice := changes[field]; twice {
 			return nil, belfry.Errorf(belfry.BadParameter, "the setting %.80q is given twice; give it once", Mask(field))
 		}
@@ -43,7 +43,7 @@ func ReadSettings(text []byte) (map[string]*string, error) {
 		return nil, badSettings(dec, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, belfry.Errorf(belfry.BadJSON, "something stands behind the JSON object, at byte %d; send the object alone", dec.InputOffset())
+		return nil, belfry.Errorf(belfry.BadJSON, "there is something after the JSON object, at byte %d; send the object alone", dec.InputOffset())
 	}
 	return changes, nil
 }
@@ -63,7 +63,7 @@ func settingText(name string, value json.Token) (*string, error) {
 			text = "true"
 		}
 	default:
-		return nil, belfry.Errorf(belfry.BadParameter, "the setting %.80q must be a text, a number, true, false, or null to take it back, as in %s", Mask(name), settingsExample)
+		return nil, belfry.Errorf(belfry.BadParameter, "the setting %.80q must be a text, a number, true, false, or null to reset it, as in %s", Mask(name), settingsExample)
 	}
 	return &text, nil
 }

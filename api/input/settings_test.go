@@ -36,7 +36,7 @@ func TestReadSettings(t *testing.T) {
 	f(`[]`, "! the body must be one JSON object")
 	f(``, "! the body must be one JSON object")
 	f(`{"a": 1`, "! the JSON object does not end")
-	f(`{"a": 1} x`, "! something stands behind")
+	f(`{"a": 1} x`, "! there is something after")
 	f(`{"a" 1}`, "! the body is not JSON")
 }
 

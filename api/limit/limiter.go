@@ -10,7 +10,7 @@ import (
 	"belfry"
 )
 
-// Limiter bounds how many requests run at a time. Each customer has a queue of its own, in the order of arrival.
+// Limiter bounds how many requests run at a time. Each customer has its own queue, in the order of arrival.
 //
 // By default every customer has places of its own. In a shared limiter there are places for all customers together: one
 // that becomes free goes to the queues in turn, and some are reserved for customers that hold few or none, so that a
@@ -140,7 +140,7 @@ func (l *Limiter) Leave(c belfry.CustomerID) {
 	l.forget(c, q)
 }
 
-// admitInTurn admits the first of each queue in turn, as far as there are places. When only reserved ones are left it
+// admitInTurn admits the first of each queue in turn while there are slots. When only reserved ones are left it
 // skips the queues that cannot have those: there are no more queues than connections.
 func (l *Limiter) admitInTurn() {
 	for i := 0; i < len(l.turns); {

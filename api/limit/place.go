@@ -115,7 +115,7 @@ func (p *Place) resume() error {
 		if err := p.Stopped(); err != nil {
 			return err
 		}
-		return belfry.Errorf(belfry.Overloaded, "the request lost its place while it waited, and there was none when it could go on; send it without pauses, or try again shortly")
+		return belfry.Errorf(belfry.Overloaded, "the request lost its slot while it waited, and none was free when it could continue; send it without pauses, or try again shortly")
 	}
 	p.mu.Lock()
 	p.held = true

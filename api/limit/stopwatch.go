@@ -62,7 +62,7 @@ func (c *Stopwatch) Pause() {
 	}
 }
 
-// Resume lets the watch go on.
+// Resume lets the watch continue.
 func (c *Stopwatch) Resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

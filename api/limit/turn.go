@@ -7,7 +7,7 @@ import (
 	"belfry"
 )
 
-// Turn takes a turn to compute, and reports whether it had to wait for one: the request may have lost its rights meanwhile. Leave
+// Turn takes a turn to compute, and reports whether it had to wait for one: the request may have lost its rights by then. Leave
 // gives it back.
 func (l *Limiter) Turn(ctx context.Context, c belfry.CustomerID) (waited bool, err error) {
 	if l.Try(c, ProcessorShare()) {

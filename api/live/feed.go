@@ -127,7 +127,7 @@ func (l *Listener) Resume(last string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	epoch, number, ok := parseID(last)
-	if !ok || epoch != f.epoch || number+1 < f.oldest() || number >= f.next {
+	if !ok || epoch != f.epoch || number+1 < f.oldest() || number >= max(f.next, l.first) { // clients know numbers below first, also unwritten ones
 		return false
 	}
 	l.at = number + 1

@@ -1,6 +1,6 @@
 // Package live distributes committed changes of status and events to listeners, as server-sent events.
 //
-// A customer with listeners has a feed. A record waits in the inbox of its feed until the hub's goroutine has written it as
+// A customer has a feed for each scope with listeners. A record waits in the inbox of its feed until the hub's goroutine has written it as
 // messages, once for all listeners, each of which reads on from its own position:
 //
 //	sequencer ─ Add ─► inbox ─ Run ─► blocks ▓▓▓▓▓▓▓▓▓▓ ◄── listener, listener, listener
@@ -9,12 +9,14 @@
 // A listener has no queue of its own. If it is too slow, or resumes too late, what it wants is gone, and it gets a resync:
 // the client has to read everything again.
 //
-// Nothing is written for customers without listeners. Without any feed, Add costs one atomic load; after the last listener
-// of a customer has left, records wait in the inbox for a while, in case it comes back.
+// Nothing is written for a feed without listeners: after the last one has left, records wait in the inbox for a while, in case it
+// comes back, and then the feed is dropped. Without any feed, Add costs one atomic load.
 package live
 
 import (
 	"context"
+	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +34,7 @@ type Hub struct {
 	Timing Timing // set before Run; tests have a faster one
 
 	tree    *meta.Tree
+	log     *slog.Logger
 	feeds   atomic.Int32 // how many there are
 	sent    atomic.Int64 // messages, to each listener
 	resyncs atomic.Int64
@@ -43,7 +46,8 @@ type Hub struct {
 	byCustomer map[belfry.CustomerID][]*feed // one for each scope that has listeners
 	ready      []*feed                       // with listeners and something in the inbox, each once
 	listeners  int
-	epoch      uint64 // of the newest feed
+	epoch      uint64    // of the newest feed
+	panicked   time.Time // when the last panic was logged
 	limits     limits
 }
 
@@ -65,9 +69,9 @@ type limits struct {
 }
 
 // NewHub returns a hub for changes of the items in a tree.
-func NewHub(t *meta.Tree) *Hub {
+func NewHub(t *meta.Tree, log *slog.Logger) *Hub {
 	h := &Hub{
-		tree: t, wake: make(chan struct{}, 1), byCustomer: map[belfry.CustomerID][]*feed{},
+		tree: t, log: log, wake: make(chan struct{}, 1), byCustomer: map[belfry.CustomerID][]*feed{},
 		Timing: Timing{Gather: 25 * time.Millisecond, Alive: 15 * time.Second, Check: 2 * time.Second, Keep: time.Minute},
 		limits: limits{feed: 16 << 20, all: 64 << 20, inbox: 100_000, deserted: 16_384, turn: 8192},
 	}
@@ -102,6 +106,11 @@ func (h *Hub) Add(r *belfry.Record) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	defer func() {
+		if fault := recover(); fault != nil {
+			h.restart(fault)
+		}
+	}()
 	states := differing(r.States)
 	if r.Customer == 0 { // a change of the instance may concern any customer
 		h.offerEach(states)
@@ -173,10 +182,33 @@ func (h *Hub) announce(f *feed) {
 	}
 	f.queued = true
 	h.ready = append(h.ready, f)
+	h.signal()
+}
+
+// signal wakes Run.
+func (h *Hub) signal() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
 	}
+}
+
+// restart is called after a panic where records become messages, which must not end the service: the records are committed. All feeds
+// continue behind a gap in their numbers, so every listener gets a resync. The mutex is held.
+func (h *Hub) restart(fault any) {
+	if now := time.Now(); h.panicked.IsZero() || now.Sub(h.panicked) >= time.Minute { // every record may have it
+		h.panicked = now
+		h.log.Error("panic in the streams, all clients get a resync", "fault", fault, "stack", string(debug.Stack()))
+	}
+	h.ready = nil
+	for _, all := range h.byCustomer {
+		for _, f := range all {
+			f.inbox, f.waiting, f.end = nil, 0, f.end+1
+			f.queued = true
+			h.ready = append(h.ready, f)
+		}
+	}
+	h.signal()
 }
 
 // Run writes messages until ctx ends.
@@ -191,12 +223,27 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-idle.C:
 			h.dropIdle(time.Now())
 		case <-h.wake:
-			for f, inbox, first := h.next(); f != nil && ctx.Err() == nil; f, inbox, first = h.next() {
-				w.write(f, inbox, first, h.share())
-				h.done(f)
+			if !h.writeWaiting(ctx, w) {
+				w = newWriter(h.tree)
 			}
 		}
 	}
+}
+
+// writeWaiting writes what waits. After a panic it returns false, and the writer must not be used any more.
+func (h *Hub) writeWaiting(ctx context.Context, w *writer) (ok bool) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.restart(fault)
+		}
+	}()
+	for f, inbox, first := h.next(); f != nil && ctx.Err() == nil; f, inbox, first = h.next() {
+		w.write(f, inbox, first, h.share())
+		h.done(f)
+	}
+	return true
 }
 
 // next returns the feed that is to be written next, with the oldest part of its inbox and the number of its first message;
@@ -224,7 +271,7 @@ func (h *Hub) next() (f *feed, inbox []changes, first uint64) {
 	return f, inbox, first
 }
 
-// done queues a feed again that has more.
+// done returns a feed to the queue if it has more to send.
 func (h *Hub) done(f *feed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -318,14 +365,14 @@ func (h *Hub) Context() context.Context { return h.ctx }
 // Register registers the counters of the hub.
 func (h *Hub) Register(reg prometheus.Registerer) {
 	reg.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_streams", Help: "Streams that are open."}, func() float64 {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_streams", Help: "Open streams."}, func() float64 {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			return float64(h.listeners)
 		}),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_stream_messages_total", Help: "Messages that were sent on streams, to each client."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_stream_messages_total", Help: "Messages sent on streams, counted per client."},
 			func() float64 { return float64(h.sent.Load()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_stream_resyncs_total", Help: "Times a client of a stream was told that it missed something."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_stream_resyncs_total", Help: "Number of times a client of a stream was sent a resync because it missed messages."},
 			func() float64 { return float64(h.resyncs.Load()) }),
 	)
 }

@@ -1,8 +1,10 @@
 package live
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +33,7 @@ func newStage(t testing.TB) *stage {
 		t.Fatal(err)
 	}
 	s := &stage{t: t, tree: meta.NewTree(cat), rows: 1}
-	s.Hub = NewHub(s.tree)
+	s.Hub = NewHub(s.tree, slog.New(slog.DiscardHandler))
 	for c := belfry.CustomerID(1); c <= 2; c++ {
 		body, err := json.Marshal(belfry.Customer{ID: c, Name: fmt.Sprint("customer ", c)})
 		if err != nil {
@@ -243,6 +245,36 @@ func TestComeBack(t *testing.T) {
 	}
 }
 
+// TestComeBackEarly: a listener that begins while messages wait to be written can resume after the id that it was given, before
+// and after they are written.
+func TestComeBackEarly(t *testing.T) {
+	s := newStage(t)
+	s.join(1)
+	change := func() {
+		s.happen(&belfry.Record{Customer: 1, States: []belfry.StateChange{moved(12, belfry.OK, 0, "")}})
+	}
+	change()
+	begin := s.join(1).Last()
+	early := s.join(1)
+	if !early.Resume(begin) {
+		t.Error("it cannot resume before the message is written")
+	}
+	change()
+	s.settle()
+	late := s.join(1)
+	if !late.Resume(begin) {
+		t.Error("it cannot resume after the message is written")
+	}
+	for _, l := range []*Listener{early, late} {
+		if text, missed := heard(l); strings.Count(text, "event: status") != 1 || missed {
+			t.Errorf("missed %t: %s", missed, text)
+		}
+	}
+	if l := s.join(1); l.Resume(l.feed.id(l.first)) {
+		t.Error("it resumes after a message that does not exist")
+	}
+}
+
 func numbers(t *testing.T, id string) []uint64 {
 	t.Helper()
 	epoch, number, ok := parseID(id)
@@ -370,5 +402,56 @@ func TestStatusMessages(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("told:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestPanic: a bug in adding or writing messages does not end the service. All listeners get a resync, and go on.
+func TestPanic(t *testing.T) {
+	s := newStage(t)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	l, other := s.join(1), s.join(2)
+	resynced := func(l *Listener) {
+		t.Helper()
+		for {
+			p, ok := l.Read()
+			if !ok {
+				return
+			}
+			if p.Wait != nil {
+				<-p.Wait
+			}
+		}
+	}
+	f := func(what string, broken *belfry.Record) {
+		t.Helper()
+		s.Add(broken)
+		resynced(l)
+		resynced(other)
+		s.happen(s.alarm(1, 12, what, belfry.Unknown, belfry.OK))
+		for text := ""; !strings.Contains(text, what); {
+			p, ok := l.Read()
+			if !ok {
+				t.Fatalf("%s: missed something", what)
+			}
+			if p.Wait != nil {
+				<-p.Wait
+			}
+			for _, part := range p.Texts {
+				text += string(part)
+			}
+		}
+	}
+	f("added", &belfry.Record{Customer: 1, Batches: []*belfry.Batch{nil}})
+	short := s.alarm(1, 12, "", belfry.Unknown, belfry.OK, belfry.Critical)
+	for i := range short.Batches[0].Columns {
+		c := &short.Batches[0].Columns[i]
+		c.Ints, c.Texts = c.Ints[:min(1, len(c.Ints))], c.Texts[:min(1, len(c.Texts))]
+	}
+	f("written", short)
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

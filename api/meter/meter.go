@@ -22,8 +22,8 @@ type Meter struct {
 	Queries       Queries
 }
 
-// New returns a Meter that is registered; reg may be nil. comeAgain are the codes of errors that tell a client to come again later.
-func New(reg prometheus.Registerer, comeAgain []belfry.Code) Meter {
+// New returns a Meter that is registered; reg may be nil. retryable are the codes of errors after which a client should retry.
+func New(reg prometheus.Registerer, retryable []belfry.Code) Meter {
 	m := Meter{
 		Queries: newQueries(reg),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -34,16 +34,16 @@ func New(reg prometheus.Registerer, comeAgain []belfry.Code) Meter {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"route"}),
 		LoginsRefused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "belfry_logins_refused_total", Help: "Logins that were refused: wrong, or too many.",
+			Name: "belfry_logins_refused_total", Help: "Logins that were refused: wrong credentials, or too many attempts.",
 		}),
 		KeysElsewhere: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "belfry_keys_refused_by_address_total", Help: "Requests whose key was used from an address that it does not accept.",
 		}),
 		turnedAway: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "belfry_requests_turned_away_total", Help: "Requests that were told to come again later, by the code of the error.",
+			Name: "belfry_requests_turned_away_total", Help: "Requests refused with a retryable error, by error code.",
 		}, []string{"code"}),
 	}
-	for _, c := range comeAgain {
+	for _, c := range retryable {
 		m.turnedAway.WithLabelValues(string(c)) // a counter that is there from the start can be watched
 	}
 	if reg != nil {
@@ -58,7 +58,7 @@ func (m *Meter) Request(route string, status int, dur time.Duration) {
 	m.seconds.WithLabelValues(route).Observe(dur.Seconds())
 }
 
-// TurnedAway counts a request that was told to come again later.
+// TurnedAway counts a request that was refused with a retryable error.
 func (m *Meter) TurnedAway(c belfry.Code) { m.turnedAway.WithLabelValues(string(c)).Inc() }
 
 // RegisterBulk registers gauges of the bulk requests that run and wait.
@@ -73,8 +73,8 @@ func RegisterBulk(l *limit.Limiter, reg prometheus.Registerer) {
 		}
 	}
 	reg.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests", Help: "Bulk requests that are being served."}, of(0)),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests_waiting", Help: "Bulk requests that wait for a place."}, of(1)),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_bulk_requests_refused_total", Help: "Bulk requests that got no place in time."}, of(2)),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests", Help: "Bulk requests in progress."}, of(0)),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "belfry_bulk_requests_waiting", Help: "Bulk requests waiting for a slot."}, of(1)),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "belfry_bulk_requests_refused_total", Help: "Bulk requests that got no slot in time."}, of(2)),
 	)
 }

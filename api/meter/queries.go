@@ -21,16 +21,16 @@ type Queries struct {
 
 func newQueries(reg prometheus.Registerer) Queries {
 	m := Queries{
-		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "belfry_queries_running", Help: "Queries that are being answered."}),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "belfry_queries_running", Help: "Queries in progress."}),
 		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "belfry_queries_total",
-			Help: "Queries that were run, by outcome: ok, refused (too large or otherwise the query's fault), timeout, gone (the client went away), failed (a fault of ours).",
+			Help: "Queries by outcome: ok, refused (too large or otherwise an error in the query), timeout, gone (the client disconnected), failed (internal error).",
 		}, []string{"outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "belfry_query_seconds", Help: "Time from the start of a query to the end of its answer.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"collection"}),
-		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "belfry_query_rows_total", Help: "Rows that queries were answered with."}),
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "belfry_query_rows_total", Help: "Rows returned by queries."}),
 	}
 	for _, outcome := range []string{"ok", "refused", "timeout", "gone", "failed"} {
 		m.queries.WithLabelValues(outcome) // a counter that is there from the start can be watched

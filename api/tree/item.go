@@ -10,12 +10,12 @@ import (
 
 // Item is an item in a page. Elements are drawn and have no status, except shortcuts, which have that of their target.
 type Item struct {
-	_ struct{} `help:"A view, a resource, an object or a graphical element. An element has no status, but for a shortcut, which has that of its target."`
+	_ struct{} `help:"A view, a resource, an object or a graphical element. Elements have no status, except shortcuts, which have that of their target."`
 
 	Name       string `json:"name"`
 	Kind       string `json:"kind" schema:"enum=view|resource|object|element"`
 	Resource   string `json:"resource,omitempty" help:"Resource it belongs to."`
-	ParentView string `json:"parentview,omitempty" help:"View in which it stands."`
+	ParentView string `json:"parentview,omitempty" help:"Its parent view."`
 	Class      string `json:"class,omitempty"`
 	Package    string `json:"package,omitempty" help:"Of a resource or an element."`
 
@@ -24,19 +24,19 @@ type Item struct {
 	Since        string           `json:"since,omitempty" schema:"format=date-time"`
 	LastData     string           `json:"lastdata,omitempty" schema:"format=date-time"`
 	Info         string           `json:"info,omitempty"`
-	Counts       map[string]int32 `json:"counts,omitempty" help:"Of a view or resource: how many of the items directly in it have each status." schema:"keys=?|0|1|2|3|-,minimum=0"`
+	Counts       map[string]int32 `json:"counts,omitempty" help:"Of a view or resource: number of direct items by status." schema:"keys=?|0|1|2|3|-,minimum=0"`
 	Acknowledged *bool            `json:"acknowledged,omitempty"`
 	IsUnmanaged  *bool            `json:"isunmanaged,omitempty"`
 	Note         string           `json:"note,omitempty"`
 
-	PosX       *int              `json:"posx,omitempty" help:"Place in its view, from the top."`
-	PosY       *int              `json:"posy,omitempty" help:"Place in its view, from the left."`
+	PosX       *int              `json:"posx,omitempty" help:"Position in its view, from the top."`
+	PosY       *int              `json:"posy,omitempty" help:"Position in its view, from the left."`
 	Width      *int              `json:"width,omitempty"`
 	Height     *int              `json:"height,omitempty"`
 	Arrange    string            `json:"autoarrange,omitempty" schema:"enum=none|linear"`
 	Background string            `json:"bg,omitempty" help:"Picture shown as its background."`
 	Answers    map[string]string `json:"answers,omitempty" help:"Of an element: what is drawn, by the columns of its package."`
-	Broken     []string          `json:"broken,omitempty" help:"Of an element: the columns in which it names something that has been removed."`
+	Broken     []string          `json:"broken,omitempty" help:"Of an element: the columns that refer to something that has been removed."`
 }
 
 // size is roughly how long the item is as text.

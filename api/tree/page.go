@@ -19,10 +19,10 @@ import (
 // Body describes the answer, as Write writes it.
 type Body struct {
 	View     Item           `json:"view"`
-	Content  map[string]int `json:"content" help:"How many items of each kind stand directly in it." schema:"keys=view|resource|object|element,minimum=0"`
+	Content  map[string]int `json:"content" help:"Number of direct items by kind." schema:"keys=view|resource|object|element,minimum=0"`
 	Children []Item         `json:"children"`
-	More     bool           `json:"more" help:"There are more after this page."`
-	Next     string         `json:"next,omitempty" help:"What to give as after for the next page."`
+	More     bool           `json:"more" help:"There are more entries after this page."`
+	Next     string         `json:"next,omitempty" help:"The value of after for the next page."`
 }
 
 // Page is a view with a page of what is directly in it.
@@ -58,7 +58,7 @@ func (p *Page) Write(out io.Writer) error {
 		return err
 	}
 	var shown Item
-	for n := range p.tree.EachWithRemoved([]*meta.Node{p.view}) { // one that was removed meanwhile is shown as it was
+	for n := range p.tree.EachWithRemoved([]*meta.Node{p.view}) { // one that was removed during the request is shown as it was
 		shown = p.item(n)
 	}
 	piece.WriteString(`{"view":`)
@@ -101,7 +101,7 @@ func (p *Page) Write(out io.Writer) error {
 	return err
 }
 
-// items shows the first nodes of a list, about a piece of them, and locks the tree meanwhile.
+// items shows the first nodes of a list, about a piece of them, under the lock of the tree.
 func (p *Page) items(nodes []*meta.Node) (items []Item, rest []*meta.Node) {
 	seen, size := 0, 0
 	for n := range p.tree.EachWithRemoved(nodes[:min(itemsPerLock, len(nodes))]) {
@@ -178,7 +178,7 @@ func ParseMark(text string) (m Mark, err error) {
 		m.pkg, name, ok = strings.Cut(name, "/")
 	}
 	if m.name = name; !ok || m.rank == 0 {
-		return Mark{}, belfry.Errorf(belfry.BadParameter, "after must be the value of next in the page before, as object/cpu, got %.64q", input.Mask(text))
+		return Mark{}, belfry.Errorf(belfry.BadParameter, "after must be the value of next in the previous page, as object/cpu, got %.64q", input.Mask(text))
 	}
 	return m, nil
 }

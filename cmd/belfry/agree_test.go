@@ -148,7 +148,7 @@ func TestEndInTheWay(t *testing.T) {
 		d.awaitCreate()
 		for deadline := time.Now().Add(hang); open; time.Sleep(20 * time.Millisecond) {
 			if _, open = d.fault("journal_end"); open && time.Now().After(deadline) {
-				t.Fatal("the fault goes on although the place is free")
+				t.Fatal("the fault continues although the place is free")
 			}
 		}
 		d.crash()

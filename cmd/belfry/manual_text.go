@@ -79,7 +79,7 @@ refused; one with sample data continues while --demo is given.`,
 		examples:    []usageExample{{"List the keys:", "belfry key list"}},
 	},
 	"key create": {
-		description: `Creates a key and prints it on a line of its own. The service stores only its digest, so it cannot be shown again.`,
+		description: `Creates a key and prints it on a separate line. The service stores only its digest, so it cannot be shown again.`,
 		examples: []usageExample{
 			{"A key for three months, straight into a file:", "belfry key create --name loader --level readwrite --expires 90d > loader.key"},
 			{"A key that sends from one network and reads nothing:", "belfry key create --name agents --level readwrite --only send --addresses 10.0.0.0/8"},
@@ -87,11 +87,11 @@ refused; one with sample data continues while --demo is given.`,
 	},
 	"key list": {
 		description: `Prints name, level, last characters, creation, expiry, last use, creator and restrictions of every key of a customer. Old secrets
-that are still accepted after a rotation have a line of their own.`,
+that are still accepted after a rotation have a separate line.`,
 		examples: []usageExample{{"The keys of another customer:", "belfry key list --customer acme"}},
 	},
 	"key rotate": {
-		description: `Replaces the secret of a key and prints it on a line of its own. Level and restrictions do not change. The old secret is accepted until
+		description: `Replaces the secret of a key and prints it on a separate line. Level and restrictions do not change. The old secret is accepted until
 the overlap ends, and belfry key list shows when it was last used.`,
 		examples: []usageExample{{"Replace the secret; the old one is accepted for a week:", "belfry key rotate --name loader --overlap 7d > loader.key"}},
 	},
@@ -104,7 +104,7 @@ the overlap ends, and belfry key list shows when it was last used.`,
 		examples:    []usageExample{{"List the users:", "belfry user list"}},
 	},
 	"user create": {
-		description: `Creates a user and prints a random password on a line of its own. A password in the variable BELFRY_USER_PASSWORD is used
+		description: `Creates a user and prints a random password on a separate line. A password in the variable BELFRY_USER_PASSWORD is used
 instead, and not printed.`,
 		examples: []usageExample{{"A user who may view but not change anything:", "belfry user create --name ada --role viewer"}},
 	},
@@ -118,7 +118,7 @@ All sessions of the user end.`,
 		examples: []usageExample{{"A user who sees two views and nothing else:", "belfry user change --name ada --views Paris --views \"Data centre\""}},
 	},
 	"user password": {
-		description: `Sets a new random password and prints it on a line of its own; all sessions of the user end. A password in the
+		description: `Sets a new random password and prints it on a separate line; all sessions of the user end. A password in the
 variable BELFRY_USER_PASSWORD is used instead, and not printed.`,
 		examples: []usageExample{{"Set a new password:", "belfry user password --name ada"}},
 	},
@@ -141,7 +141,7 @@ whether it runs or not.`,
 	},
 	"customer grant": {
 		description: `Lets receivers of a customer listen on an address and a port, or a range of ports, for UDP and TCP. 0.0.0.0, [::] or no address
-stands for every address of the machine. A port belongs to one customer, so grants of two customers do not overlap. The
+means every address of the machine. A port belongs to one customer, so grants of two customers do not overlap. The
 customer default may listen everywhere without a grant.`,
 		examples: []usageExample{{"Seven ports on every address:", "belfry customer grant --name acme --listen 0.0.0.0:5514-5520"}},
 	},
@@ -258,7 +258,7 @@ Without --rows or LIMIT the first ten rows are shown, with a note if there are m
 time span (--span, --from, --to, or a condition on timestamp) or a number of rows.
 
 With --all every row is written, as CSV unless --format is json or ndjson. The rows are read in pages, without gaps or
-duplicates even if new rows arrive meanwhile. A span without an end ends when the command starts. A result that has no
+duplicates even if new rows arrive during the query. A span without an end ends when the command starts. A result that has no
 pages, such as groups or an order other than by time, fails if it is longer than one page.
 
 A query over a day whose file is damaged or missing is refused. With --partial the result leaves out such days, and they

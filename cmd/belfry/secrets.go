@@ -50,7 +50,7 @@ func checkSecrets(ctx context.Context, cl *client.Client, dir string, list []exp
 	return fmt.Errorf("nothing was sent; add the secrets to these files, or first provision the resources from a file that has the secrets")
 }
 
-// hiddenCells lists the cells of a file that may stand for secrets.
+// hiddenCells lists the cells of a file that may hide secrets.
 func hiddenCells(path string) (cells []secretCell, err error) {
 	source, err := client.Open(path, true)
 	if err != nil {

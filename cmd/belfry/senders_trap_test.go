@@ -183,13 +183,13 @@ func TestPeerTrapSources(t *testing.T) {
 const acmeMIB = `ACME-MIB DEFINITIONS ::= BEGIN
 IMPORTS MODULE-IDENTITY, OBJECT-TYPE, NOTIFICATION-TYPE, enterprises FROM SNMPv2-SMI;
 acme MODULE-IDENTITY
-    LAST-UPDATED "202611010000Z" ORGANIZATION "Acme" CONTACT-INFO "Nobody" DESCRIPTION "Made up."
+    LAST-UPDATED "202611010000Z" ORGANIZATION "Acme" CONTACT-INFO "None" DESCRIPTION "Made up."
     ::= { enterprises 32473 }
 acmeDoor OBJECT-TYPE
     SYNTAX INTEGER { open(1), closed(2) } MAX-ACCESS read-only STATUS current DESCRIPTION "The door."
     ::= { acme 1 }
 acmeDoorMoved NOTIFICATION-TYPE
-    OBJECTS { acmeDoor } STATUS current DESCRIPTION "Somebody was there."
+    OBJECTS { acmeDoor } STATUS current DESCRIPTION "The door was opened."
     ::= { acme 0 1 }
 END
 `

@@ -101,7 +101,7 @@ func (c *cost) steps(n ast.Node) int {
 		return 0
 	case *ast.IdentifierNode:
 		if n.Value == "$env" { // the message as a whole, for which the compiler knows no types
-			return c.refuse(n, "a filter has no $env; write the name of the field alone")
+			return c.refuse(n, "a filter has no $env; write only the name of the field")
 		}
 		return 1
 	case *ast.NilNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode, *ast.PointerNode:

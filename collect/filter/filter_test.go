@@ -65,7 +65,7 @@ func TestFilter(t *testing.T) {
 	f(`message + message == app`, "line 1, column 9: a filter cannot put texts together")
 	f(`facility * 8 + severity == 187`, "true")
 	f(`let a = message; a == app`, "line 1, column ")
-	f(`$env.app == "web"`, "line 1, column 1: a filter has no $env; write the name of the field alone")
+	f(`$env.app == "web"`, "line 1, column 1: a filter has no $env; write only the name of the field")
 	f(`$env["app"] == "web"`, "line 1, column 1: a filter has no $env")
 	f(`app == "web" or any(1..2, "app" in $env)`, "line 1, column 36: a filter has no $env")
 	f(`replace(message, "", message) == app`, "line 1, column 1: a filter has no function replace")

@@ -1,4 +1,4 @@
-// Package mib reads MIB files, and names what SNMP traps contain: traps, objects, and the numbers that stand for words.
+// Package mib reads MIB files, and names what SNMP traps contain: traps, objects, and the numbers that have names.
 //
 // It parses the subset of SMI, in its first and second version (RFC 1155, 1212, 1215 and 2578 to 2580), that is needed for that.
 // What is not needed is skipped, so files that strict readers refuse are often understood.

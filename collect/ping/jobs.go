@@ -117,7 +117,7 @@ func (p *Pinger) nextJob(j *jobQueue, c *customerJobs) (*customerJobs, *ping) {
 	return j.end(c)
 }
 
-// job runs one job, unless the ping was changed or removed meanwhile, and resumes the ping.
+// job runs one job, unless the ping was changed or removed in between, and resumes the ping.
 func (p *Pinger) job(ctx context.Context, x *ping, kind jobKind) {
 	defer p.recoverPing(x, kind != stores)
 	p.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"belfry"
 )
 
-// errPanic is shown by a resource whose ping panicked.
-var errPanic = errors.New("the collector failed for a reason of its own; the log of the service has more")
+// ErrPanic is shown by a resource whose collector panicked, whatever it collects.
+var ErrPanic = errors.New("internal error in the collector; see the service log")
 
 // recoverPing is deferred around all work for one ping. A panic ends the current series: the objects of the resource show it,
 // if report is true, and the ping continues with its next series. Other pings are not affected.
@@ -33,7 +33,7 @@ func (p *Pinger) recoverPing(x *ping, report bool) {
 		p.schedule(x, resting, time.Now().Add(pauseAfterPanic))
 		return
 	}
-	x.series = series{asked: x.spec.count, err: errPanic}
+	x.series = series{asked: x.spec.count, err: ErrPanic}
 	p.work(x, stores)
 }
 
@@ -80,7 +80,7 @@ func (p *Pinger) parse(t Task) (s spec) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			p.logPanic(fault, t.Resource)
-			s = spec{customer: t.Customer, resource: t.Resource, name: t.Name, objects: t.Objects, interval: time.Minute, fault: errPanic.Error()}
+			s = spec{customer: t.Customer, resource: t.Resource, name: t.Name, objects: t.Objects, interval: time.Minute, fault: ErrPanic.Error()}
 		}
 	}()
 	return newSpec(t)

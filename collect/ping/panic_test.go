@@ -69,7 +69,7 @@ func TestPingPanics(t *testing.T) {
 			t.Errorf("stored: %v", stored)
 		}
 		for _, name := range []string{"lookup", "send"} {
-			if got := f.state(customers[name], name).Info; got != errPanic.Error() {
+			if got := f.state(customers[name], name).Info; got != ErrPanic.Error() {
 				t.Errorf("%s shows %q", name, got)
 			}
 		}

@@ -149,7 +149,7 @@ func (p *spec) reason(err error, addr netip.Addr) string {
 	switch {
 	case p.fault != "":
 		return p.fault
-	case errors.As(err, &u), errors.Is(err, errPanic):
+	case errors.As(err, &u), errors.Is(err, ErrPanic):
 		return err.Error()
 	case errors.Is(err, errNoEcho):
 		return fmt.Sprintf("no answer from %s to %d requests within %s each", p.where(addr), p.count, p.timeout)

@@ -157,8 +157,8 @@ func (l *Runner) died(messages int) (guilty bool) {
 	return true
 }
 
-// Run runs the script on messages. It returns a result for each, even if workers end meanwhile, but stops after a failure: the
-// caller decides how to go on.
+// Run runs the script on messages. It returns a result for each, even if workers end, but stops after a failure: the
+// caller decides how to continue.
 func (l *Runner) Run(ctx context.Context, messages [][]byte) (results []Result) {
 	for len(results) < len(messages) {
 		if l.Off() {

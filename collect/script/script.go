@@ -20,7 +20,7 @@ import (
 )
 
 // script is the JavaScript of a user, with a function message(m). It has no input or output, and limits of time, memory and
-// depth, as far as the interpreter enforces them. It runs only in a script worker. It is for one goroutine.
+// depth, where the interpreter enforces them. It runs only in a script worker. It is for one goroutine.
 type script struct {
 	text  string
 	limit Limit
@@ -68,8 +68,8 @@ const (
 	Object.defineProperty(globalThis, "__belfry", {value: (f, m) => {
 		feeds = [];
 		const kept = f(parse(m));
-		if (kept === undefined) throw new TypeError("message(m) gave nothing back; give back m to keep the message, or null to drop it");
-		if (kept !== null && typeof kept !== "object") throw new TypeError("message(m) gave back a " + typeof kept + "; give back m, or null");
+		if (kept === undefined) throw new TypeError("message(m) returned nothing; return m to keep the message, or null to drop it");
+		if (kept !== null && typeof kept !== "object") throw new TypeError("message(m) returned a " + typeof kept + "; return m, or null");
 		return stringify({kept, feeds});
 	}});
 })();`
@@ -123,7 +123,7 @@ func (s *script) close() {
 	}
 }
 
-var errTooLong = fmt.Errorf("message(m) gave back more than %d MiB", longestResult>>20)
+var errTooLong = fmt.Errorf("message(m) returned more than %d MiB", longestResult>>20)
 
 var errRanTooLong = errors.New("the script ran for too long")
 
@@ -141,7 +141,7 @@ func (s *script) run(message []byte) (text string, err error) {
 	}
 	text, ok := out.(string)
 	if !ok {
-		return "", errors.New("message(m) gave back what cannot be written as JSON")
+		return "", errors.New("message(m) returned what cannot be written as JSON")
 	}
 	return text, nil
 }
@@ -153,13 +153,13 @@ func ParseResult(text []byte) (kept []byte, feeds []Feed, err error) {
 		Feeds []Feed          `json:"feeds"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return nil, nil, fmt.Errorf("what the script gave back: %w", err)
+		return nil, nil, fmt.Errorf("result of the script: %w", err)
 	}
 	if len(answer.Feeds) > maxFeeds {
 		return nil, nil, fmt.Errorf("a message may feed at most %d objects", maxFeeds)
 	}
 	if len(answer.Kept) == 0 {
-		return nil, nil, errors.New("what the script gave back is no answer")
+		return nil, nil, errors.New("the result of the script is not an answer")
 	}
 	if string(answer.Kept) == "null" {
 		return nil, answer.Feeds, nil

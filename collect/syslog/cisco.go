@@ -2,7 +2,7 @@ package syslog
 
 import "strings"
 
-// readCisco reads messages of Cisco devices: a header of their own, which ends with a colon, and a message that usually begins
+// readCisco reads messages of Cisco devices: their own header, which ends with a colon, and a message that usually begins
 // with its mnemonic. All parts of the header are optional, depending on the device and its configuration:
 //
 //	123: sw-1: 000045: *Mar  1 2026 18:46:11.123 CET: %SYS-5-CONFIG_I: …   IOS: counts of messages, its name, the time

@@ -27,6 +27,11 @@ func (p *Parser) Parse(line string) (m Message) {
 	return m
 }
 
+// Unparsed returns a line as the text of a message.
+func Unparsed(line string) Message {
+	return Message{Facility: DefaultFacility, Severity: DefaultSeverity, Message: sanitize(line)}
+}
+
 // sanitize removes the end of the line and replaces invalid UTF-8.
 func sanitize(line string) string {
 	line = strings.TrimRight(line, "\r\n\x00")

@@ -12,7 +12,7 @@ import (
 	"belfry"
 )
 
-// comparedSize is the largest definition whose changes are listed: no rows are decided meanwhile.
+// comparedSize is the size of the largest definition whose changes are listed. Comparing happens in the sequencer, where no rows are decided in that time.
 const comparedSize = 32 << 10
 
 // Same reports whether two definitions have the same JSON.
@@ -26,7 +26,7 @@ func Same(before, after any) bool {
 // hidden.
 func Differences(before, after any, secret ...string) []Field {
 	was, is := encode(before), encode(after)
-	if len(secret) == 0 && (len(was) > comparedSize || len(is) > comparedSize) { // other customers' rows wait meanwhile
+	if len(secret) == 0 && (len(was) > comparedSize || len(is) > comparedSize) { // other customers' rows would wait
 		return []Field{{"definition", string(bytes.TrimSpace(was)), string(bytes.TrimSpace(is))}}
 	}
 	return differencesOf(flat(was), flat(is), secret)

@@ -77,7 +77,7 @@ func checkSVG(b []byte) error {
 		switch t := t.(type) {
 		case xml.Directive:
 			if strings.Contains(string(t), "[") {
-				return belfry.Errorf(belfry.UnsupportedMediaType, "the SVG declares entities of its own; write their text in their place")
+				return belfry.Errorf(belfry.UnsupportedMediaType, "the SVG declares entities; replace them with their text")
 			}
 		case xml.StartElement:
 			if !root && t.Name.Local != "svg" {

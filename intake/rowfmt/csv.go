@@ -49,7 +49,7 @@ func NewCSV(r io.Reader, maxRow int) *CSV {
 // Next returns the next record and the physical line on which it starts, counted from 1. The fields point into the
 // reader's buffer and are valid until the following call.
 //
-// After a Fault the following call goes on with the row after it. io.EOF ends the body. Any other error means that
+// After a Fault the following call continues with the row after it. io.EOF ends the body. Any other error means that
 // the body broke off or is no CSV at all; rows that had arrived whole have been given before, and a row that was still
 // missing its line end is dropped, since it may be incomplete.
 func (c *CSV) Next() (fields [][]byte, line int, err error) {
@@ -172,7 +172,7 @@ func (c *CSV) quotedRow(end, next int) error {
 			pos, err = c.plainField(pos, at.end)
 		}
 		if _, bad := err.(Fault); bad {
-			// Reading goes on after the line on which the offending field begins.
+			// Reading continues after the line on which the offending field begins.
 			c.consume(at.next, at.lines)
 		}
 		if err != nil {

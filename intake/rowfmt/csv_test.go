@@ -120,8 +120,8 @@ func TestCSV(t *testing.T) {
 	f("a\xc3,\xa4b\nc\n", "1! field 1 is not valid UTF-8", "2: c")
 	f("a\nb,c\"d,e\nf\n", "1: a", "2! field 2 has a quote inside", "3: f")
 	f("a\nb, \"c\"\nd\n", "1: a", "2! field 2 has a quote inside", "3: d")
-	f("a\nb,\"c\"d,e\nf\n", "1: a", "2! field 2 goes on after its closing quote", "3: f")
-	f("a\nb,\"c\"\rd\nf\n", "1: a", "2! field 2 goes on", "3: f")
+	f("a\nb,\"c\"d,e\nf\n", "1: a", "2! field 2 continues after its closing quote", "3: f")
+	f("a\nb,\"c\"\rd\nf\n", "1: a", "2! field 2 continues", "3: f")
 	f("\"a\nb\",c\"\nd\n", "1! field 2 has a quote inside", "3: d")
 
 	// Unclosed quotes cost the line on which they open.

@@ -8,8 +8,8 @@ import (
 	"belfry"
 )
 
-// Fault is what is wrong with one row; the reader goes on with the next one. The message is made when asked for, which must be before
-// the next row is read: of a body full of bad rows only the first few are ever shown.
+// Fault is the error in one row; the reader continues with the next one. The message is built on demand, before the next row is
+// read, because of a body full of bad rows only the first few are ever shown.
 type Fault struct {
 	problem
 	field  int    // of CSV
@@ -73,7 +73,7 @@ func (e Fault) Refuse() *belfry.RowError {
 // TooLong reports whether the row is longer than the reader allows. The rest of its line has not been read yet then.
 func (e Fault) TooLong() bool { return e.problem == tooLong }
 
-// AfterQuote returns the byte behind the closing quote of a field that goes on there; 0 if that is not what is wrong.
+// AfterQuote returns the byte behind the closing quote of a field that continues there; 0 if that is not what is wrong.
 func (e Fault) AfterQuote() byte {
 	if e.problem != textAfterQuote {
 		return 0
@@ -98,7 +98,7 @@ func (e Fault) csvMessage() string {
 		return fmt.Sprintf("the quote that opens field %d on line %d is not closed there, and the next single quote, on line %d, "+
 			"does not end a field; %s", e.field, e.number, e.other, remedy)
 	case textAfterQuote:
-		return fmt.Sprintf(`field %d goes on after its closing quote; write "" for a quote inside a quoted field`, e.field)
+		return fmt.Sprintf(`field %d continues after its closing quote; write "" for a quote inside a quoted field`, e.field)
 	case bareQuote:
 		return fmt.Sprintf(`field %d has a quote inside but does not begin with one; write the field as "…" with "" for `+
 			"each quote inside", e.field)
@@ -140,7 +140,7 @@ func (e Fault) jsonMessage() string {
 	case badText:
 		return fmt.Sprintf("the text is not valid UTF-8 at its byte 0x%02x; send the body in UTF-8", e.found[0])
 	case controlInText:
-		return fmt.Sprintf(`the control character 0x%02x stands in a string; write it as \u%04x, or close the string before it`, e.found[0], e.found[0])
+		return fmt.Sprintf(`the control character 0x%02x is not allowed in a string; write it as \u%04x, or close the string before it`, e.found[0], e.found[0])
 	case unclosedText:
 		return "the string that begins here is not closed in the row"
 	case badEscape:

@@ -16,7 +16,7 @@ import (
 //
 // A row that cannot be read must not spoil its neighbours. With an object a line that is simple: the line feed ends a
 // row, whatever is on the line, since a string cannot hold one. In an array the end of a bad element is found by its
-// strings and brackets; where these do not match, or something stands between elements that should not, nothing tells
+// strings and brackets; where these do not match, or there is something between elements that should not be there, nothing shows
 // where the next row begins, and the rest of the body is given up.
 //
 // The time spent is linear in the body: an element of an array is tried where it lies in the buffer, and looked at twice

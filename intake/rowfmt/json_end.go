@@ -47,12 +47,12 @@ const knownKinds = 64
 type scanned uint8
 
 const (
-	more     scanned = iota // the element goes on behind what has been seen
+	more     scanned = iota // the element continues behind what has been seen
 	ended                   // it ends
 	mismatch                // a bracket closes what is not open
 )
 
-// scan goes on with the bytes of b and says how many of them belong to the element.
+// scan continues with the bytes of b and says how many of them belong to the element.
 func (s *nesting) scan(b []byte) (n int, found scanned) {
 	for i, c := range b {
 		switch {

@@ -15,7 +15,7 @@ type objectParser struct {
 	advice string                  // for whoever sends an array as a row
 
 	known  map[string]*knownKey // by how they were written
-	last   []*knownKey          // those of the object before, which are likely to come again in the same order
+	last   []*knownKey          // those of the object before, which are likely to recur in the same order
 	fields [][]byte
 	used   int    // fields of the object at hand, up to its last one that is not empty
 	keys   int    // of the object at hand
@@ -127,7 +127,7 @@ func (p *objectParser) column(key []byte) (int, error) {
 	return k.column, nil
 }
 
-// find returns what the next key of an object stands for.
+// find returns the meaning of the next key of an object.
 func (p *objectParser) find(key []byte) (k *knownKey, err error) {
 	if p.keys < len(p.last) && p.last[p.keys].text == string(key) {
 		return p.last[p.keys], nil

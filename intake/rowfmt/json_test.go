@@ -125,7 +125,7 @@ func TestJSONArray(t *testing.T) {
 	f("[1,\n\"a,]\\\"\",\n[[{}],2],null, truth ,{}]", "1! bad_row : the row is a number", "2! bad_row : the row is a string",
 		"3! bad_row : the row is an array, and each row must be an object", "3! bad_row : the row is null", "3! bad_row : the row is no JSON", "3: ")
 	f(`[{"a":"}]\\\"","b":[{"c":"]"}]},{}]`, `1! bad_row a: there is no column "a"`, "1: ")
-	f("[{\"log\":\"a\nb\"},{}]", `1! bad_row log: byte 10 of the row: the control character 0x0a stands in a string; write it as \u000a`, "2: ")
+	f("[{\"log\":\"a\nb\"},{}]", `1! bad_row log: byte 10 of the row: the control character 0x0a is not allowed in a string; write it as \u000a`, "2: ")
 	f(`[{'a':1},{}]`, `1! bad_row : byte 2 of the row: expected the name of a column in quotes, found "'"`, "1: ")
 
 	// Where the next row begins is unclear.

@@ -146,7 +146,7 @@ func (w *window) lineEnd(from int) (end, next int, err error) {
 	}
 }
 
-// skipLine drops what is left of a physical line that is too long, and tells whether it has an end. Quotes have no
+// skipLine drops what is left of a physical line that is too long, and reports whether it has an end. Quotes have no
 // meaning to it: one left open must not take the rest of the body along.
 func (w *window) skipLine() bool {
 	for {

@@ -189,7 +189,7 @@ func Cases(text []byte) ([]*Case, error) {
 			})
 		}
 		if len(cases) == 0 || cases[len(cases)-1].Name != name {
-			return nil, fmt.Errorf("%s stands before its query", f.Name)
+			return nil, fmt.Errorf("%s comes before its query", f.Name)
 		}
 		c := cases[len(cases)-1]
 		switch part {

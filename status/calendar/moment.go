@@ -97,7 +97,7 @@ func withoutFraction(text string) string {
 	return text
 }
 
-// hasPattern reports whether text begins with the pattern, in which 0 stands for any digit.
+// hasPattern reports whether text begins with the pattern, in which 0 matches any digit.
 func hasPattern(text, pattern string) bool {
 	if len(text) < len(pattern) {
 		return false

@@ -47,7 +47,7 @@ type recurrence struct {
 	first, last day
 }
 
-// maxRuleDays is how long a rule without an end goes on. It limits every search, so that a rule that never matches is
+// maxRuleDays is how long a rule without an end continues. It limits every search, so that a rule that never matches is
 // detected at once.
 const maxRuleDays = 200 * 366
 

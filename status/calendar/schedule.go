@@ -107,7 +107,7 @@ func (s *Schedule) recur(rrule string) error {
 	case s.length <= 0:
 		return belfry.Errorf(belfry.BadParameter, "the window ends at %s, which is not after its beginning at %s; give a later end", s.to, s.from)
 	case s.length > maxWindow:
-		return belfry.Errorf(belfry.BadParameter, "the window from %s to %s is too long to come again; the longest has 366 days", s.from, s.to)
+		return belfry.Errorf(belfry.BadParameter, "the window from %s to %s is too long to recur; the maximum is 366 days", s.from, s.to)
 	}
 	c := r.startingAt(from, s.zone)
 	s.repeat = &c

@@ -141,7 +141,7 @@ func TestScheduleRefused(t *testing.T) {
 	f("2026-01-05T18:00", "2026-01-08T18:00", "FREQ=DAILY;INTERVAL=2;BYDAY=MO,WE", "comes 2 days after that of 2026-01-05")
 	f("2026-01-08T18:00", "2026-01-10T18:01", "FREQ=WEEKLY;INTERVAL=3;BYDAY=TU,TH", "comes 2 days after that of 2026-01-27")
 	f("2026-01-01T00:00", "2026-02-01T00:00", "FREQ=MONTHLY", "comes 28 days after that of 2026-02-01")
-	f("2026-01-01T00:00", "2027-01-03T00:00", "FREQ=YEARLY", "the longest has 366 days")
+	f("2026-01-01T00:00", "2027-01-03T00:00", "FREQ=YEARLY", "the maximum is 366 days")
 	f("2026-01-05T08:00", "2026-01-05T18:00", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "never comes true")
 	f("2026-01-05T08:00", "2026-01-05T18:00", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30,31", "never comes true")
 	f("2026-01-05T08:00", "2026-01-05T18:00", "FREQ=MONTHLY;INTERVAL=12;BYMONTH=2", "never comes true")

@@ -14,11 +14,11 @@ import (
 // Explanation describes why an item has its status: what its data or its content result in, what hides that, and for a
 // view or resource the path down to the item that decides. Parts that do not apply are absent.
 type Explanation struct {
-	_ struct{} `help:"Why an item has its status. What does not apply to it is absent."`
+	_ struct{} `help:"Why an item has its status. Fields that do not apply are absent."`
 
-	Text           string             `json:"text" help:"All of it in a sentence."`
+	Text           string             `json:"text" help:"The explanation in a sentence."`
 	Item           ExplainedItem      `json:"item"`
-	Own            ExplainedOwn       `json:"own" help:"What data or content say."`
+	Own            ExplainedOwn       `json:"own" help:"Status from data or content."`
 	Hidden         string             `json:"hidden,omitempty" help:"What hides the own status." schema:"enum=management|monitoring period"`
 	Management     ExplainedMode      `json:"management"`
 	Acknowledgment *ExplainedAck      `json:"acknowledgment,omitempty"`
@@ -27,7 +27,7 @@ type Explanation struct {
 	Indicators     []ExplainedValue   `json:"indicators,omitempty"`
 	Staleness      *ExplainedInterval `json:"staleness,omitempty"`
 	Rollup         *ExplainedRollup   `json:"rollup,omitempty"`
-	Chain          []ExplainedStep    `json:"chain,omitempty" help:"The way down to what decides: each stands in the one before."`
+	Chain          []ExplainedStep    `json:"chain,omitempty" help:"The path down to the item that determines the status; each is inside the previous one."`
 
 	own belfry.Status
 }
@@ -37,7 +37,7 @@ type ExplainedItem struct {
 	Kind         string `json:"kind" schema:"enum=object|resource|view"`
 	Name         string `json:"name"`
 	Resource     string `json:"resource,omitempty"`
-	View         string `json:"view,omitempty" help:"View or resource in which it stands."`
+	View         string `json:"view,omitempty" help:"Its parent view or resource."`
 	Class        string `json:"class,omitempty"`
 	Status       string `json:"status" schema:"enum=?|0|1|2|3|-"`
 	StatusName   string `json:"statusname"`
@@ -138,14 +138,14 @@ func formatTime(t belfry.Time) string {
 
 // ExplainedMode describes how an item is managed: by what was set on it and on the items around it.
 type ExplainedMode struct {
-	Mode          string           `json:"mode" help:"Its own or what it inherits, whichever is stronger."`
+	Mode          string           `json:"mode" help:"Its own mode or the inherited one, whichever is stronger."`
 	Own           string           `json:"own" help:"Set on the item itself."`
 	InheritedFrom *ExplainedPlace  `json:"inheritedfrom,omitempty"`
 	From          string           `json:"from,omitempty" schema:"format=date-time"`
 	Note          string           `json:"note,omitempty"`
 	Window        *ExplainedWindow `json:"window,omitempty"`
 
-	Windows []ExplainedWindow `json:"windows,omitempty" help:"All windows of the item itself that are open or planned, by name, without next."`
+	Windows []ExplainedWindow `json:"windows,omitempty" help:"All windows of the item itself that are open or planned, sorted by name, without next."`
 }
 
 // ExplainedPlace names an item.
@@ -163,8 +163,8 @@ type ExplainedWindow struct {
 	To       string `json:"to,omitempty" schema:"format=date-time"`
 	Next     string `json:"next,omitempty" help:"When it opens again after that." schema:"format=date-time"`
 	Schedule string `json:"schedule,omitempty"`
-	Rule     string `json:"rrule,omitempty" help:"Rule by which it comes again."`
-	Zone     string `json:"timezone,omitempty" help:"Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name."`
+	Rule     string `json:"rrule,omitempty" help:"Recurrence rule of the window."`
+	Zone     string `json:"timezone,omitempty" help:"Time zone of its times: UTC for times with an offset; absent for the local time of a server whose zone has no name."`
 	By       string `json:"by,omitempty"`
 }
 
@@ -209,9 +209,9 @@ type ExplainedAck struct {
 	By         string `json:"by,omitempty"`
 	Time       string `json:"time" schema:"format=date-time"`
 	Until      string `json:"until,omitempty" schema:"format=date-time"`
-	Sticky     string `json:"sticky,omitempty" help:"It outlasts recoveries shorter than this, as 10m0s."`
+	Sticky     string `json:"sticky,omitempty" help:"Recoveries shorter than this do not end it, as 10m0s."`
 	UntilWorse bool   `json:"untilworse"`
-	WaitsSince string `json:"waitssince,omitempty" help:"Since then the item is not in error, and may come back." schema:"format=date-time"`
+	WaitsSince string `json:"waitssince,omitempty" help:"Since when the item is not in error, while the acknowledgment is kept for a relapse." schema:"format=date-time"`
 }
 
 func explainAck(a *belfry.Ack) *ExplainedAck {

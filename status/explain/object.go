@@ -22,11 +22,11 @@ type ExplainedRule struct {
 	Status     string `json:"status" schema:"enum=1|2|3"`
 	StatusName string `json:"statusname"`
 	Recover    string `json:"recover,omitempty"`
-	Met        bool   `json:"met" help:"By the last value."`
-	Count      int    `json:"count" help:"So many values in a row have met it, up to those it needs." schema:"minimum=0"`
-	After      int    `json:"after" help:"So many it needs." schema:"minimum=1"`
-	InForce    bool   `json:"inforce" help:"They have been reached, and nothing has ended it."`
-	Decides    bool   `json:"decides" help:"It is why the object has its own status."`
+	Met        bool   `json:"met" help:"Whether the last value meets it."`
+	Count      int    `json:"count" help:"Number of consecutive values that met it, at most the number needed." schema:"minimum=0"`
+	After      int    `json:"after" help:"Number of consecutive values needed." schema:"minimum=1"`
+	InForce    bool   `json:"inforce" help:"Whether it was reached and has not ended."`
+	Decides    bool   `json:"decides" help:"Whether it determines the status of the object."`
 	Source     string `json:"source" help:"Where the threshold comes from."`
 }
 
@@ -105,9 +105,9 @@ func deciding(s *belfry.State, r *status.Rules) int {
 // ExplainedInterval says when an object becomes Unknown for lack of data.
 type ExplainedInterval struct {
 	Interval  string `json:"interval" help:"Expected between two rows, as 1m0s."`
-	LastSeen  string `json:"heard,omitempty" help:"Time of the newest data, or report that there was no response." schema:"format=date-time"`
-	UnknownAt string `json:"unknownat,omitempty" help:"When it becomes Unknown if nothing more is heard." schema:"format=date-time"`
-	Overdue   bool   `json:"overdue" help:"It has been given up."`
+	LastSeen  string `json:"heard,omitempty" help:"Time of the newest data, or of the newest report of no response." schema:"format=date-time"`
+	UnknownAt string `json:"unknownat,omitempty" help:"When it becomes Unknown if no more data arrive." schema:"format=date-time"`
+	Overdue   bool   `json:"overdue" help:"Whether the data are overdue."`
 }
 
 func explainInterval(s *belfry.State, r *status.Rules, since, now belfry.Time) *ExplainedInterval {

@@ -12,7 +12,7 @@ import (
 
 // ExplainedRollup describes how the status of a view or resource is rolled up.
 type ExplainedRollup struct {
-	Rule   string           `json:"rule" help:"worst, best, or a number: so many must be at least that bad."`
+	Rule   string           `json:"rule" help:"worst, best, or a number: how many items must be at least that bad."`
 	Counts map[string]int32 `json:"counts" help:"Items directly in it, by the name of their status."`
 	Items  int32            `json:"items" schema:"minimum=0"`
 	Count  int32            `json:"count" help:"Items that are not Unknown." schema:"minimum=0"`
@@ -35,8 +35,8 @@ func explainRollup(n *meta.Node, r *status.Rules) *ExplainedRollup {
 // ExplainedStep is an item on the path down, with its siblings that are as bad.
 type ExplainedStep struct {
 	ExplainedItem
-	AsBad     []ExplainedItem `json:"asbad,omitempty" help:"Others beside it that are as bad." schema:"maxItems=10"`
-	AsBadMore int             `json:"asbadmore,omitempty" help:"How many others there are." schema:"minimum=1"`
+	AsBad     []ExplainedItem `json:"asbad,omitempty" help:"Other items at the same level with the same status." schema:"maxItems=10"`
+	AsBadMore int             `json:"asbadmore,omitempty" help:"Number of further such items." schema:"minimum=1"`
 }
 
 const (

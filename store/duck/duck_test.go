@@ -237,6 +237,67 @@ func TestAnswerAnew(t *testing.T) {
 	}
 }
 
+// TestAnswerAnewInSlot: a query that runs again after a restart of the engine has a slot of its customer, and ends when its
+// client leaves.
+func TestAnswerAnewInSlot(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s *Store
+	blocked := make(chan func(), 1)
+	s, err = openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, Items: func(func(*belfry.Batch) error) error {
+		if s != nil { // the engine restarts, and the first run has ended
+			unblock, _ := s.queries.Clear(t.Context(), false)
+			blocked <- unblock
+		}
+		return nil
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	mustAppend(t, s, rowsOf(1, 0), rowsOf(2, 1))
+	plan := parse(t, s, "SELECT i1 FROM objectdata LIMIT 10")
+	// again runs the query until its second run, which has a slot and waits until unblock is called.
+	again := func(ctx context.Context) (unblock func(), ended chan error) {
+		s.engineMu.Lock()
+		s.stop()
+		s.engineMu.Unlock()
+		ended = make(chan error, 1)
+		go func() {
+			rows, err := s.Select(ctx, plan)
+			if err == nil {
+				err = rows.Close()
+			}
+			ended <- err
+		}()
+		unblock = <-blocked
+		for s.slots.Count() == 0 {
+			select {
+			case err := <-ended:
+				t.Fatalf("it ran without a slot: %v", err)
+			case <-time.After(time.Millisecond):
+			}
+		}
+		return unblock, ended
+	}
+	unblock, ended := again(t.Context())
+	unblock()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	unblock, ended = again(ctx)
+	s.engineMu.Lock() // it cannot even begin
+	unblock()
+	leave()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the client left: %v", err)
+	}
+	s.engineMu.Unlock()
+}
+
 // TestErrors: clients see errors that they can act on, and no messages of the engine.
 func TestErrors(t *testing.T) {
 	s := open(t, t.TempDir())

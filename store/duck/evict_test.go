@@ -3,7 +3,6 @@ package duck
 import (
 	"context"
 	"testing"
-	"time"
 
 	"belfry/catalog"
 	"belfry/store"
@@ -29,8 +28,8 @@ func TestAppendEvicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a query that is not evicted does not run for days
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel() // the query runs for days if it is not evicted
 	inner, q, err := s.queries.Enter(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +44,7 @@ func TestAppendEvicts(t *testing.T) {
 		s.queries.Leave(q)
 		ended <- err
 	}()
-	waitMemory(t, s, 50<<20)
+	waitMemory(t, s, 50<<20, ended)
 	mustAppend(t, s, lines(1, 1, 2000, 2000, 30_000))
 	// The query may fail for lack of memory before it is cancelled.
 	if err := <-ended; context.Cause(inner) != slots.ErrEvicted && !duckdb.OutOfMemory(err) {
@@ -59,15 +58,15 @@ func TestAppendEvicts(t *testing.T) {
 	}
 }
 
-// waitMemory waits until the engine uses this much memory.
-func waitMemory(t *testing.T, s *Store, bytes uint64) {
+// waitMemory waits until the engine uses this much memory, for a query that has not ended.
+func waitMemory(t *testing.T, s *Store, bytes uint64, ended chan error) {
 	t.Helper()
 	c, err := s.engine.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for range 1000 {
+	for {
 		n, err := c.Number(t.Context(), "SELECT sum(memory_usage_bytes)::BIGINT FROM duckdb_memory()")
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +74,10 @@ func waitMemory(t *testing.T, s *Store, bytes uint64) {
 		if n >= bytes {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		select {
+		case err := <-ended:
+			t.Fatalf("the query does not take the memory it should: %v", err)
+		default:
+		}
 	}
-	t.Fatal("the query does not take the memory it should")
 }

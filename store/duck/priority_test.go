@@ -3,7 +3,6 @@
 package duck
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -87,44 +86,6 @@ func TestGiveWayLater(t *testing.T) {
 	s.engine.Return(c, true)
 	waitThreads(t, quick, 1)
 	waitThreads(t, behind, 0)
-}
-
-// TestShortStatementKeepsItsPlace: the priority of a statement is lowered after processor time, not after time spent
-// waiting.
-func TestShortStatementKeepsItsPlace(t *testing.T) {
-	cat, err := catalog.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, Behind: 8, Quick: 3, Threads: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	c, err := s.engine.Borrow()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.engine.Return(c, true)
-	stop := c.LowerPriorityAfter(10*time.Millisecond, 8)
-	time.Sleep(50 * time.Millisecond) // as if the system had kept it waiting
-	if err := c.Exec(t.Context(), "SELECT 1"); err != nil {
-		t.Fatal(err)
-	}
-	stop()
-	if c.Lowered() {
-		t.Error("a statement that has hardly begun gave way")
-	}
-	for n := 1_000_000; !c.Lowered() && c.Worked() < time.Minute; n *= 4 {
-		stop := c.LowerPriorityAfter(10*time.Millisecond, 8)
-		if err := c.Exec(t.Context(), fmt.Sprintf("SELECT sum(range * range %% 7) FROM range(%d)", n)); err != nil {
-			t.Fatal(err)
-		}
-		stop()
-	}
-	if !c.Lowered() {
-		t.Error("a long statement did not give way")
-	}
 }
 
 // waitThreads waits until this many threads have a priority lower by this many steps: a thread sets its priority

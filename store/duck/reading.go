@@ -2,7 +2,6 @@ package duck
 
 import (
 	"context"
-	"iter"
 	"strings"
 
 	"belfry"
@@ -28,30 +27,26 @@ type step struct {
 	periods []belfry.Span // of files of rows; days if the plan reads summaries
 }
 
-// steps lists what to read. The caller runs a statement for each step and records its result; with that of the last one
-// the plan is answered.
-func (a *reading) steps(p *query.Plan) iter.Seq[step] {
-	return func(yield func(step) bool) {
-		if p.Recent() {
-			for st := range a.steps(p.Newest()) {
-				yield(st)
-			}
-			if p = a.narrowed(p); a.err != nil {
-				return
-			}
-		}
-		if a.err = a.store.checkComplete(p); a.err != nil {
+// steps calls run with what to read, step by step. Run runs a statement and records its result; with that of the last one the plan
+// is answered.
+func (a *reading) steps(p *query.Plan, run func(step)) {
+	if p.Recent() {
+		a.steps(p.Newest(), run)
+		if p = a.narrowed(p); a.err != nil {
 			return
 		}
-		by, grouped := a.store.fromSummaries(p)
-		switch {
-		case p.Period != "":
-			a.summarySteps(p, yield)
-		case grouped:
-			a.try(step{plan: p, groups: by}, yield)
-		default:
-			a.rowSteps(p, yield)
-		}
+	}
+	if a.err = a.store.checkComplete(p); a.err != nil {
+		return
+	}
+	by, grouped := a.store.fromSummaries(p)
+	switch {
+	case p.Period != "":
+		a.summarySteps(p, run)
+	case grouped:
+		a.try(step{plan: p, groups: by}, run)
+	default:
+		a.rowSteps(p, run)
 	}
 }
 
@@ -64,10 +59,10 @@ func (a *reading) record(stmt *query.Statement, res *duckdb.Result, err error) {
 
 // try has a step run, once more if an earlier failure had invalidated a file: it is attached again by then. It reports
 // whether the answer is complete, or cannot be.
-func (a *reading) try(st step, yield func(step) bool) (done bool) {
-	yield(st)
+func (a *reading) try(st step, run func(step)) (done bool) {
+	run(st)
 	if a.err != nil && strings.Contains(a.err.Error(), "has been invalidated") {
-		yield(st)
+		run(st)
 	}
 	return a.err != nil || a.enough(st.plan)
 }
@@ -98,19 +93,19 @@ func (a *reading) narrowed(p *query.Plan) *query.Plan {
 }
 
 // summarySteps reads summaries, those of few days first.
-func (a *reading) summarySteps(p *query.Plan, yield func(step) bool) {
+func (a *reading) summarySteps(p *query.Plan, run func(step)) {
 	days := a.store.summaryDays(summaryPlan{p, a.store.trackers[p.Collection.Name]})
 	for n := firstTry(p, len(days)); ; n = min(8*n, len(days)) {
-		if a.try(step{plan: p, periods: atEnd(p, days, n)}, yield) || n == len(days) {
+		if a.try(step{plan: p, periods: atEnd(p, days, n)}, run) || n == len(days) {
 			return
 		}
 	}
 }
 
 // rowSteps reads the files of the span: the end of the newest, or few of them first.
-func (a *reading) rowSteps(p *query.Plan, yield func(step) bool) {
+func (a *reading) rowSteps(p *query.Plan, run func(step)) {
 	periods := a.store.files.periods(p.Collection, p.From, p.To)
-	if a.latestSteps(p, periods, yield) {
+	if a.latestSteps(p, periods, run) {
 		if a.err == nil && latestOnly(p) {
 			a.err = a.store.checkCompleteFrom(p, periods[len(periods)-1].From)
 		}
@@ -118,7 +113,7 @@ func (a *reading) rowSteps(p *query.Plan, yield func(step) bool) {
 	}
 	f := a.store.newPeriodFilter(p, periods)
 	f.find(firstTry(p, len(periods)))
-	for !a.try(step{plan: p, periods: f.found}, yield) && f.find(8*len(f.found)) {
+	for !a.try(step{plan: p, periods: f.found}, run) && f.find(8*len(f.found)) {
 	}
 	if a.err == nil && latestOnly(p) {
 		a.err = a.store.checkCompleteFrom(p, f.testedFrom(a.enough(p)))
@@ -127,7 +122,7 @@ func (a *reading) rowSteps(p *query.Plan, yield func(step) bool) {
 
 // latestSteps reads the rows at the end of the newest file alone. It reports whether that was enough. A row that is newer
 // than all earlier blocks cannot be in them, however late rows may arrive.
-func (a *reading) latestSteps(p *query.Plan, periods []belfry.Span, yield func(step) bool) (done bool) {
+func (a *reading) latestSteps(p *query.Plan, periods []belfry.Span, run func(step)) (done bool) {
 	if !endsInBlocks(p, periods) {
 		return false
 	}
@@ -144,7 +139,7 @@ func (a *reading) latestSteps(p *query.Plan, periods []belfry.Span, yield func(s
 		}
 		some := *p
 		some.From = from
-		if a.try(step{plan: &some, periods: newest}, yield) {
+		if a.try(step{plan: &some, periods: newest}, run) {
 			return true
 		}
 	}

@@ -15,11 +15,12 @@ import (
 	"belfry/store/duck/slots"
 )
 
-// A plan passes through three functions:
+// A plan passes through four functions:
 //
-//	Select   finds the most recent rows, if the plan wants those, and reads a page, if the order allows pages
-//	read     waits for a slot; repeats what failed for lack of memory or because the engine broke down
-//	run      the statements, on one connection; repeats them without a file that turned out to be damaged
+//	Select     finds the most recent rows, if the plan wants those, and reads a page, if the order allows pages
+//	read       repeats what failed for lack of memory or because the engine broke down
+//	runInSlot  waits for a slot
+//	run        the statements, on one connection; repeats them without a file that turned out to be damaged
 
 // Select implements store.Store. When it returns, a page is in our memory, or the complete answer if its order does not
 // allow pages: a slow client holds neither files nor engine. ctx must last until the rows are closed.
@@ -71,24 +72,16 @@ func (s *Store) read(ctx context.Context, p *query.Plan, n int) (*rows, error) {
 	if n > 0 {
 		page, limit = p.Page(n), s.pageBytes()
 	}
-	inner, leave, err := s.enter(ctx, p.Customer)
-	if err != nil {
-		return nil, err
-	}
-	r, err := await(ctx, func() (*rows, error) {
-		defer leave()
-		return s.run(inner, page, limit)
-	})
+	r, err := s.runInSlot(ctx, page, limit)
 	switch {
-	case err != nil && context.Cause(inner) == slots.ErrEvicted:
-		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
 	case errors.Is(err, errFile) && duckdb.OutOfMemory(err):
-		r, err = s.runAlone(ctx, page, limit, err)
+		tooLittle := err
+		r, err = await(ctx, func() (*rows, error) { return s.runAlone(ctx, page, limit, tooLittle) })
 	case errors.Is(err, errDown) || duckdb.IsKind(err, duckdb.FatalError, duckdb.InternalError):
 		if failed := s.restartIfBroken(ctx); failed != nil {
 			return nil, errors.Join(err, failed)
 		}
-		r, err = s.run(ctx, page, limit)
+		r, err = s.runInSlot(ctx, page, limit)
 	}
 	if n > 1 && duckdb.OutOfMemory(err) && ctx.Err() == nil {
 		return s.read(ctx, p, max(1, n/pageGrowth))
@@ -107,6 +100,22 @@ func (s *Store) read(ctx context.Context, p *query.Plan, n int) (*rows, error) {
 	return r, nil
 }
 
+// runInSlot runs a plan in a slot of its customer. It ends when ctx does, or when the memory of the query is needed.
+func (s *Store) runInSlot(ctx context.Context, p *query.Plan, limit int) (*rows, error) {
+	inner, leave, err := s.enter(ctx, p.Customer)
+	if err != nil {
+		return nil, err
+	}
+	r, err := await(ctx, func() (*rows, error) {
+		defer leave()
+		return s.run(inner, p, limit)
+	})
+	if err != nil && context.Cause(inner) == slots.ErrEvicted {
+		return nil, belfry.Errorf(belfry.Overloaded, "the query on %s was ended, as its memory was needed for rows to be stored; narrow its time span, or try again shortly", p.Collection.Name)
+	}
+	return r, err
+}
+
 // run answers a plan on a connection of its own, with as many rows as fit into limit bytes. If a file was lost meanwhile
 // it starts again, as the answer may lack a day that it does not name.
 func (s *Store) run(ctx context.Context, p *query.Plan, limit int) (_ *rows, err error) {
@@ -122,7 +131,7 @@ func (s *Store) run(ctx context.Context, p *query.Plan, limit int) (_ *rows, err
 	}()
 	for {
 		losses := s.files.losses()
-		for st := range a.steps(p) {
+		a.steps(p, func(st step) {
 			var stmt *query.Statement
 			var res *duckdb.Result
 			tables, err := a.acquire(st)
@@ -134,7 +143,7 @@ func (s *Store) run(ctx context.Context, p *query.Plan, limit int) (_ *rows, err
 			}
 			a.release(err)
 			a.record(stmt, res, err)
-		}
+		})
 		if ctx.Err() != nil || s.files.losses() == losses {
 			sound = a.err == nil
 			return a.rows, a.err

@@ -11,7 +11,7 @@ import (
 // repeats it.
 type planLog struct{ file *os.File }
 
-const planLogHead = "# Random plans that the store answered as query.Eval did, by seed. make fuzz writes it and goes on where it ends.\n"
+const planLogHead = "# Random plans that the store answered as query.Eval did, by seed. make fuzz writes it and continues where it ends.\n"
 
 // openPlanLog opens or creates the log, and returns the first seed that it does not have.
 func openPlanLog(name string) (l planLog, next int, err error) {

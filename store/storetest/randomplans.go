@@ -17,7 +17,7 @@ import (
 	"belfry/store"
 )
 
-// RandomPlans compares a store with query.Eval on random plans. A seed always stands for the same plan, and every
+// RandomPlans compares a store with query.Eval on random plans. A seed always gives the same plan, and every
 // setSize of them use their own rows.
 type RandomPlans struct {
 	Plans int

@@ -17,7 +17,7 @@ type timing struct {
 	Runs          int
 }
 
-// more tells whether something is to be run once more, after so many runs and seconds.
+// more reports whether something is to be run once more, after so many runs and seconds.
 func (sc scale) more(runs int, seconds float64) bool {
 	const enough, few = 500, 5
 	switch {
@@ -120,5 +120,5 @@ func (q question) check(body []byte) (sum float64, err error) {
 	return sum, nil
 }
 
-// agree tells whether two sums are the same but for the order in which they were added up.
+// agree reports whether two sums are the same but for the order in which they were added up.
 func agree(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }

@@ -70,7 +70,7 @@ func (c *client) do(request []byte) (status int, body []byte, err error) {
 	return status, c.body.Bytes(), err
 }
 
-// head reads the lines before the body; the length is below zero when it is not told.
+// head reads the lines before the body; the length is below zero when it is unknown.
 func (c *client) head() (length int64, chunked bool, err error) {
 	length = -1
 	for {

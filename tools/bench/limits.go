@@ -101,7 +101,7 @@ func (b *bench) limitsOfGo(ctx context.Context, part, pkg, pattern, length strin
 	for _, l := range list {
 		v := figures[l.benchmark][l.unit]
 		if v <= 0 { // that it is missing must not look like a zero
-			return fmt.Errorf("benchmark %s does not tell %s", l.benchmark, l.unit)
+			return fmt.Errorf("benchmark %s does not report %s", l.benchmark, l.unit)
 		}
 		b.add(part, l.of, l.name, l.as, v)
 	}

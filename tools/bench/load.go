@@ -195,7 +195,7 @@ func (s *sender) client(c *client, t *counts) {
 	}
 }
 
-// ended tells that body n is not to be sent any more.
+// ended reports that body n is not to be sent any more.
 func (s *sender) ended(n int, now time.Time) bool {
 	if s.Create {
 		return n >= len(s.requests)
@@ -224,7 +224,7 @@ func ownCPU() float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// sender runs this program with a hidden command that reads a job, and gives back what it says of it. begin is called
+// sender runs this program with a hidden command that reads a job, and returns its result. begin is called
 // when everything is prepared, right before the first request.
 func (b *bench) sender(ctx context.Context, command string, job any, begin func()) (*outcome, error) {
 	text, err := json.Marshal(job)

@@ -12,11 +12,11 @@ const (
 	lineBytes  = 150 // of the text of a log row
 )
 
-// logLines makes log rows as a web service would write them, for all objects in turn: words that come again and again
+// logLines makes log rows as a web service would write them, for all objects in turn: words that repeat
 // beside numbers that hardly do, each line of the same length.
 type logLines struct {
 	objects, next int
-	second        int // of the day that the lines tell of
+	second        int // of the day of the lines
 	random        *rand.Rand
 }
 

@@ -1,7 +1,7 @@
 // Command bench measures the real program and the machine it runs on, and writes what it found as JSON lines. From such a
 // file it makes docs/benchmarks.md.
 //
-// The server is the binary that users run, in its default configuration, in a process of its own. So is the sender, which
+// The server is the binary that users run, in its default configuration, in its own process. So is the sender, which
 // has all requests ready in memory before the clock starts. Everything happens on loopback and in a temporary folder that
 // is removed at the end:
 //

@@ -88,7 +88,7 @@ func usage(dir string) (d disk, err error) {
 	return d, err
 }
 
-// ignoreGone forgives a file that the server has removed meanwhile.
+// ignoreGone forgives a file that the server has removed.
 func ignoreGone(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -95,7 +95,7 @@ func (b *bench) fillMany(ctx context.Context, e *dataset) error {
 		b.progress("lines are in")
 		return waitFilters(ctx, e.data)
 	})
-	if err == nil { // so that nobody does it while the questions are asked
+	if err == nil { // so that it is not done during the measurement
 		b.progress("summing up")
 		err = b.during(ctx, e, func(s *server) error { return s.waitSummaries(ctx) })
 	}

@@ -99,7 +99,7 @@ type flooded struct {
 // rate is how many messages a second were stored, until the last one was.
 func (f *flooded) rate() float64 { return float64(f.account["kept"]) / f.visible }
 
-// missing is how many messages nobody has accounted for; below zero there are some that nobody sent.
+// missing is how many messages are unaccounted for; below zero there are more than were sent.
 func (f *flooded) missing() int {
 	return f.Rows - f.before - f.stored - f.account["filtered"] - f.account.lost()
 }
@@ -135,7 +135,7 @@ func (f *flooded) drops() string {
 	return text
 }
 
-// flood sends messages, waits until the receiver has dealt with them all, and counts what is stored.
+// flood sends messages, waits until the receiver has processed them all, and counts what is stored.
 func (b *bench) flood(ctx context.Context, s *server, name string, f flood) (*flooded, error) {
 	b.progress("%s, %.1f s", name, f.Seconds)
 	if err := s.settleRows(ctx); err != nil {

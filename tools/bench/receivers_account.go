@@ -42,7 +42,7 @@ func parseAccount(text []byte) (account, error) {
 	}
 	for _, name := range []string{"received", "kept", "filtered"} {
 		if _, ok := a[name]; !ok {
-			return nil, fmt.Errorf("the server does not tell belfry_messages_%s_total", name)
+			return nil, fmt.Errorf("the server does not report belfry_messages_%s_total", name)
 		}
 	}
 	return a, nil
@@ -89,7 +89,7 @@ func (a account) reasons() string {
 // quietFor is for how long nothing may happen before a receiver is quiet. Receivers ask the system every second what it dropped.
 const quietFor = 2500 * time.Millisecond
 
-// quiet waits until the receivers have dealt with everything and nothing more happens, and returns when a message was stored last.
+// quiet waits until the receivers have processed everything and nothing more happens, and returns when a message was stored last.
 func (s *server) quiet(ctx context.Context) (a account, last time.Time, err error) {
 	last, changed := time.Now(), time.Now()
 	err = until(ctx, 2*time.Minute, 20*time.Millisecond, "the receivers come to rest", func(ctx context.Context) (bool, error) {
@@ -116,7 +116,7 @@ func (b *bench) addBuffer(ctx context.Context, s *server) error {
 }
 
 // droppedEarly adds up the second column of /proc/net/softnet_stat: packets for which a processor had no room before
-// anybody looked at whom they were for. Over loopback nobody else counts them.
+// their receiver was known. Over loopback nothing else counts them.
 func droppedEarly(text string) (n int) {
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) > 1 {

@@ -34,7 +34,7 @@ func (f *flood) collection() string {
 }
 
 const (
-	floodMessages = 1 << 18 // different ones that are prepared; then they come again
+	floodMessages = 1 << 18 // different ones that are prepared; then they repeat
 	floodBatch    = 64      // packets that are sent with one call
 	floodChunk    = 1 << 16 // bytes that are written to a stream at once
 )
@@ -52,7 +52,7 @@ func prepareFlood(text []byte) (func() (*outcome, error), error) {
 // floodSocket sends what was prepared for it.
 type floodSocket struct {
 	net.Conn
-	// send sends up to most messages, more only if they go together, and tells how many it were.
+	// send sends up to most messages, more only if they go together, and returns how many.
 	send func(most int) (int, error)
 }
 
@@ -103,7 +103,7 @@ func (f *flood) send(sockets []floodSocket) (*outcome, error) {
 	return o, errors.Join(errs...)
 }
 
-// stream sends through one socket until the time is up. With a rate it sends every millisecond what is due by then, and tells
+// stream sends through one socket until the time is up. With a rate it sends every millisecond what is due by then, and reports
 // by how much it was late at worst: a sender that did not get the processor makes up for it.
 func (f *flood) stream(s floodSocket, start time.Time) (sent int, lag time.Duration, err error) {
 	length := time.Duration(f.Seconds * float64(time.Second))

@@ -7,7 +7,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// syslogBytes is how long a syslog message is, with all that stands before its text.
+// syslogBytes is how long a syslog message is, with everything before its text.
 const syslogBytes = 200
 
 // trapCommunity is what the traps carry and the receiver asks for.

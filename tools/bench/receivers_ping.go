@@ -21,7 +21,7 @@ type pinging struct {
 	interval time.Duration
 }
 
-// views is the body that makes the views in which the targets stand.
+// views is the body that makes the parent views of the targets.
 func (p pinging) views() []byte {
 	b := []byte("name,view\n")
 	for i := range pingViews {
@@ -39,7 +39,7 @@ func (p pinging) body() []byte {
 	return b
 }
 
-// pings lets a server of its own ping.
+// pings makes a separate server ping.
 func (b *bench) pings(ctx context.Context) error {
 	p := pinging{pingTargets, pingInterval}
 	if b.quick { // as many in a second
@@ -104,7 +104,7 @@ func (b *bench) pingMinute(ctx context.Context, s *server, p pinging) error {
 	return nil
 }
 
-// share waits, and tells which share of a core the server used meanwhile.
+// share waits, and returns the share of a core that the server used.
 func (s *server) share(ctx context.Context, d time.Duration) (float64, error) {
 	before, err := s.cpu()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// server is the real program in a process of its own.
+// server is the real program in its own process.
 type server struct {
 	cmd         *exec.Cmd
 	data        string
@@ -66,7 +66,7 @@ func (b *bench) start(ctx context.Context, data, key string, flags ...string) (*
 	return s, nil
 }
 
-// freeAddr finds a port on loopback, of tcp or udp, that nobody uses at this moment.
+// freeAddr finds a port on loopback, of tcp or udp, that is free now.
 func freeAddr(network string) (string, error) {
 	if network == "udp" {
 		c, err := net.ListenPacket(network, "127.0.0.1:0")
@@ -219,7 +219,7 @@ func (s *server) waitVisible(ctx context.Context, collection string, since time.
 	})
 }
 
-// settle waits until nothing is left of the backlogs that the metrics tell.
+// settle waits until nothing is left of the backlogs in the metrics.
 func (s *server) settle(ctx context.Context, backlogs ...string) error {
 	return s.waitMetrics(ctx, "the backlogs are empty", func(text []byte) bool {
 		return !slices.ContainsFunc(backlogs, func(name string) bool { return metric(text, name) != 0 })

@@ -27,7 +27,7 @@ func newStory(from time.Time, lines int) *story {
 	return &story{stretch: stretch{from, from.Add(day), 1}, lines: lines, words: vocabulary(), random: rand.New(rand.NewPCG(5, 6))}
 }
 
-// vocabulary is a table to draw words from: the word of rank n stands in it about 1/n times as often as the first. The
+// vocabulary is a table to draw words from: the word of rank n is in it about 1/n times as often as the first. The
 // words are made of syllables, so that no two have the same beginning by chance more often than in a language.
 func vocabulary() []string {
 	const different, size = 20_000, 1 << 16

@@ -148,12 +148,6 @@ func (c *Conn) LowerPriorityAfter(d time.Duration, steps int) (stop func()) {
 	}
 }
 
-// Lowered reports whether LowerPriorityAfter has lowered the priority.
-func (c *Conn) Lowered() bool { return c.slowed }
-
-// Worked returns the processor time of the connection's thread.
-func (c *Conn) Worked() time.Duration { return c.thread.cpuTime() }
-
 // interruptible interrupts what runs on the connection once ctx ends, until stop is called. The engine forgets an
 // interrupt that comes just before a statement starts, so it is repeated.
 func (c *Conn) interruptible(ctx context.Context) (stop func()) {

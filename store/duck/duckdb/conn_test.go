@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -44,5 +45,39 @@ func TestErrorKinds(t *testing.T) {
 			t.Errorf("%s thread, afterwards: %d, %v", name, n, err)
 		}
 		c.Close()
+	}
+}
+
+// TestShortStatementKeepsItsPlace: the priority of a statement is lowered after processor time, not after time spent
+// waiting.
+func TestShortStatementKeepsItsPlace(t *testing.T) {
+	e, err := Open([]Setting{{"threads", "1"}}, 8, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	c, err := e.Borrow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Return(c, true)
+	stop := c.LowerPriorityAfter(10*time.Millisecond, 8)
+	time.Sleep(50 * time.Millisecond) // as if the system had kept it waiting
+	if err := c.Exec(t.Context(), "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if c.slowed {
+		t.Error("a statement that has hardly begun gave way")
+	}
+	for n := 1_000_000; !c.slowed && c.thread.cpuTime() < time.Minute; n *= 4 {
+		stop := c.LowerPriorityAfter(10*time.Millisecond, 8)
+		if err := c.Exec(t.Context(), fmt.Sprintf("SELECT sum(range * range %% 7) FROM range(%d)", n)); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+	}
+	if !c.slowed {
+		t.Error("a long statement did not give way")
 	}
 }

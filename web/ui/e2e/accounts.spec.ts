@@ -53,9 +53,9 @@ test("changes the own password; other sessions end", async ({ page, service, bro
   await logIn(page, service, "/ui/parameters/account", name, old);
   await accessible(page);
   const fill = async (have: string, next: string, again: string) => {
-    await page.getByLabel("The password you have").fill(have);
+    await page.getByLabel("Current password").fill(have);
     await page.getByLabel("A new one").fill(next);
-    await page.getByLabel("The new one again").fill(again);
+    await page.getByLabel("Repeat the new password").fill(again);
   };
   await fill(old, first, "another one");
   await expect(page.getByText("The two differ.")).toBeVisible();
@@ -64,7 +64,7 @@ test("changes the own password; other sessions end", async ({ page, service, bro
   await expect(page.getByRole("alert").first()).toContainText(/password/);
   await fill(old, first, first);
   await page.getByRole("button", { name: "Change the password" }).click();
-  await expect(page.getByText("Your password is changed.")).toBeVisible();
+  await expect(page.getByText("Your password was changed.")).toBeVisible();
   await page.reload();
   await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
   await other.reload();
@@ -106,9 +106,9 @@ test("creates a customer, acts in it, comes back and removes it", async ({ page,
   await expect(page).toHaveURL(/\/ui\/status/);
   await page.goto(`${service.url}/ui/parameters/customers`);
   await page.getByRole("button", { name: `Remove ${name}` }).click();
-  await expect(page.getByRole("button", { name: "Remove it for good" })).toBeDisabled();
+  await expect(page.getByRole("button", { name: "Remove permanently" })).toBeDisabled();
   await accessible(page);
-  await page.getByLabel("The name of the customer, once more").fill(name);
-  await page.getByRole("button", { name: "Remove it for good" }).click();
+  await page.getByLabel("Repeat the name of the customer").fill(name);
+  await page.getByRole("button", { name: "Remove permanently" }).click();
   await expect(page.getByRole("row").filter({ hasText: name })).toHaveCount(0);
 });

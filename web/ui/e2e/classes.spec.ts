@@ -29,7 +29,7 @@ test("editing a threshold changes a status at once", async ({ page, service }, i
   await expect(page.getByRole("row").filter({ hasText: cls })).toContainText("2");
   await accessible(page);
   await page.getByRole("link", { name: cls, exact: true }).click();
-  await expect(page.getByText("The status of 2 objects is worked out again at once.")).toBeVisible();
+  await expect(page.getByText("The status of 2 objects is reevaluated at once.")).toBeVisible();
   await accessible(page);
   const first = "threshold 1 of indicator i1";
   await page.getByLabel(`When, ${first}`).fill(">= 50");

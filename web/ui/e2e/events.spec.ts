@@ -39,7 +39,7 @@ test("events are filtered, and the filter is in the address", async ({ page, ser
   await page.getByLabel("Search in words").fill("yellow AND resource:filtered");
   await expect(list.getByRole("article")).toHaveCount(1);
   await page.getByLabel("Search in words").fill("zebra");
-  await expect(page.getByText("Nothing happened that fits")).toBeVisible();
+  await expect(page.getByText("No events match")).toBeVisible();
   await page.getByLabel("Search in words").fill("status:(");
   await expect(page.getByRole("alert").first()).toBeVisible();
 });
@@ -106,7 +106,7 @@ test("new events come on top, unless one reads", async ({ page, service }) => {
   await note("third news");
   await expect(page.getByRole("button", { name: "1 new" })).toBeVisible();
   await expect(list.getByText("third news")).toHaveCount(0);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await expect(list.getByText("third news")).toBeVisible();
   // What does not fit the filter does not come.
   await service.json("POST", "/api/ackmanagenote/resources", { items: ["living"], note: "fourth news" });

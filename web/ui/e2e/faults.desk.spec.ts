@@ -40,7 +40,7 @@ test("a disk with too little space shows on every page until there is room", { t
     service.signal("SIGHUP");
     await expect(sign).toHaveCount(0);
     await expect(faults).toHaveCount(0);
-    await expect(page.getByText("The service takes data and answers queries.")).toBeVisible();
+    await expect(page.getByText("The service accepts data and answers queries.")).toBeVisible();
 
     // Who may not read the health of the service does not ask for it.
     await page.context().clearCookies();
@@ -92,7 +92,7 @@ test("a loss in the journal is confirmed on the health page", async ({ page }) =
     await service.stop();
     await service.run();
     await logIn(page, service, "/ui/parameters/health");
-    await expect(page.getByText("The service takes data and answers queries.")).toBeVisible();
+    await expect(page.getByText("The service accepts data and answers queries.")).toBeVisible();
     await expect(page.getByRole("article", { name: "journal_loss" })).toHaveCount(0);
   } finally {
     await service.remove();

@@ -145,12 +145,12 @@ test("new values and statuses come by themselves", { tag: "@quick" }, async ({ p
 test("what is added to a view or taken away shows by itself", { tag: "@quick" }, async ({ page, service }) => {
   await service.csv("/api/provisioning/view", "name,view", "Growing,MAIN");
   await logIn(page, service, "/ui/item?kind=view&name=Growing");
-  await expect(page.getByText("Nothing stands in it yet")).toBeVisible();
+  await expect(page.getByText("It is empty.")).toBeVisible();
   await service.csv("/api/provisioning/custom", "name,view", "sprout,Growing");
   await expect(page.getByText("1 resource", { exact: true })).toBeVisible();
   await expect(page.getByRole("link", { name: "sprout", exact: true })).toBeVisible();
   await service.call("DELETE", "/api/provisioning/custom", "name\nsprout\n");
-  await expect(page.getByText("Nothing stands in it yet")).toBeVisible();
+  await expect(page.getByText("It is empty.")).toBeVisible();
 });
 
 test("a note that somebody else has changed meanwhile is not lost", async ({ page, service }) => {
@@ -201,7 +201,7 @@ test("whoever saved a note is told when somebody else replaces it, and can put i
   await dialog.getByRole("button", { name: "Note", exact: true }).click();
   await expect(dialog).toHaveCount(0);
   await service.json("POST", "/api/ackmanagenote/objects", { items: ["disk"], resname: "replaced", note: "theirs" });
-  const said = page.getByRole("alert").filter({ hasText: "Somebody else has replaced your note" });
+  const said = page.getByRole("alert").filter({ hasText: "Another user has replaced your note" });
   await expect(said).toContainText(/disk in replaced was replaced by test \d+ at .*: “theirs”/);
   await expect(said).toContainText("Yours was:mine");
   await accessible(page);
@@ -264,7 +264,7 @@ test("a form keeps what was typed when its item is removed", async ({ page, serv
   await dialog.getByRole("textbox", { name: "Note" }).fill("a long story");
   await service.call("DELETE", "/api/provisioning/object", "name,view,resname\ndisk,leaving,leaving\n");
   await expect(page.getByText("This object has been removed")).toBeVisible();
-  await expect(page.getByText("It did not work")).toHaveCount(0);
+  await expect(page.getByText("The request failed")).toHaveCount(0);
   await expect(page.getByText("could not be read since")).toHaveCount(0);
   await expect(dialog.getByRole("textbox", { name: "Note" })).toHaveValue("a long story");
 });
@@ -378,11 +378,11 @@ test("a view and a resource lead down to what is wrong", async ({ page, service 
   await why.getByRole("link", { name: "below" }).click();
   await expect(page.getByRole("heading", { name: "below", level: 1 })).toBeVisible();
   await expect(page.getByRole("region", { name: "Last problems" })).toContainText("Used 85 %");
-  await page.getByRole("button", { name: "Show what it was told" }).click();
+  await page.getByRole("button", { name: "Show its settings" }).click();
   await expect(page.getByRole("row", { name: /^view North/ })).toBeVisible();
   await accessible(page);
   await page.getByRole("region", { name: "Content" }).getByRole("link", { name: "disk" }).click();
-  await expect(page.getByRole("navigation", { name: "Where it stands" })).toHaveText("MAIN›North›below›object");
+  await expect(page.getByRole("navigation", { name: "Location" })).toHaveText("MAIN›North›below›object");
 });
 
 test("content is listed with the worst first, over all of it", async ({ page, service }) => {

@@ -38,7 +38,7 @@ test(
     await dialog.getByRole("button", { name: "Copy: Lines that send a value" }).click();
     const send = await page.evaluate(() => navigator.clipboard.readText());
     expect(send).toBe(await dialog.getByLabel("Lines that send a value", { exact: true }).textContent());
-    const query = (await dialog.getByLabel("Line that asks a query", { exact: true }).textContent()) ?? "";
+    const query = (await dialog.getByLabel("Line that runs a query", { exact: true }).textContent()) ?? "";
     const said = shell(send);
     expect(said).toContain('"accepted":1');
     expect(said).not.toContain('"rejected":1');
@@ -102,10 +102,10 @@ test("a key can end on a date; what is wrong is told", async ({ page, service },
   await dialog.getByLabel("Name").fill(name);
   await dialog.getByRole("radio", { name: "Read", exact: true }).check();
   await dialog.getByLabel("Expires").selectOption("On a date");
-  await dialog.getByLabel("Last moment at which it is taken").fill("2020-01-01T12:00");
+  await dialog.getByLabel("Last time at which it is accepted").fill("2020-01-01T12:00");
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await expect(dialog.getByRole("alert")).toContainText("expires is over already");
-  await dialog.getByLabel("Last moment at which it is taken").fill("2099-03-01T12:00");
+  await dialog.getByLabel("Last time at which it is accepted").fill("2099-03-01T12:00");
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await expect(dialog.getByTestId("key")).toBeVisible();
   await expect(dialog.getByLabel("Lines that send a value", { exact: true })).toHaveCount(0); // it could not
@@ -153,7 +153,7 @@ test("narrows a key and rotates it", async ({ page, service }, info) => {
   await dialog.getByLabel("Accepted from addresses").fill("10.0.0.0/8\n127.0.0.1");
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   const first = (await dialog.getByTestId("key").textContent()) ?? "";
-  await expect(dialog.getByLabel("Line that asks a query", { exact: true })).toHaveCount(0);
+  await expect(dialog.getByLabel("Line that runs a query", { exact: true })).toHaveCount(0);
   await dialog.getByRole("button", { name: "I have copied it" }).click();
   await expect(row(page, name)).toContainText("only for sending");
   await expect(row(page, name)).toContainText("from 10.0.0.0/8, 127.0.0.1");

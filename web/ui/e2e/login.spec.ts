@@ -7,7 +7,7 @@ test("logs in and out", { tag: "@quick" }, async ({ page, service }) => {
   await page.getByLabel("User").fill("admin");
   await page.getByLabel("Password", { exact: true }).fill("wrong");
   await page.getByRole("button", { name: "Log in" }).click();
-  await expect(page.getByRole("alert")).toContainText("do not belong together");
+  await expect(page.getByRole("alert")).toContainText("do not match");
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Log in" }).click();
   await expect(page.getByRole("heading", { name: "Events" })).toBeVisible(); // the page that was asked for

@@ -116,7 +116,7 @@ async function receiver(page: Page) {
   await page.goto(`${filled.url}/ui/item?${q({ kind: "resource", name: "Switches" })}`);
   await page.getByRole("button", { name: "Try them on a message" }).click();
   await page.getByRole("button", { name: "Try", exact: true }).click();
-  await page.getByRole("region", { name: "What became of it" }).scrollIntoViewIfNeeded();
+  await page.getByRole("region", { name: "Result" }).scrollIntoViewIfNeeded();
 }
 
 async function policy(page: Page) {
@@ -126,7 +126,7 @@ async function policy(page: Page) {
   await page.getByRole("combobox", { name: "Class, indicator 1" }).fill("disk");
   await page.getByRole("combobox", { name: "Number, indicator 1" }).fill("1");
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Begin with those of the class" }).click();
+  await page.getByRole("button", { name: "Start with those of the class" }).click();
   await page.getByLabel("When, threshold 1 of indicator 1").fill(">= 90");
 }
 

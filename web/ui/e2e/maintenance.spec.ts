@@ -51,7 +51,7 @@ test("several windows are planned, listed and removed", { tag: "@quick" }, async
   await page.getByRole("option", { name: "Every day" }).click();
   await accessible(page);
   await dialog.getByRole("button", { name: "Unmanage", exact: true }).click();
-  const outcome = dialog.getByRole("list", { name: "What became of each item" }).getByRole("listitem");
+  const outcome = dialog.getByRole("list", { name: "Result for each item" }).getByRole("listitem");
   await expect(outcome).toContainText("planned from 5 Jul 2098, 22:00:00");
   await dialog.getByRole("button", { name: "Close" }).last().click();
 

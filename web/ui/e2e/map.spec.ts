@@ -73,7 +73,7 @@ test("draws labels, links, shortcuts and pictures", async ({ page, service }) =>
   await expect(icon(page, "To rows")).toHaveAccessibleName(/shortcut; OK/);
   await expect(page.getByText("not-there.png")).toBeVisible(); // a frame in place of what is missing
   await expect(icon(page, "nowhere")).toHaveAccessibleName(/has no place/);
-  await expect(page.getByText("Without a place of their own")).toBeVisible();
+  await expect(page.getByText("Without a position")).toBeVisible();
   await icon(page, "To rows").click();
   await expect(page.getByRole("region", { name: "About To rows" })).toContainText("Leads to Rows");
   await page.keyboard.press("Escape");
@@ -196,7 +196,7 @@ test("an arranged view puts its icons into rows", async ({ page, service }) => {
   const tops = new Set(boxes.map((b) => Math.round(b.top)));
   expect(tops.size).toBeGreaterThan(1);
   expect(new Set(boxes.map((b) => `${Math.round(b.left)} ${Math.round(b.top)}`)).size).toBe(12);
-  await expect(page.getByText("Without a place of their own")).toHaveCount(0);
+  await expect(page.getByText("Without a position")).toHaveCount(0);
 });
 
 test("the list says the same", { tag: "@quick" }, async ({ page, service }) => {

@@ -73,7 +73,7 @@ test("icons that a colleague moves meanwhile are not overwritten without asking"
   await drag(page, icon(page, a), 60, 60);
   await drag(page, icon(page, b), 60, 60);
   await service.csv("/api/provisioning/custom", "name,posx,posy", `${a},300,300`, `${b},300,400`);
-  const asked = page.getByRole("alert").filter({ hasText: "Somebody else has changed this view" });
+  const asked = page.getByRole("alert").filter({ hasText: "Another user has changed this view" });
   await expect(asked).toContainText(`${a}: now top 300, left 300; yours top 80, left 80`);
   await expect(asked.getByRole("listitem")).toHaveCount(2);
   await expect(page.getByRole("button", { name: /^Save \d/ })).toBeDisabled();
@@ -114,11 +114,11 @@ test("places saved unseen are told to both, and can be taken back", async ({ pag
       await route.continue();
     });
   for (const p of [page, other]) await p.getByRole("button", { name: /^Save \d/ }).click();
-  const said = (p: Page) => p.getByRole("alert").filter({ hasText: "Somebody else has saved the same" });
+  const said = (p: Page) => p.getByRole("alert").filter({ hasText: "Another user saved the same items" });
   await expect(said(page)).toContainText(/replaced what/);
   await expect(said(other)).toContainText(/replaced what/);
   const [first, last] = (await said(page).textContent())?.includes("you replaced") ? [other, page] : [page, other];
-  await expect(said(first)).toContainText(/ replaced what you saved at /);
+  await expect(said(first)).toContainText(/ replaced what you saved \(/);
   await accessible(last);
   await last.getByRole("button", { name: `Take theirs: ${a}` }).click();
   await expect(said(last)).toHaveCount(0);
@@ -156,7 +156,7 @@ async function hold(page: Page, what: string): Promise<{ begun: Promise<unknown>
 }
 
 const pressSave = (page: Page) => page.getByRole("button", { name: /^Save \d/ }).click();
-const collided = (p: Page) => p.getByRole("alert").filter({ hasText: "Somebody else has saved the same" });
+const collided = (p: Page) => p.getByRole("alert").filter({ hasText: "Another user saved the same items" });
 
 test("of two who add something of the same name, the second is told so and moves nothing", async ({
   page,
@@ -179,7 +179,7 @@ test("of two who add something of the same name, the second is told so and moves
     else await service.csv("/api/provisioning/view", "name,view", `${name},MAIN`);
     held.go();
     const refused = page.getByRole("alert").filter({ hasText: "Not saved" });
-    await expect(refused).toContainText("Somebody else has created something of this name meanwhile");
+    await expect(refused).toContainText("Another user has just created something with this name");
     expect(await child(service, "MAIN", name)).toBeTruthy();
     expect(await child(service, view, name)).toBeUndefined();
     await accessible(page);
@@ -216,14 +216,14 @@ test("whoever removes what a colleague changes meanwhile is asked, and the colle
   await other.getByRole("dialog").getByLabel("Text").fill("After");
   await other.getByRole("dialog").getByRole("button", { name: "Change" }).click();
   await save(other);
-  const asked = page.getByRole("alert").filter({ hasText: "Somebody else has changed this view" });
+  const asked = page.getByRole("alert").filter({ hasText: "Another user has changed this view" });
   await expect(asked).toContainText(`${title}: now text “After”; you remove it, when it had text “Before”`);
   await expect(page.getByRole("button", { name: /^Save \d/ })).toBeDisabled();
   await asked.getByRole("button", { name: `Remove anyway: ${title}` }).click();
   await expect(asked).toHaveCount(0);
   await save(page);
   expect(await child(service, view, title)).toBeUndefined();
-  await expect(collided(other)).toContainText(/ removed what you saved at .*; yours was .*text “After”/);
+  await expect(collided(other)).toContainText(/ removed what you saved \(.*\); yours was .*text “After”/);
   await collided(other)
     .getByRole("button", { name: `Put mine back: ${title}` })
     .click();
@@ -239,7 +239,7 @@ test("what is to become of a colleague's change is not asked while a save is on 
   await pressSave(page);
   await held.begun;
   await service.csv("/api/provisioning/custom", "name,posx,posy", `${a},300,300`);
-  const asked = page.getByRole("alert").filter({ hasText: "Somebody else has changed this view" });
+  const asked = page.getByRole("alert").filter({ hasText: "Another user has changed this view" });
   await expect(asked).toContainText("Your changes are being saved.");
   await expect(asked.getByRole("button")).toHaveCount(0);
   held.go();
@@ -263,7 +263,7 @@ test("whoever leaves the map right after saving is told on the next page", async
   await expect(page.getByRole("heading", { name: "Status", level: 1 })).toBeVisible();
   await service.csv("/api/provisioning/custom", "name,posx,posy", `${a},300,300`);
   await expect(collided(page)).toContainText(`${view}: resource ${a}: `);
-  await expect(collided(page)).toContainText(/replaced what you saved at .*yours was top 80, left 80/);
+  await expect(collided(page)).toContainText(/replaced what you saved \(afterwards, at .*yours was top 80, left 80/);
   await accessible(page);
   await collided(page).getByRole("link", { name: "Open the map" }).click();
   await collided(page)
@@ -479,7 +479,7 @@ test("background and arrangement of the view", async ({ page, service }) => {
   await save(page);
   expect((await seen(service, view)).view).toMatchObject({ autoarrange: "linear", bg: "#123b52" });
   await icon(page, `${view} a`).click();
-  await expect(page.locator("[data-where]")).toHaveText("This view arranges its icons by itself.");
+  await expect(page.locator("[data-where]")).toHaveText("This view arranges its icons automatically.");
   const before = await icon(page, `${view} a`).boundingBox();
   await drag(page, icon(page, `${view} a`), 100, 100);
   expect(await icon(page, `${view} a`).boundingBox()).toEqual(before);

@@ -36,7 +36,7 @@ test("a provider lets people in, and who is refused is told why", async ({ page 
 
     provider.claims = { sub: "1", preferred_username: "eve", groups: ["staff"] };
     await button.click();
-    await expect(page.getByText("There is nothing to watch yet")).toBeVisible();
+    await expect(page.getByText("Nothing is monitored yet")).toBeVisible();
     await fits(page);
     await page.getByLabel(/^You are eve/).click();
     await expect(page.getByText("viewer", { exact: false }).first()).toBeVisible();

@@ -171,7 +171,7 @@ test("what is shown and could not be read again is said to be old", async ({ pag
 });
 
 const away = (page: Page) =>
-  page.getByRole("status").filter({ hasText: /^Not connected since \d.*Shown is what was so then/ });
+  page.getByRole("status").filter({ hasText: /^Not connected since \d.*The page shows the state of that time/ });
 const otherFiles = (page: Page) => page.getByRole("status").filter({ hasText: "another version of this page" });
 
 /** outage ends the service and starts it again. The page says so and goes on by itself; how long that took is printed. */

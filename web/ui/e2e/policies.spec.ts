@@ -46,7 +46,7 @@ test("fills in everything that a policy can say", async ({ page, service }, info
   await box(page, "Number, indicator 1").fill("1");
   await expect(box(page, "Number, indicator 1")).toHaveAccessibleDescription("Used (%)");
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Begin with those of the class" }).click();
+  await page.getByRole("button", { name: "Start with those of the class" }).click();
   await expect(page.getByLabel("Until, threshold 1 of indicator 1")).toHaveValue("< 75");
   await page.getByLabel("When, threshold 1 of indicator 1").fill(">= 70");
   await page.getByLabel("Until, threshold 1 of indicator 1").fill("< 60");
@@ -65,7 +65,7 @@ test("fills in everything that a policy can say", async ({ page, service }, info
   await page.getByRole("button", { name: "Add dates" }).click();
   await page.getByLabel("From, time 2").fill("2026-01-05T08:00");
   await page.getByLabel("To, time 2").fill("2026-01-05T18:00");
-  await page.getByLabel("Comes again, time 2").fill("FREQ=MONTHLY;BYDAY=1MO");
+  await page.getByLabel("Repeats, time 2").fill("FREQ=MONTHLY;BYDAY=1MO");
   await box(page, "Time zone").fill("Europe/Vienna");
   await page.keyboard.press("Escape");
   await accessible(page);
@@ -185,7 +185,7 @@ test("what another policy sets already is told where it stands in the form", asy
     await page.getByLabel("Name").fill(name);
     await page.getByLabel("Kind").selectOption("resource");
     await box(page, "Item").fill(res);
-    await page.getByRole("button", { name: "a pair that stands in for each other" }).click();
+    await page.getByRole("button", { name: "a redundant pair" }).click();
     await expect(box(page, "Item")).toHaveValue(res); // an example leaves the item as it was chosen
     await save(page);
   };

@@ -88,9 +88,9 @@ test("shows a wrong row, lets it be corrected, and changes nothing before it is 
   await expect(dialog.getByLabel("view")).toBeFocused();
   await dialog.getByLabel("view").fill("MAIN");
   await dialog.getByRole("button", { name: "Keep the change" }).click();
-  await expect(page.getByText("The rows have changed since they were tried")).toBeVisible();
+  await expect(page.getByText("The rows have changed since the dry run")).toBeVisible();
   await page.getByRole("button", { name: "Correct line 5" }).click();
-  await dialog.getByLabel("The row as it stands").fill("mend 3,MAIN,20");
+  await dialog.getByLabel("The raw row").fill("mend 3,MAIN,20");
   await dialog.getByRole("button", { name: "Keep the change" }).click();
   await page.getByRole("button", { name: "Correct line 6" }).click();
   await dialog.getByRole("button", { name: "Leave this row out" }).click();
@@ -248,7 +248,7 @@ test("removes what is named, after a warning", async ({ page, service }) => {
   await service.csv("/api/provisioning/view", "name,view", "Old site,MAIN", "Old room,Old site");
   await service.csv("/api/provisioning/custom", "name,view", "gone 1,Old room", "gone 2,Old room", "spared,MAIN");
   await open(page, service, "package=view&do=remove&way=paste");
-  await expect(page.getByText("This takes things away")).toBeVisible();
+  await expect(page.getByText("This removes items")).toBeVisible();
   await paste(page, "name\nOld site\nNo such view\n");
   await attempt(page);
   await expect(page.getByLabel("Wrong rows", { exact: true })).toContainText('view "Old site" holds 1 view');
@@ -259,7 +259,7 @@ test("removes what is named, after a warning", async ({ page, service }) => {
   await expect(would(page)).toContainText("Would be removed1");
   expect(await exists(service, "gone")).toBe(2);
   await page.getByRole("button", { name: "Remove 1" }).click();
-  await expect(page.getByRole("dialog")).toContainText("They go with all that is inside them");
+  await expect(page.getByRole("dialog")).toContainText("They are removed with all their content");
   await accessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Keep them" }).click();
   expect(await exists(service, "gone")).toBe(2);
@@ -287,7 +287,7 @@ test("a file of 20,000 rows goes out in pieces, with progress, and can be held",
   });
   await page.getByRole("button", { name: "Try it" }).click();
   await expect(page.getByRole("alert")).toBeVisible();
-  await expect(page.getByText("Trying changes nothing.")).toBeVisible();
+  await expect(page.getByText("A dry run changes nothing.")).toBeVisible();
   expect(tries.length).toBeLessThan(3);
   await page.unrouteAll();
 
@@ -303,7 +303,7 @@ test("a file of 20,000 rows goes out in pieces, with progress, and can be held",
   await page.unrouteAll();
   expect(tries).toHaveLength(6); // as a whole, four pieces, one of them again
   await expect(would(page)).toContainText("Would be created19,999");
-  await expect(page.getByText("they were tried in pieces of 5,000")).toBeVisible();
+  await expect(page.getByText("they were checked in pieces of 5,000")).toBeVisible();
   await expect(page.getByRole("button", { name: "Correct line 12347" })).toBeVisible();
   await page.getByLabel("All or nothing").check();
   await expect(page.getByText("too many rows for all or nothing")).toBeVisible();
@@ -332,7 +332,7 @@ test("a file of 20,000 rows goes out in pieces, with progress, and can be held",
   await expect(page.getByText("10,000 of 20,000 rows")).toBeVisible();
   await accessible(page);
   expect(await exists(service, "heap")).toBe(10_000);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await expect(page.getByText("Done", { exact: true })).toBeVisible();
   await expect(page.getByText(/rows\/s/)).toBeVisible();
   expect(await exists(service, "heap")).toBe(19_999);
@@ -400,7 +400,7 @@ test("a viewer looks, and is refused everything else", { tag: "@quick" }, async 
   await expect(sheet(page)).toContainText("seen");
   for (const name of ["Edit and send back", "Choose for removal"])
     await expect(page.getByRole("button", { name })).toBeHidden();
-  await expect(page.getByText("Changing it takes the role of an operator")).toBeVisible();
+  await expect(page.getByText("Changing items needs the role operator")).toBeVisible();
   await accessible(page);
   for (const method of ["POST", "DELETE"]) {
     const answer = await page.request.fetch(`${service.url}/api/provisioning/custom`, {

@@ -12,7 +12,7 @@ test("filter and script of a receiver are tried on a message", async ({ page, se
   await card.getByRole("button", { name: "Try them on a message" }).click();
   await expect(card.getByLabel("Filter")).toHaveValue("severity <= 4");
   await card.getByRole("button", { name: "Try", exact: true }).click();
-  const became = page.getByRole("region", { name: "What became of it" });
+  const became = page.getByRole("region", { name: "Result" });
   await expect(became.getByRole("status")).toContainText("The message is kept");
   await expect(became.getByRole("row", { name: "category" })).toContainText("nothing link");
   await accessible(page);

@@ -50,7 +50,7 @@ test("ends the session it uses", async ({ page, service }, info) => {
   const [cookie] = await page.context().cookies();
   expect(text).not.toContain(cookie?.value);
   await page.getByRole("button", { name: "End this session" }).click();
-  await expect(page.getByRole("dialog")).toContainText("you log in again afterwards");
+  await expect(page.getByRole("dialog")).toContainText(/you will have to log in again/i);
   await page.getByRole("button", { name: "End the session", exact: true }).click();
   await expect(page.getByRole("button", { name: "Log in" })).toBeVisible();
   expect((await page.request.get(`${service.url}/api/session`)).status()).toBe(401);

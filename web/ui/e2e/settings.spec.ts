@@ -31,7 +31,7 @@ test("health shows what comes in and what is asked", async ({ page, service }, i
     `data,healthy ${info.project.name},x,healthy,healthy ${info.project.name},1`,
   );
   await logIn(page, service, "/ui/parameters/health");
-  await expect(page.getByText("The service takes data and answers queries.")).toBeVisible();
+  await expect(page.getByText("The service accepts data and answers queries.")).toBeVisible();
   await expect(page.getByRole("region", { name: "Rows" })).toContainText(/Received since the start\s*[1-9]/);
   await expect(page.getByRole("table", { name: "Space" })).toContainText("journal");
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);

@@ -82,7 +82,7 @@ test("says how to begin when there is nothing", async ({ page }) => {
   try {
     await logIn(page, empty, "/ui/status");
     await page.getByRole("button", { name: "Put away" }).click(); // the first steps
-    await expect(page.getByText("There is nothing to watch yet")).toBeVisible();
+    await expect(page.getByText("Nothing is monitored yet")).toBeVisible();
     await accessible(page);
     await empty.csv("/api/provisioning/custom", "name", "first"); // and goes on by itself
     await page.getByRole("button", { name: "Show views and resources" }).click();
@@ -352,7 +352,7 @@ test("plans a window and tells when it will be open", async ({ page, service }) 
   await makeResource(service, "zeta", { one: 10 });
   await logIn(page, service, "/ui/status?view=zeta");
   const dialog = await choose(page, "one", "u");
-  const outcome = dialog.getByRole("list", { name: "What became of each item" }).getByRole("listitem");
+  const outcome = dialog.getByRole("list", { name: "Result for each item" }).getByRole("listitem");
   await dialog.getByLabel("From", { exact: true }).fill("2098-07-05T22:00");
   await dialog.getByLabel("To", { exact: true }).fill("2098-07-06T04:00");
   await expect(dialog.getByLabel("Time zone")).toHaveValue("Europe/Paris"); // that of the browser

@@ -1,7 +1,7 @@
 // Generated from the schemas of api/openapi.json; make gen writes it.
 
 export interface Acted {
-  /** Why nothing at all was done. */
+  /** Why nothing was done. */
   error?: ActedFault;
   /** Nothing was changed. */
   dryrun?: boolean;
@@ -13,18 +13,18 @@ export interface Acted {
 
 export interface ActedError {
   name: string;
-  /** As the item of the list said it. */
+  /** As given in the list. */
   kind?: "object" | "view" | "resource";
-  /** As the item of the list said it in resname. */
+  /** As given in resname of the list. */
   resource?: string;
   code: "unknown_item" | "ambiguous_name" | "not_in_error" | "bad_parameter" | "limit_reached";
   message: string;
 }
 
 export interface ActedFault {
-  /** Programs branch on this: it keeps its meaning. */
+  /** For programs; the meaning of a code never changes. */
   code: "bad_csv" | "bad_json" | "bad_header" | "bad_query" | "bad_parameter" | "time_span_required" | "all_rows_rejected" | "atomic_rejected" | "invalid_key" | "invalid_login" | "insufficient_level" | "cross_site" | "unknown_path" | "unknown_package" | "unknown_kind" | "unknown_collection" | "read_only_collection" | "unknown_item" | "method_not_allowed" | "idempotency_mismatch" | "not_in_error" | "ambiguous_name" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal" | "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
-  /** For people. */
+  /** For human readers. */
   message: string;
 }
 
@@ -34,58 +34,58 @@ export interface ActedItem {
   /** Of an object, and of a view inside a resource. */
   resource?: string;
   result: "managed" | "unmanaged" | "scheduled" | "acknowledged" | "unacknowledged" | "note_set" | "note_removed";
-  /** How many items inside it were covered. */
+  /** Number of items inside it that were affected. */
   content: number;
-  /** Name of the window that was asked for. */
+  /** Name of the requested window. */
   window?: string;
-  /** Beginning of the window, as it was understood; without a window, since when it is unmanaged. */
+  /** Beginning of the window; without a window, since when the item is unmanaged. */
   from?: string;
   /** End of the window, or of the acknowledgment at the latest. */
   to?: string;
-  /** What is around a managed item and keeps it unmanaged all the same. */
+  /** Parent that keeps a managed item unmanaged. */
   unmanagedby?: string;
 }
 
 export interface Action {
-  /** Names, with bars between them or as a list, in which each may say in which resource it is and of which kind. */
+  /** Names, separated by bars, or as a list in which each may have its resource and kind. */
   items: string | (string | {
     name: string;
-    /** Resource in which it is; without it, that of the body. */
+    /** Resource of the item; default: that of the body. */
     resname?: string | null;
-    /** Among which it is looked for first; without it, that of the path. */
+    /** Kind that is searched first; default: that of the path. */
     kind?: "object" | "view" | "resource" | "" | null;
   })[];
-  /** Resource in which the items are, for names that several have; of a list, those that name none themselves. */
+  /** Resource of the items, if several have the same name; in a list, of those without a resource. */
   resname?: string;
   /** true unmanages, and needs the three other flags; false manages. */
   isunmanaged?: boolean;
   /** Only while the item is unavailable. */
   unmanageifred?: boolean;
-  /** Data go on being stored and shown. */
+  /** Whether data are still stored and shown. */
   collectunmanage?: boolean;
-  /** The collector goes on; false is for resources. */
+  /** Whether the collector keeps running. Only resources accept false. */
   collectorunmanage?: boolean;
-  /** Kept with the management; an empty one removes what there was. */
+  /** Note on the management; an empty one removes it. */
   unmanagenote?: string;
   /** YYYY-MM-DDTHH:MM[:SS], in the zone of the server or in timezone, or with Z or an offset. Without it: now. */
   fromdatetime?: string;
-  /** End, in the same form. Without it: until somebody says otherwise. */
+  /** End, in the same form. Without it: no end. */
   todatetime?: string;
-  /** Recurrence rule of RFC 5545 by which the window comes again; needs both times. */
+  /** Recurrence rule of the window, RFC 5545; needs both times. */
   rrule?: string;
-  /** Zone of the times that are written without one. */
+  /** Time zone of times that are written without one. */
   timezone?: string;
-  /** Name of the window; an item may have windows of 100 names. A window takes the place of an earlier one of the same name. With isunmanaged false and without times it cancels that window alone; an empty name is that of the window without one. Without this field all are cancelled. */
+  /** Name of the window; an item may have 100 named windows. A window replaces an earlier one of the same name. With isunmanaged false and without times only this window is cancelled; an empty name means the window without a name. Without this field all are cancelled. */
   window?: string;
   /** Text of the acknowledgment; may be empty. */
   ack?: string;
   /** When the acknowledgment ends at the latest, in the form of fromdatetime. */
   ackuntil?: string;
-  /** A recovery that is shorter does not end the acknowledgment. */
+  /** Shorter recoveries do not end the acknowledgment. */
   acksticky?: string;
   /** A worse status ends the acknowledgment. */
   ackuntilworse?: boolean;
-  /** Takes acknowledgments back, of the items and of all that stands in them; not together with ack. */
+  /** Removes the acknowledgments of the items and of their content; not together with ack. */
   unack?: true;
   /** An empty one removes the note. */
   note?: string;
@@ -96,7 +96,7 @@ export interface AuditAnswer {
   count: number;
   /** There are older rows. */
   more: boolean;
-  /** What to give as after for the next page. */
+  /** The value of after for the next page. */
   next?: string;
 }
 
@@ -125,18 +125,18 @@ export interface AuditRow {
   info?: string;
 }
 
-/** A class as it is written. The name may be left out where the path gives it. */
+/** A class definition. The name may be left out where the path has it. */
 export interface Class {
-  /** Made up from the rows that named it. Not read. */
+  /** Inferred from rows that used it. Ignored in requests. */
   inferred?: boolean;
   indicators?: Indicator[];
   /** Time between two rows, as 60s. */
   interval?: string;
-  /** Indicators that the class once had: their types still bind. Kept by the service. */
+  /** Indicators that the class once had; their types are still fixed. Maintained by the service. */
   former?: Former[];
-  /** Where the definition comes from. Not read. */
+  /** Where the definition comes from. Ignored in requests. */
   source?: "builtin" | "file" | "customer" | "inferred";
-  /** How many objects have it. Not read. */
+  /** Number of objects of the class. Ignored in requests. */
   objects?: number;
   name?: string;
   log?: Log;
@@ -155,9 +155,9 @@ export interface ClassList {
 export interface Column {
   name: string;
   type: "bool" | "choice" | "colour" | "duration" | "host" | "integer" | "ip" | "listen" | "name" | "number" | "text";
-  /** On rows that create. */
+  /** On rows that create something. */
   required: boolean;
-  /** What an empty cell stands for. */
+  /** Meaning of an empty cell. */
   default?: string;
   /** Never shown again. */
   secret: boolean;
@@ -182,14 +182,14 @@ export interface Customer {
   created: string;
   /** What it may listen on, HOST:PORT or HOST:PORT-PORT each. The customer default may listen on every port. */
   listen?: string[];
-  /** Its first administrator, in the answer to its creation alone. */
+  /** Its first administrator; only in the answer to its creation. */
   user?: string;
-  /** Of that user, there alone, when it was made at random. */
+  /** Password of that user; only there, and only if it was generated. */
   password?: string;
 }
 
 export interface CustomerChange {
-  /** What it may listen on from now on, HOST:PORT or HOST:PORT-PORT each; receivers that listen elsewhere are switched off. */
+  /** New list of what it may listen on, HOST:PORT or HOST:PORT-PORT each; receivers that listen elsewhere are switched off. */
   listen?: string[];
   /** What it may listen on as well. */
   add?: string[];
@@ -198,7 +198,7 @@ export interface CustomerChange {
 }
 
 export interface CustomerChoice {
-  /** Where to act; the own customer ends it. */
+  /** Customer to act in; the user's own customer ends it. */
   customer: string;
 }
 
@@ -212,11 +212,11 @@ export interface Error {
 }
 
 export interface ErrorDetail {
-  /** Programs branch on this: it keeps its meaning. */
+  /** For programs; the meaning of a code never changes. */
   code: "bad_csv" | "bad_json" | "bad_header" | "bad_query" | "bad_parameter" | "time_span_required" | "all_rows_rejected" | "atomic_rejected" | "invalid_key" | "invalid_login" | "insufficient_level" | "cross_site" | "unknown_path" | "unknown_package" | "unknown_kind" | "unknown_collection" | "read_only_collection" | "unknown_item" | "method_not_allowed" | "idempotency_mismatch" | "not_in_error" | "ambiguous_name" | "body_too_large" | "unsupported_media_type" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal" | "unknown_resource" | "unknown_view" | "unknown_object" | "unknown_class" | "unknown_type" | "missing_value" | "bad_value" | "bad_name" | "bad_row" | "name_in_use" | "class_mismatch" | "cycle" | "not_empty" | "not_found" | "not_allowed" | "too_late" | "too_early" | "limit_reached";
-  /** For people. */
+  /** For human readers. */
   message: string;
-  /** Id of the request, as in the header; of a 500 alone. */
+  /** Id of the request, as in the header; only with status 500. */
   request?: string;
 }
 
@@ -225,21 +225,21 @@ export interface ExplainedAck {
   by?: string;
   time: string;
   until?: string;
-  /** It outlasts recoveries shorter than this, as 10m0s. */
+  /** Recoveries shorter than this do not end it, as 10m0s. */
   sticky?: string;
   untilworse: boolean;
-  /** Since then the item is not in error, and may come back. */
+  /** Since when the item is not in error, while the acknowledgment is kept for a relapse. */
   waitssince?: string;
 }
 
 export interface ExplainedInterval {
   /** Expected between two rows, as 1m0s. */
   interval: string;
-  /** Time of the newest data, or report that there was no response. */
+  /** Time of the newest data, or of the newest report of no response. */
   heard?: string;
-  /** When it becomes Unknown if nothing more is heard. */
+  /** When it becomes Unknown if no more data arrive. */
   unknownat?: string;
-  /** It has been given up. */
+  /** Whether the data are overdue. */
   overdue: boolean;
 }
 
@@ -247,7 +247,7 @@ export interface ExplainedItem {
   kind: "object" | "resource" | "view";
   name: string;
   resource?: string;
-  /** View or resource in which it stands. */
+  /** Its parent view or resource. */
   view?: string;
   class?: string;
   status: "?" | "0" | "1" | "2" | "3" | "-";
@@ -264,7 +264,7 @@ export interface ExplainedLine {
 }
 
 export interface ExplainedMode {
-  /** Its own or what it inherits, whichever is stronger. */
+  /** Its own mode or the inherited one, whichever is stronger. */
   mode: string;
   /** Set on the item itself. */
   own: string;
@@ -272,7 +272,7 @@ export interface ExplainedMode {
   from?: string;
   note?: string;
   window?: ExplainedWindow;
-  /** All windows of the item itself that are open or planned, by name, without next. */
+  /** All windows of the item itself that are open or planned, sorted by name, without next. */
   windows?: ExplainedWindow[];
 }
 
@@ -308,14 +308,14 @@ export interface ExplainedPlan {
   order: ExplainedOrder[];
   limit: number;
   offset: number;
-  /** What the plan took for granted. */
+  /** Assumptions of the plan. */
   notes: string[];
-  /** The whole plan for people, and what would be read for it. New parts may come with new versions. */
+  /** The whole plan for human readers, and what would be read for it. New versions may add parts. */
   lines: ExplainedLine[];
 }
 
 export interface ExplainedRollup {
-  /** worst, best, or a number: so many must be at least that bad. */
+  /** worst, best, or a number: how many items must be at least that bad. */
   rule: string;
   /** Items directly in it, by the name of their status. */
   counts: Record<string, number>;
@@ -329,15 +329,15 @@ export interface ExplainedRule {
   status: "1" | "2" | "3";
   statusname: string;
   recover?: string;
-  /** By the last value. */
+  /** Whether the last value meets it. */
   met: boolean;
-  /** So many values in a row have met it, up to those it needs. */
+  /** Number of consecutive values that met it, at most the number needed. */
   count: number;
-  /** So many it needs. */
+  /** Number of consecutive values needed. */
   after: number;
-  /** They have been reached, and nothing has ended it. */
+  /** Whether it was reached and has not ended. */
   inforce: boolean;
-  /** It is why the object has its own status. */
+  /** Whether it determines the status of the object. */
   decides: boolean;
   /** Where the threshold comes from. */
   source: string;
@@ -347,7 +347,7 @@ export interface ExplainedStep {
   kind: "object" | "resource" | "view";
   name: string;
   resource?: string;
-  /** View or resource in which it stands. */
+  /** Its parent view or resource. */
   view?: string;
   class?: string;
   status: "?" | "0" | "1" | "2" | "3" | "-";
@@ -356,9 +356,9 @@ export interface ExplainedStep {
   /** Why its own status is what it is. */
   info?: string;
   acknowledged: boolean;
-  /** Others beside it that are as bad. */
+  /** Other items at the same level with the same status. */
   asbad?: ExplainedItem[];
-  /** How many others there are. */
+  /** Number of further such items. */
   asbadmore?: number;
 }
 
@@ -381,15 +381,15 @@ export interface ExplainedWindow {
   /** When it opens again after that. */
   next?: string;
   schedule?: string;
-  /** Rule by which it comes again. */
+  /** Recurrence rule of the window. */
   rrule?: string;
-  /** Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name. */
+  /** Time zone of its times: UTC for times with an offset; absent for the local time of a server whose zone has no name. */
   timezone?: string;
   by?: string;
 }
 
 export interface Explanation {
-  /** Days that a partial answer would be without. */
+  /** Days that would be missing from a partial answer. */
   missing?: string[];
   plan: ExplainedPlan;
 }
@@ -407,15 +407,15 @@ export interface Health {
   ready: boolean;
   /** Why it is not ready. */
   why?: string;
-  /** What is wrong around the service now, the longest open first. */
+  /** Open faults, the oldest first. */
   faults: HealthFault[];
-  /** What became of rows since the start: received = stored + rejected + discarded + tried + dropped. */
+  /** Rows since the start: received = stored + rejected + discarded + tried + dropped. */
   rows: HealthRows;
   journal: HealthJournal;
   disk: HealthDisk;
   memory: HealthMemory;
   queries: HealthQueries;
-  /** How many exist, by kind. */
+  /** Number of items by kind. */
   items: Record<string, number>;
   streams: number;
   sessions: number;
@@ -447,7 +447,7 @@ export interface HealthFault {
   id: string;
   since: string;
   message: string;
-  /** Data cannot be taken or queried. */
+  /** Data cannot be sent or queried. */
   blocks: boolean;
 }
 
@@ -473,9 +473,9 @@ export interface HealthMemory {
   resident: number;
   heap: number;
   goroutines: number;
-  /** Bytes that the process may have; 0: unknown. */
+  /** Memory limit of the process in bytes; 0: unknown. */
   limit: number;
-  /** Bytes that each part of the service may have. */
+  /** Memory limit of each part of the service in bytes. */
   budget: Record<string, number>;
 }
 
@@ -503,7 +503,7 @@ export interface HealthRows {
   dropped: Record<string, number>;
   /** Rows received per second, now. */
   rate: number;
-  /** Rates of the last quarter of an hour, a point for every ten seconds, the oldest first. */
+  /** Rates of the last quarter of an hour, one point every ten seconds, oldest first. */
   series: HealthRate[];
 }
 
@@ -531,17 +531,17 @@ export interface Key {
   created: string;
   expires?: string;
   lastuse?: string;
-  /** send: the key may use POST /api/send, GET /d, GET /l and GET /cv alone, and reads nothing. */
+  /** send: the key may only use POST /api/send, GET /d, GET /l and GET /cv, and cannot read anything. */
   only?: string[];
   /** Views or resources to which the key is limited, with their content. */
   views?: string[];
   /** Addresses and networks from which the key is accepted, as 192.0.2.7 or 10.0.0.0/8; from others it is unknown. */
   addresses?: string[];
-  /** When the present secret was made; absent if the key was never rotated. */
+  /** When the current secret was created; absent if the key was never rotated. */
   rotated?: string;
   /** Earlier secrets that are still accepted, the latest first. */
   old?: OldSecret[];
-  /** The secret, in the answer to its creation or rotation alone. */
+  /** The secret; only in the answer to its creation or rotation. */
   key?: string;
 }
 
@@ -550,7 +550,7 @@ export interface KeyHolder {
   /** Name of the key. */
   key: string;
   level: "read" | "readwrite" | "readwritedelete";
-  /** Views and resources to which the key is limited; absent if it is not. */
+  /** Views and resources to which the key is limited; absent if it is not limited. */
   views?: string[];
   /** Addresses and networks from which the key is accepted; absent if from all. */
   addresses?: string[];
@@ -567,13 +567,13 @@ export interface ListedClass {
   log: Log;
   /** Time between two rows, as 60s. */
   interval?: string;
-  /** Indicators that the class once had: their types still bind. Kept by the service. */
+  /** Indicators that the class once had; their types are still fixed. Maintained by the service. */
   former?: Former[];
-  /** Made up from the rows that named it. Not read. */
+  /** Inferred from rows that used it. Ignored in requests. */
   inferred: boolean;
-  /** Where the definition comes from. Not read. */
+  /** Where the definition comes from. Ignored in requests. */
   source: "builtin" | "file" | "customer" | "inferred";
-  /** How many objects have it. Not read. */
+  /** Number of objects of the class. Ignored in requests. */
   objects: number;
 }
 
@@ -585,12 +585,12 @@ export interface Log {
 export interface Login {
   user: string;
   password: string;
-  /** When the user's name is not unique. */
+  /** Needed if several customers have a user of this name. */
   customer?: string;
 }
 
 export interface LoginOptions {
-  /** What it is called. */
+  /** Its name. */
   name?: string;
   /** There is an OpenID Connect provider. */
   oidc: boolean;
@@ -598,18 +598,18 @@ export interface LoginOptions {
 
 export interface NewCustomer {
   name: string;
-  /** Of its administrator; without one it is made at random. */
+  /** Password of its administrator; generated if absent. */
   password?: string;
-  /** Whether the customer gets an administrator, called admin; true unless it says otherwise. */
+  /** Whether to create an administrator called admin for the customer; true by default. */
   administrator?: boolean;
 }
 
 export interface NewKey {
   name: string;
   level: "read" | "readwrite" | "readwritedelete";
-  /** A moment, or a time from now, as 90d. */
+  /** A time, or a duration from now, as 90d. */
   expires?: string;
-  /** send: the key may use POST /api/send, GET /d, GET /l and GET /cv alone, and reads nothing. */
+  /** send: the key may only use POST /api/send, GET /d, GET /l and GET /cv, and cannot read anything. */
   only?: string[];
   /** Views or resources to which the key is limited, with their content. */
   views?: string[];
@@ -617,32 +617,32 @@ export interface NewKey {
   addresses?: string[];
 }
 
-/** A policy as it is written. The name may be left out. */
+/** A policy definition. The name may be left out. */
 export interface NewPolicy {
   kind: "object" | "resource" | "view";
   /** Name of the item. */
   item: string;
-  /** In which the item is: of objects, and of views inside a resource. */
+  /** Resource of the item: for objects, and for views inside a resource. */
   resource?: string;
   thresholds?: Override[];
   /** Time between two rows of any object, as 60s; none: nothing is expected. */
   interval?: string;
   intervals?: Interval[];
-  /** How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m. */
+  /** How the statuses of the content are combined: worst, best, or how many must be that bad, as in 2 of m. */
   rollup?: string;
   period?: Period;
   name?: string;
 }
 
-/** Settings by name; null takes one back. */
+/** Settings by name; null resets a setting. */
 export type NewSettings = Record<string, string | number | boolean | null>;
 
 export interface NewUser {
   name: string;
   role: "viewer" | "operator" | "administrator" | "instance administrator";
-  /** At least 10 characters, at most 1,024 bytes; without one it is made at random. */
+  /** At least 10 characters, at most 1,024 bytes; generated if absent. */
   password?: string;
-  /** Views and resources to which the user is limited; none: it is not. */
+  /** Views and resources to which the user is limited; an empty list means no limit. */
   views?: string[];
 }
 
@@ -657,29 +657,29 @@ export interface OldSecret {
   lastuse?: string;
 }
 
-/** Takes the place of the thresholds that a class gives one of its indicators. */
+/** Replaces the thresholds of an indicator of a class. */
 export interface Override {
   /** May be left out on an object. */
   class?: string;
   /** Number of the indicator. */
   n: number;
-  /** That of the indicator; it need not be sent. */
+  /** Type of the indicator; optional in requests. */
   type?: "number" | "string";
   /** An empty list switches the thresholds of the indicator off. */
   thresholds: Threshold[];
 }
 
 export interface OwnSession {
-  /** Names the session, and is not its secret. */
+  /** Identifies the session; not its secret. */
   id: string;
   created: string;
   lastuse?: string;
   expires: string;
-  /** Where it was begun. */
+  /** Address from which the user logged in. */
   address?: string;
-  /** With what it was begun, as far as that said so. */
+  /** User agent at login, if it sent one. */
   browser?: string;
-  /** It is the one that asks. */
+  /** Whether it is the session of this request. */
   current: boolean;
 }
 
@@ -687,7 +687,7 @@ export interface Package {
   name: string;
   kind: "resource" | "view" | "object" | "element";
   help: string;
-  /** What its resources run; absent when data come through the API alone. */
+  /** Collector that its resources run; absent if data only come through the API. */
   collector?: string;
   source: "builtin" | "file";
   columns: Column[];
@@ -711,7 +711,7 @@ export interface PasswordChange {
   new: string;
 }
 
-/** When objects are monitored; outside they are Unknown. */
+/** When objects are monitored; outside these times they are Unknown. */
 export interface Period {
   /** IANA name, as Europe/Berlin; otherwise that of the server. */
   timezone?: string;
@@ -719,7 +719,7 @@ export interface Period {
     /** As 2026-01-03T10:00. */
     from?: string;
     to?: string;
-    /** How it comes again, as RFC 5545 writes it. */
+    /** Recurrence rule, RFC 5545. */
     rrule?: string;
   })[];
 }
@@ -751,13 +751,13 @@ export interface Policy {
   kind: "object" | "resource" | "view";
   /** Name of the item. */
   item: string;
-  /** In which the item is: of objects, and of views inside a resource. */
+  /** Resource of the item: for objects, and for views inside a resource. */
   resource?: string;
   thresholds?: Override[];
   /** Time between two rows of any object, as 60s; none: nothing is expected. */
   interval?: string;
   intervals?: Interval[];
-  /** How what stands in the view or resource adds up: worst, best, or how many must be that bad, as in 2 of m. */
+  /** How the statuses of the content are combined: worst, best, or how many must be that bad, as in 2 of m. */
   rollup?: string;
   period?: Period;
 }
@@ -773,14 +773,14 @@ export interface PolicyList {
 }
 
 export interface QueryAnswer {
-  /** The selected fields of each row; absent ones are absent. */
+  /** The selected fields of each row; fields without a value are left out. */
   rows: Record<string, unknown>[];
   count: number;
-  /** There are rows beyond those given. */
+  /** There are more rows than returned. */
   more: boolean;
-  /** To a request with after: what to give as after for the next page. Absent when there is none, and for groups and orders that come in one piece. */
+  /** In answers to requests with after: the value of after for the next page. Absent when there is none, and for groups and orders that are not paged. */
   next?: string;
-  /** Days that a partial answer is without. */
+  /** Days that are missing from a partial answer. */
   missing?: string[];
 }
 
@@ -800,12 +800,12 @@ export interface RefusedReport {
   rows: number;
   accepted: number;
   rejected: number;
-  /** Right, but about an item whose management says not to store. */
+  /** Correct rows that were discarded because their item is unmanaged without storage. */
   discarded: number;
   created: Created;
   updated: number;
   unchanged: number;
-  /** Items of the package named, without what was in them. */
+  /** Removed items of the package, not counting their content. */
   removed: number;
   errors: RowError[];
   /** There are more errors than listed. */
@@ -822,12 +822,12 @@ export interface Report {
   rows: number;
   accepted: number;
   rejected: number;
-  /** Right, but about an item whose management says not to store. */
+  /** Correct rows that were discarded because their item is unmanaged without storage. */
   discarded: number;
   created: Created;
   updated: number;
   unchanged: number;
-  /** Items of the package named, without what was in them. */
+  /** Removed items of the package, not counting their content. */
   removed: number;
   errors: RowError[];
   /** There are more errors than listed. */
@@ -842,12 +842,12 @@ export interface Revoked {
 export interface Rotation {
   /** How long the old secret is still accepted, as 24h, which is the default; at most 30d. 0s refuses it at once. */
   overlap?: string;
-  /** Another end of the key: a moment, or a time from now, as 90d. Without it, the end stays. */
+  /** New expiry of the key: a time, or a duration from now, as 90d. Without it, the expiry does not change. */
   expires?: string;
 }
 
 export interface RowError {
-  /** Counts data rows from 1. */
+  /** Number of the data row, from 1. */
   row: number;
   /** Line of the body where the row starts. */
   line: number;
@@ -878,11 +878,11 @@ export interface SendRow {
 export interface Session {
   customer: string;
   expires: string;
-  /** The customer of the user, while the session acts in another, also in one that was removed. */
+  /** The user's own customer, while the session acts in another, even if that was removed. */
   home?: string;
   role: "viewer" | "operator" | "administrator" | "instance administrator";
   user: string;
-  /** Views and resources to which the user is limited; absent when it is not. */
+  /** Views and resources to which the user is limited; absent if it is not limited. */
   views?: string[];
 }
 
@@ -897,12 +897,12 @@ export interface SessionList {
 
 export interface Setting {
   name: string;
-  /** What is in force: a text, a number, true or false. */
+  /** Value in force: a text, a number, true or false. */
   value: string | number | boolean;
   default: string | number | boolean;
   /** Where the value comes from; flag is the command line or the environment. */
   from: "default" | "file" | "flag" | "stored";
-  /** Whoever asks may change it here. */
+  /** Whether the caller may change it here. */
   change: boolean;
   scope: "instance" | "customer";
   help: string;
@@ -925,12 +925,12 @@ export interface SlowQuery {
   failed?: boolean;
 }
 
-/** Why an item has its status. What does not apply to it is absent. */
+/** Why an item has its status. Fields that do not apply are absent. */
 export interface StatusExplanation {
-  /** All of it in a sentence. */
+  /** The explanation in a sentence. */
   text: string;
   item: ExplainedItem;
-  /** What data or content say. */
+  /** Status from data or content. */
   own: ExplainedOwn;
   /** What hides the own status. */
   hidden?: "management" | "monitoring period";
@@ -942,7 +942,7 @@ export interface StatusExplanation {
   indicators?: ExplainedValue[];
   staleness?: ExplainedInterval;
   rollup?: ExplainedRollup;
-  /** The way down to what decides: each stands in the one before. */
+  /** The path down to the item that determines the status; each is inside the previous one. */
   chain?: ExplainedStep[];
 }
 
@@ -951,30 +951,30 @@ export interface Threshold {
   when: string;
   /** 1 Warning, 2 Major, 3 Critical. */
   status: number;
-  /** What ends it; otherwise that when is not met. */
+  /** Condition that ends it; by default, that when is no longer met. */
   recover?: string;
-  /** How many rows in a row must meet it. */
+  /** Number of consecutive rows that must meet it. */
   after?: number;
 }
 
 export interface Tree {
   view: TreeItem;
-  /** How many items of each kind stand directly in it. */
+  /** Number of direct items by kind. */
   content: Record<"view" | "resource" | "object" | "element", number>;
   children: TreeItem[];
-  /** There are more after this page. */
+  /** There are more entries after this page. */
   more: boolean;
-  /** What to give as after for the next page. */
+  /** The value of after for the next page. */
   next?: string;
 }
 
-/** A view, a resource, an object or a graphical element. An element has no status, but for a shortcut, which has that of its target. */
+/** A view, a resource, an object or a graphical element. Elements have no status, except shortcuts, which have that of their target. */
 export interface TreeItem {
   name: string;
   kind: "view" | "resource" | "object" | "element";
   /** Resource it belongs to. */
   resource?: string;
-  /** View in which it stands. */
+  /** Its parent view. */
   parentview?: string;
   class?: string;
   /** Of a resource or an element. */
@@ -984,14 +984,14 @@ export interface TreeItem {
   since?: string;
   lastdata?: string;
   info?: string;
-  /** Of a view or resource: how many of the items directly in it have each status. */
+  /** Of a view or resource: number of direct items by status. */
   counts?: Record<"?" | "0" | "1" | "2" | "3" | "-", number>;
   acknowledged?: boolean;
   isunmanaged?: boolean;
   note?: string;
-  /** Place in its view, from the top. */
+  /** Position in its view, from the top. */
   posx?: number;
-  /** Place in its view, from the left. */
+  /** Position in its view, from the left. */
   posy?: number;
   width?: number;
   height?: number;
@@ -1000,7 +1000,7 @@ export interface TreeItem {
   bg?: string;
   /** Of an element: what is drawn, by the columns of its package. */
   answers?: Record<string, string>;
-  /** Of an element: the columns in which it names something that has been removed. */
+  /** Of an element: the columns that refer to something that has been removed. */
   broken?: string[];
 }
 
@@ -1016,20 +1016,20 @@ export interface Trial {
 }
 
 export interface Tried {
-  /** The message as filter and script see it. */
+  /** The message as the filter and script see it. */
   received: Record<string, unknown>;
   result: "kept" | "filtered";
-  /** What did not want the message. */
+  /** What rejected the message. */
   by?: "filter" | "script";
-  /** The message as it would be kept. */
+  /** The message as it would be stored. */
   stored?: Record<string, unknown>;
-  /** Fields that the script made and no message has. */
+  /** Fields that the script set but messages do not have. */
   ignored?: string[];
-  /** What the script would send about objects. */
+  /** Data that the script would send for objects. */
   feeds: TriedRow[];
-  /** Why filter or script failed: the message would be kept as it came. */
+  /** Why the filter or script failed; the message would be stored unchanged. */
   error?: string;
-  /** That filter and script took. */
+  /** Time that filter and script took. */
   milliseconds: number;
 }
 
@@ -1052,9 +1052,9 @@ export interface User {
   oidc?: boolean;
   created: string;
   lastlogin?: string;
-  /** Views and resources to which the user is limited; absent when it is not. */
+  /** Views and resources to which the user is limited; absent if it is not limited. */
   views?: string[];
-  /** In the answer to its creation alone, when it was made at random. */
+  /** Only in the answer to its creation, and only if it was generated. */
   password?: string;
 }
 
@@ -1062,7 +1062,7 @@ export interface UserChange {
   role?: "viewer" | "operator" | "administrator" | "instance administrator";
   /** At least 10 characters, at most 1,024 bytes. */
   password?: string;
-  /** Views and resources to which the user is limited; none: it is not. */
+  /** Views and resources to which the user is limited; an empty list means no limit. */
   views?: string[];
 }
 
@@ -1079,7 +1079,7 @@ export interface Version {
 }
 
 export interface Window {
-  /** For after. */
+  /** Value for after. */
   id: string;
   /** Of the item. */
   name: string;
@@ -1095,21 +1095,21 @@ export interface Window {
   collectunmanage: boolean;
   collectorunmanage: boolean;
   open: boolean;
-  /** Of the stretch that is open or comes next. */
+  /** Of the occurrence that is open or comes next. */
   from: string;
   /** Its end, if it has one. */
   to?: string;
-  /** Rule by which it comes again. */
+  /** Recurrence rule of the window. */
   rrule?: string;
-  /** Zone in which its times were given: UTC for those with an offset; absent for the local time of a server whose zone has no name. */
+  /** Time zone of its times: UTC for times with an offset; absent for the local time of a server whose zone has no name. */
   timezone?: string;
-  /** Key or user that asked for it. */
+  /** Key or user that created it. */
   user?: string;
   unmanagenote?: string;
 }
 
 export interface WindowList {
-  /** There are further ones; ask for those after the last. */
+  /** There are more; request those after the last. */
   more: boolean;
   windows: Window[];
 }

@@ -5,7 +5,7 @@ import { heardTime } from "./clock";
 export type Status = gen.ExplainedItem["status"];
 export type Kind = gen.ExplainedItem["kind"];
 
-/** What an answer other than 2xx says. `body` is all of it: reports of bulk calls stand beside the error. */
+/** What an answer other than 2xx says. `body` is all of it: bulk calls have the report there as well as the error. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -74,7 +74,7 @@ async function failure(answer: Response): Promise<ApiError> {
 
 export const unreached = "The service cannot be reached.";
 
-/** readsOnly tells a question from what changes something. */
+/** readsOnly distinguishes reads from changes. */
 function readsOnly(path: string, c: Call): boolean {
   const has = c.json !== undefined || c.csv !== undefined || c.body !== undefined;
   return (c.method ?? (has ? "POST" : "GET")) === "GET" || path === "/api/sql";
@@ -112,7 +112,7 @@ async function send(path: string, call: Call = {}): Promise<Response> {
     body = call.csv;
   }
   const method = call.method ?? (body === undefined ? "GET" : "POST");
-  // What changes something is not given up: nobody would know whether it was done.
+  // What changes something is not given up: no one would know whether it was done.
   const reads = readsOnly(path, call) && path !== "/api/stream";
   const given = reads ? [reading.signal] : [];
   let answer: Response;
@@ -157,7 +157,7 @@ export type Role = gen.Session["role"];
 
 export type Person = gen.Session;
 
-/** A place where the user is logged in. The id names it and lets nobody in. */
+/** A place where the user is logged in. The id names it and lets no one in. */
 export type OwnSession = gen.OwnSession;
 
 export const session = {
@@ -359,7 +359,7 @@ export type ActAnswer = gen.Acted;
 /** act does something with items of any kind: the kind in the path is for items that do not say theirs. */
 export const act = (body: ActBody) => call<ActAnswer>("/api/ackmanagenote/objects", { json: body });
 
-/** actDry tells what would be done with one item, and does nothing. */
+/** actDry returns what an action would do to one item, without doing it. */
 export const actDry = (item: { kind: Kind; name: string; resource?: string }, body: ActWish) =>
   call<ActAnswer>(`/api/ackmanagenote/${plural(item.kind)}`, {
     json: { ...body, items: [item.name], resname: item.kind === "resource" ? undefined : item.resource },
@@ -400,7 +400,7 @@ export interface BulkOptions {
   signal?: AbortSignal;
 }
 
-/** bulk sends rows. The report stands beside the error when every row was wrong: that is an answer, too. */
+/** bulk sends rows. If every row was wrong, the body has the report as well as the error: that is an answer, too. */
 async function bulk(method: string, path: string, csv: string | Blob, o: BulkOptions): Promise<Report> {
   const { key, signal, ...params } = o;
   try {
@@ -464,7 +464,7 @@ interface Page {
   after?: string;
 }
 
-/** A definition as it is sent: text as somebody wrote it, or a value that is sent as JSON. */
+/** A definition as it is sent: text as someone wrote it, or a value that is sent as JSON. */
 export type Definition = { yaml: string } | { json: unknown };
 
 const written = (d: Definition): Call =>
@@ -586,7 +586,7 @@ export async function stream(after: string, signal: AbortSignal): Promise<Readab
   return body;
 }
 
-/** isThere tells whether the service answers within so many milliseconds. */
+/** isThere reports whether the service answers within so many milliseconds. */
 export async function isThere(within: number): Promise<boolean> {
   const stop = new AbortController();
   const t = setTimeout(() => stop.abort(), within);

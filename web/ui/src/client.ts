@@ -2,7 +2,7 @@
 import { onlineManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError, unreached } from "./api";
 
-/** passing tells an error that may pass: a wrong question stays wrong, what is tried later may succeed. */
+/** passing reports whether an error may be temporary, so that a retry may succeed. */
 export const passing = (e: unknown) => e instanceof ApiError && (e.status === 0 || e.status === 429 || e.status >= 500);
 
 /** Between two tries to read what could not be read, in milliseconds. */
@@ -37,7 +37,7 @@ export function keepTrying() {
 // Whether the service can be reached is for live.ts to say; that the machine has a network says little.
 onlineManager.setEventListener(() => undefined);
 
-/** setReachable lets questions wait while the service cannot be reached, and go on. */
+/** setReachable lets questions wait while the service cannot be reached, and continue. */
 export const setReachable = (is: boolean) => onlineManager.setOnline(is);
 
 /** readAnew reads everything that is shown, and what else was read when it is shown again. */

@@ -1,4 +1,4 @@
-// What time it is, for everything on a page: one moment for all ages and charts, which goes on by the second and stops while
+// What time it is, for everything on a page: one moment for all ages and charts, which continues by the second and stops while
 // the service cannot be reached. What was so then is not a minute older than it was.
 //
 // The clock is that of the service, which has set all the times that are shown. Every answer says in its header Date what time
@@ -23,7 +23,7 @@ function tick() {
 /**
  * heardTime takes the header Date of an answer, which was asked for and came at moments of the browser's clock. The service
  * wrote it in between, and left out the parts of the second. What several answers say together is more exact; when they
- * contradict, one of the clocks was set, and the last answer counts. The clock is moved only as far as it must be.
+ * contradict, one of the clocks was set, and the last answer counts. The clock is moved no further than necessary.
  */
 export function heardTime(date: string | null, asked: number, came: number) {
   const said = Date.parse(date ?? "");
@@ -60,7 +60,7 @@ export function pageNow(): number {
 /** byService is what the clock of the service said at a moment of this browser's. */
 export const byService = (at: number) => at + ahead;
 
-/** stopClock stops the time at a moment of this browser's clock, or lets it go on. */
+/** stopClock stops the time at a moment of this browser's clock, or lets it continue. */
 export function stopClock(at?: number) {
   stopped = at;
   tick();

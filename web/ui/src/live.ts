@@ -1,9 +1,9 @@
-// One connection for all that a tab wants to hear. It is opened when somebody listens and closed when nobody does. A tab that is
+// One connection for all that a tab wants to hear. It is opened when someone listens and closed when no one does. A tab that is
 // not seen gives it back: over HTTP/1.1 a browser has six for all its tabs, and a seventh would wait for ever. Of those that are
 // seen, some listen and the others read everything again now and then, see places.ts.
 //
 // The service says something every second. When it does not, it is asked whether it is there; if it is, the connection is made
-// again, else it is lost: that is told two to three seconds after the last sign of life, and the clock of the page stops there.
+// again, else it is lost: that is shown two to three seconds after the last sign of life, and the clock of the page stops there.
 // docs/decisions/124-lost-connections.md says why.
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { ApiError, type EventRow, giveUpReading, isThere, type StatusRow, stream } from "./api";
@@ -69,7 +69,7 @@ function deliver() {
 }
 
 function take(m: Message) {
-  // What happened between what a page has read and the first connection is told by nobody.
+  // What happened between what a page has read and the first connection is reported by no message.
   if (m.id && !last) resync();
   if (m.id) last = m.id;
   if (m.event === "status") changes.push(JSON.parse(m.data) as StatusChange);
@@ -112,7 +112,7 @@ function alive() {
   resync();
 }
 
-/** broken notes that the connection is gone, which is told unless it is soon back. */
+/** broken notes that the connection is lost, which is shown unless it is soon back. */
 function broken(why?: string) {
   clearTimeout(telling);
   const since = lost?.since ?? heard;
@@ -126,7 +126,7 @@ function delay(tries: number, e: unknown): number {
   return Math.min(most, 100 * 2 ** tries) * (0.75 + Math.random() / 2);
 }
 
-/** rest waits, but not when somebody looks at the page again or the network is back. */
+/** rest waits, but not when someone looks at the page again or the network is back. */
 function rest(ms: number): Promise<void> {
   return new Promise((done) => {
     const t = setTimeout(done, ms);
@@ -139,7 +139,7 @@ function rest(ms: number): Promise<void> {
 
 const hidden = () => globalThis.document?.hidden ?? false;
 
-/** seen waits until somebody looks at the page. */
+/** seen waits until someone looks at the page. */
 async function seen(ended: AbortSignal) {
   if (!hidden()) return;
   while (hidden() && !ended.aborted) await rest(1000);
@@ -154,7 +154,7 @@ async function talk(ended: AbortSignal, begun: () => void): Promise<void> {
   let sign = Date.now();
   let asking = false;
   let there: boolean | undefined;
-  let looked = Date.now(); // when somebody last saw the page
+  let looked = Date.now(); // when someone last saw the page
   const look = async () => {
     if (!hidden()) looked = Date.now();
     else if (Date.now() - looked >= unseen) attempt.abort();
@@ -239,7 +239,7 @@ async function run(ended: AbortSignal): Promise<void> {
     if (places && !places.keep()) continue; // another window has the place
     if (failure instanceof ApiError && failure.status === 401) return; // who logs in again listens again
     const answered = failure instanceof ApiError && failure.status !== 0 ? failure : undefined;
-    // One that hangs while the service answers may have hung since it was away; the next one tells.
+    // One that hangs while the service answers may have hung since it was away; the next one shows it.
     const hung = answered?.code === "silent";
     if (hung && !silent) tries = 0;
     else failed(answered);
@@ -269,7 +269,7 @@ for (const e of ["online", "focus", "pageshow"]) globalThis.window?.addEventList
 globalThis.document?.addEventListener("visibilitychange", () => wake());
 globalThis.window?.addEventListener("pagehide", () => places?.leave());
 
-/** listen hears until the function it gives back is called. */
+/** listen hears until the function it returns is called. */
 export function listen(l: Listener): () => void {
   listeners.add(l);
   open();
@@ -280,7 +280,7 @@ export function listen(l: Listener): () => void {
 }
 
 /**
- * heardWhile reads something and puts into it what was told meanwhile: the service may have answered before that. `missed` is
+ * heardWhile reads something and applies the changes that arrived during the read: the service may have answered before that. `missed` is
  * called when there was something.
  */
 export async function heardWhile<T>(
@@ -288,13 +288,13 @@ export async function heardWhile<T>(
   patch: (t: T, changes: StatusChange[]) => T,
   missed?: () => void,
 ): Promise<T> {
-  const told: StatusChange[] = [];
-  const leave = listen({ status: (changes) => told.push(...changes) });
+  const received: StatusChange[] = [];
+  const leave = listen({ status: (changes) => received.push(...changes) });
   try {
     const got = await read();
-    if (!told.length) return got;
+    if (!received.length) return got;
     missed?.();
-    return patch(got, told);
+    return patch(got, received);
   } finally {
     leave();
   }

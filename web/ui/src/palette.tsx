@@ -108,7 +108,7 @@ export default function Palette({
         </div>
         {all.length === 0 && (
           <Text p="md" c="dimmed" role="status">
-            {found.isFetching ? "Searching…" : "Nothing of that name"}
+            {found.isFetching ? "Searching…" : "Nothing has this name"}
           </Text>
         )}
       </Modal.Content>

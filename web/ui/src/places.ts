@@ -29,7 +29,7 @@ export class Places {
       const h = JSON.parse(this.storage.getItem(name(n)) ?? "null") as Holder | null;
       return h && Math.abs(Date.now() - h.at) < lease ? h : undefined;
     } catch {
-      return undefined; // somebody else has written there
+      return undefined; // something else has written there
     }
   }
 

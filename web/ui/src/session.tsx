@@ -1,4 +1,4 @@
-// Who is logged in. Everything below Session can rely on there being somebody.
+// Who is logged in. Everything below Session can rely on there being someone.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { ApiError, mayAdminister, mayWrite, onExpired, type Person, session } from "./api";
@@ -15,7 +15,7 @@ export function usePerson(): Person {
 }
 
 /**
- * useReadEvery is how often, in milliseconds, a page reads what it shows although nothing was told. Those who are limited to views hear of
+ * useReadEvery is how often, in milliseconds, a page reads what it shows without a notification. Those who are limited to views hear of
  * no change of the configuration, which may be about something that they do not see.
  */
 export const useReadEvery = (usual: number): number => (usePerson().views?.length ? Math.min(usual, 10_000) : usual);
@@ -33,7 +33,7 @@ export function Session({ children }: { children: ReactNode }) {
     queryFn: session.who,
     retry: (n, e) => passing(e) && n < 5,
     staleTime: 60_000,
-    // Before there is a session nothing else tells that the service is back.
+    // Before there is a session nothing else shows that the service is back.
     refetchInterval: (q) => (q.state.status === "error" && passing(q.state.error) ? 1000 : false),
     networkMode: "always",
   });

@@ -131,7 +131,7 @@ function Summary() {
     resync: again,
   });
   const of = (s: Status) => counts?.get(s) ?? 0;
-  const n = (s: Status) => (counts ? of(s).toLocaleString() : "–"); // nobody knows is not none
+  const n = (s: Status) => (counts ? of(s).toLocaleString() : "–"); // no one knows is not none
   return (
     <Group gap="xs" wrap="nowrap" component="section" aria-label="Objects by status" style={{ overflow: "hidden" }}>
       {statuses
@@ -238,7 +238,7 @@ function useTyped(open: boolean, set: (change: (text?: string) => string | undef
   }, [open, set]);
 }
 
-/** useKeys listens for Ctrl-K, ?, / and g followed by the letter of a section, unless somebody is typing. */
+/** useKeys listens for Ctrl-K, ?, / and g followed by the letter of a section, unless someone is typing. */
 function useKeys(onPalette: () => void, onHelp: () => void) {
   const [, go] = useLocation();
   useEffect(() => {

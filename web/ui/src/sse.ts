@@ -1,4 +1,4 @@
-// Reads server-sent events. The browser's own reader does not tell when the service says that it is still there.
+// Reads server-sent events. The browser's own reader does not report keep-alive comments.
 
 export interface Message {
   id?: string;

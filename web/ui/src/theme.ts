@@ -28,7 +28,7 @@ export const theme = createTheme({
   components: { Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } } },
 });
 
-// Dimmed text as Mantine has it is too pale on both grounds to be read by everybody.
+// Dimmed text as Mantine has it is too pale on both grounds to be read by everyone.
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

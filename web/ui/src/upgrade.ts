@@ -7,7 +7,7 @@ const often = 5 * 60_000; // a page that reloads itself more often than this wou
 /** The script that this page began with. Its name has a digest of the build in it. */
 const entry = document.querySelector('script[type="module"][src]')?.getAttribute("src");
 
-/** sameBuild tells whether the service still has the build of this page. Undefined: it does not answer. */
+/** sameBuild reports whether the service still has the build of this page. Undefined: it does not answer. */
 async function sameBuild(): Promise<boolean | undefined> {
   try {
     const answer = await fetch("/ui/", { cache: "no-store" });
@@ -40,7 +40,7 @@ export async function checkBuild(): Promise<void> {
 }
 
 /**
- * reloadFor loads the page again when a part of it did not come although the service answers, and tells whether it does. Where
+ * reloadFor loads the page again when a part of it did not come although the service answers, and reports whether it does. Where
  * something would be lost, or that was tried a moment ago, people are asked.
  */
 export async function reloadFor(): Promise<boolean> {
@@ -53,13 +53,13 @@ export async function reloadFor(): Promise<boolean> {
   return true;
 }
 
-/** mayReload tells whether the page has not reloaded itself lately, and notes that it does now. */
+/** mayReload reports whether the page has not reloaded itself lately, and notes that it does now. */
 function mayReload(): boolean {
   try {
     if (Date.now() - Number(sessionStorage.getItem(reloaded)) < often) return false;
     sessionStorage.setItem(reloaded, String(Date.now()));
     return true;
   } catch {
-    return false; // a browser that keeps nothing: it would go on for ever
+    return false; // a browser that keeps nothing: it would continue for ever
   }
 }

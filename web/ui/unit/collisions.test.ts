@@ -57,7 +57,7 @@ test("what mine replaced unseen is told and offered, with whose it was", () => {
   assert.deepEqual([c.lost, c.by, c.at], [false, "kim", at(0)]);
   assert.equal(
     saying(c, c.mine),
-    `you replaced what kim had saved at ${local(at(0))}, unseen by you: now top 100, left 90; theirs was top 20, left 50`,
+    `you replaced what kim saved at ${local(at(0))}, which you had not seen: now top 100, left 90; theirs was top 20, left 50`,
   );
   const d = restore(untouched, tree(icon("a", { posx: 100, posy: 90 })), c);
   assert.deepEqual(d.changes[keyOf(icon("a"))], { posx: 20, posy: 50 });
@@ -69,12 +69,12 @@ test("whoever was replaced afterwards is told for a minute", () => {
   assert.deepEqual([c.lost, c.by], [true, "kim"]);
   assert.equal(
     saying(c, c.theirs),
-    `kim replaced what you saved at ${local(at(2))}, afterwards: now top 20, left 90; yours was top 100, left 90`,
+    `kim replaced what you saved (afterwards, at ${local(at(2))}): now top 20, left 90; yours was top 100, left 90`,
   );
   const later = only(collisions(mine, [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 59)]));
-  assert.match(saying(later, later.theirs), /, afterwards: /);
+  assert.match(saying(later, later.theirs), / \(afterwards, at .*\): /);
   const together = only(collisions(mine, [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 1)]));
-  assert.match(saying(together, together.theirs), /, at the same moment: /);
+  assert.match(saying(together, together.theirs), / \(at the same time, at .*\): /);
   assert.deepEqual(restore(untouched, tree(icon("a", { posx: 20, posy: 90 })), c).changes[keyOf(icon("a"))], {
     posx: 100,
     posy: 90,
@@ -105,7 +105,7 @@ test("texts and backgrounds are compared as events show them", () => {
   const seen = event("me", "label L changed: text: old, posx: no -> new");
   assert.deepEqual(collisions(texts, [seen]), []);
   const unseen = only(collisions(texts, [event("me", `label L changed: text: ${"x".repeat(97)}… -> new`)]));
-  assert.equal(unseen.by, "somebody");
+  assert.equal(unseen.by, "another user");
   assert.deepEqual(restore(untouched, tree(label), unseen).changes[keyOf(label)], {}); // only its beginning is known
   const ground = saving(t, changeView(untouched, view, { bg: "" }));
   const c = only(
@@ -236,11 +236,11 @@ test("whoever hears of no changes is told when the view is not as it was saved",
   const c = only(replaced(mine, tree(icon("a", { posx: 20, posy: 90 }))));
   assert.equal(
     saying(c, c.theirs),
-    "somebody replaced what you saved: now top 20, left 90; yours was top 100, left 90",
+    "another user replaced what you saved: now top 20, left 90; yours was top 100, left 90",
   );
 });
 
-test("whoever saved something is told that somebody has removed it, and what is drawn can be put back", () => {
+test("whoever saved something is told that another user has removed it, and what is drawn can be put back", () => {
   const label = {
     kind: "element",
     package: "label",
@@ -256,7 +256,7 @@ test("whoever saved something is told that somebody has removed it, and what is 
     "1 view removed: V; 1 element of package label removed: L",
   ]) {
     const c = only(collisions(texts, [mine, event("kim", info, 20)]));
-    assert.equal(saying(c, {}), `kim removed what you saved at ${local(at(20))}, afterwards; yours was text “new”`);
+    assert.equal(saying(c, {}), `kim removed what you saved (afterwards, at ${local(at(20))}); yours was text “new”`);
     assert.deepEqual(presentOf(c, tree()), {});
     assert.equal(presentOf(c, tree(label)), undefined); // it is there again
     assert.equal(restorable(c), true);
@@ -279,10 +279,10 @@ test("whoever saved something is told that somebody has removed it, and what is 
     ]),
   );
   assert.equal(restorable(c), false);
-  assert.equal(saying(only(replaced(texts, tree())), {}), "somebody removed what you saved; yours was text “new”");
+  assert.equal(saying(only(replaced(texts, tree())), {}), "another user removed what you saved; yours was text “new”");
 });
 
-test("whoever removes what somebody else has just changed is told what it was", () => {
+test("whoever removes what another user has just changed is told what it was", () => {
   const label = { kind: "element", package: "label", name: "L", answers: { text: "old" } } as unknown as TreeItem;
   const removal = saving(tree(label), remove(untouched, label));
   const gone = event("me", "label L removed", 2);
@@ -291,7 +291,7 @@ test("whoever removes what somebody else has just changed is told what it was", 
   const c = only(collisions(removal, [event("kim", "label L changed: text: old -> new", 1), gone]));
   assert.equal(
     saying(c, {}),
-    `you removed what kim had changed at ${local(at(1))}, unseen by you; theirs was text “new”`,
+    `you removed what kim changed at ${local(at(1))}, which you had not seen; theirs was text “new”`,
   );
   assert.equal(restore(untouched, tree(), c).added[0]?.answers?.text, "new");
   // What is removed is not watched as saved any more, nor the other way round.

@@ -146,7 +146,7 @@ test("what one removes and another has changed meanwhile is asked, too", () => {
   assert.equal(countOf(kept), 0);
   assert.deepEqual(kept.base, {});
 
-  // One's own change before the removal is no change of somebody else.
+  // One's own change before the removal is no change of another user.
   const moved = change(untouched, label("Hall", "12"), { posx: 80, posy: 90 });
   assert.deepEqual(conflicts(tree(label("Hall", "12")), remove(moved, { ...label("Hall", "12"), posx: 80 })), []);
   const saved = settleSaved(remove(moved, label("Hall", "12")), moved, new Set(["element/label/L"]), "view//V");
@@ -155,7 +155,7 @@ test("what one removes and another has changed meanwhile is asked, too", () => {
   assert.equal(conflicts(tree({ ...landed, posx: 10 }), saved).length, 1);
 });
 
-test("something new is shown although somebody else has made something of the same name, and can get another name", () => {
+test("something new is shown although another user has made something of the same name, and can get another name", () => {
   const [theirs, mine] = [label("Their hall", "12"), label("My hall", "12")];
   const d = add(untouched, mine);
   const t = tree(icon("a"), theirs);

@@ -29,7 +29,7 @@ function denied(): string {
   }
 }
 
-/** Login is shown in place of any page as long as nobody is logged in; the page asked for comes right after. */
+/** Login is shown in place of any page as long as no one is logged in; the page asked for comes right after. */
 export function Login() {
   const client = useQueryClient();
   const [user, setUser] = useState("");

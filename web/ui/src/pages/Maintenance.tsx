@@ -15,7 +15,7 @@ import { byTime, noteOf, ofList } from "../parts/windows/windows";
 import { useMay } from "../session";
 import { type Column, Find, Rows, useFound } from "./parameters/Rows";
 
-// More than anybody reads in a table; belfry windows lists all of them.
+// More than anyone reads in a table; belfry windows lists all of them.
 const most = 2000;
 
 export default function MaintenancePage() {

@@ -1,4 +1,4 @@
-// The map: one view as it is drawn, or as a list. What stands in it can be entered; whoever may write can edit the drawing.
+// The map: one view as it is drawn, or as a list. What is in it can be entered; whoever may write can edit the drawing.
 import { useSearchParams } from "wouter";
 import { MapOf } from "./map/MapOf";
 

@@ -26,14 +26,14 @@ export default function ParametersPage() {
 }
 
 function permits(who: Who, may: ReturnType<typeof useMay>): boolean {
-  return who === "everybody" || (who === "administrator" ? may.administer : may.instance);
+  return who === "all" || (who === "administrator" ? may.administer : may.instance);
 }
 
 function Content({ part, allowed }: { part?: Part; allowed: boolean }) {
   if (!part)
     return (
       <Page title="Parameters">
-        <Empty title="There is no such page">The address may be of an older version.</Empty>
+        <Empty title="There is no such page">The address may be from an older version.</Empty>
       </Page>
     );
   if (!allowed) return <NotForYou part={part} />;
@@ -44,7 +44,7 @@ function Content({ part, allowed }: { part?: Part; allowed: boolean }) {
   );
 }
 
-/** NotForYou explains why somebody who followed a link sees nothing. */
+/** NotForYou explains why someone who followed a link sees nothing. */
 function NotForYou({ part }: { part: Part }) {
   const person = usePerson();
   return (

@@ -55,7 +55,7 @@ function Chosen({
   if (!pkg)
     return (
       <Stack>
-        <Empty title={`There is no package ${name}`}>It may have been removed. These are there:</Empty>
+        <Empty title={`There is no package ${name}`}>It may have been removed. These exist:</Empty>
         <PackageList packages={list} />
       </Stack>
     );
@@ -89,7 +89,7 @@ function Chosen({
         />
       ) : (
         <Text size="sm" c="dimmed">
-          You may look at what there is. Changing it takes the role of an operator.
+          You can view the packages. Changing items needs the role operator.
         </Text>
       )}
       {task !== "export" && <Known />}
@@ -111,12 +111,12 @@ function Chosen({
   );
 }
 
-/** removalColumns are what a removal takes: what is named, and where it stands. */
+/** removalColumns are the columns of a removal: name and place. */
 function removalColumns(pkg: Package): Question[] {
   const q = (name: string, help: string): Question => ({ name, type: "name", required: false, secret: false, help });
   return [
-    q("name", `Which ${pkg.name} to remove; * for all that stand directly in the view.`),
-    q("view", "View in which it stands; empty for wherever it is."),
+    q("name", `Which ${pkg.name} to remove; * for all directly in the view.`),
+    q("view", "Its parent view; empty for any view."),
     ...(pkg.kind === "object" || pkg.kind === "view" ? [q("resname", "Resource to which it belongs.")] : []),
   ];
 }

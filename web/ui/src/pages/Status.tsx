@@ -94,7 +94,7 @@ function Rows({ feed, filter, onFilter, waiting }: Props) {
   );
 }
 
-/** selectedNow gives the selected items as they are now, as far as they are in sight; others as they were when selected. */
+/** selectedNow gives the selected items as they are now, if they are in sight; others as they were when selected. */
 const selectedNow = (selection: Selection, feed: Feed): ActionItem[] =>
   [...selection.items].map(([key, row]) => feed.row(feed.placeOf(key) ?? -1) ?? row);
 
@@ -138,7 +138,7 @@ function Bar({
 }) {
   const phone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
   const { version } = feed;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the version stands for the rows of the feed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the version changes with the rows of the feed
   const items = useMemo(() => selectedNow(selection, feed), [selection.items, version]);
   const total = feed.total ?? 0;
   return (
@@ -190,14 +190,14 @@ function Nothing({ filter, onFilter }: Pick<Props, "filter" | "onFilter">) {
           </Button>
           {!rollsUp(filter) && (
             <Button variant="default" onClick={() => onFilter({ kind: kinds })}>
-              Look among views and resources, too
+              Also search views and resources
             </Button>
           )}
         </Group>
       </Empty>
     );
   return (
-    <Empty title="There is nothing to watch yet">
+    <Empty title="Nothing is monitored yet">
       <Stack gap="xs" align="center">
         {may.administer ? (
           <span>

@@ -36,7 +36,7 @@ export function Pages() {
       <Route>
         <Page title="Not found">
           <Empty title="There is no such page">
-            The address may be of an older version. The pages are in the menu.
+            The address may be from an older version. The pages are in the menu.
           </Empty>
         </Page>
       </Route>

@@ -60,8 +60,8 @@ export class Boundary extends Component<Props, { failed?: { error: unknown } }> 
 }
 
 const advice: Record<Props["of"], string> = {
-  interface: "Try again, or load the page again. The service itself goes on.",
-  page: "The other pages can be used. If it fails again, tell whoever looks after the service what stands here.",
+  interface: "Try again, or load the page again. The service itself is still running.",
+  page: "The other pages can be used. If it fails again, report this message to the administrator of the service.",
   part: "The rest of the page can be used.",
   dialog: "Nothing was done.",
 };

@@ -25,7 +25,7 @@ export interface ChartProps {
   levels?: Level[];
   /** Of the chart; without it, those of its lines. */
   title?: string;
-  /** Called when somebody zooms, by dragging or by keys; without it the chart zooms by itself. */
+  /** Called when someone zooms, by dragging or by keys; without it the chart zooms by itself. */
   onZoom?: (from: number, to: number) => void;
   /** Called by a double click, by the button and by the key 0: go back to the range before. Absent: nothing to go back to. */
   onReset?: () => void;
@@ -85,7 +85,7 @@ export function Chart({
       {table ? (
         <Numbers lines={lines} label={name} />
       ) : (
-        // biome-ignore lint/a11y/useSemanticElements: no element stands for a drawing that takes keys
+        // biome-ignore lint/a11y/useSemanticElements: there is no element for a drawing that takes keys
         <div
           className="chart-plot"
           role="group"

@@ -26,8 +26,8 @@ export function MissingDays() {
     >
       <Text size="sm">
         Rows of {days.slice(0, most).join(", ")}
-        {days.length > most && " and more"} cannot be read, as a file is damaged or missing. What you see is without
-        them. Administrators find the file in the health of the service.
+        {days.length > most && " and more"} cannot be read, because a file is damaged or missing. What you see does not
+        include them. Administrators can find the file on the health page.
       </Text>
     </Alert>
   );

@@ -1,4 +1,4 @@
-// Something to know before going on; quieter than a failure.
+// Something to know before continuing; quieter than a failure.
 import { Alert } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";

@@ -53,7 +53,7 @@ export function Page({
   );
 }
 
-/** On paper stands when it was so: it will not be so when somebody finds the sheet. */
+/** On paper there is the time of printing, because the page may be read much later. */
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
 
 export function Waiting({ what }: { what?: string }) {
@@ -95,7 +95,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       variant="light"
       color="red"
       icon={<IconAlertTriangle />}
-      title={code ? `It did not work (${code})` : "It did not work"}
+      title={code ? `The request failed (${code})` : "The request failed"}
       role="alert"
     >
       <Stack gap="xs" align="flex-start">

@@ -1,4 +1,4 @@
-// The range of time that a page shows. It stands in its address: as range=24h up to now, or as from and to.
+// The range of time that a page shows. It is in its address: as range=24h up to now, or as from and to.
 import { Button, Group, Popover, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { IconCalendar, IconX } from "@tabler/icons-react";
 import { type FormEvent, useCallback, useMemo, useState } from "react";
@@ -8,7 +8,7 @@ import { pageNow } from "../clock";
 export interface Range {
   /** What it is called in the address: 24h, or the two ends. */
   key: string;
-  /** The last so many seconds, which end now and go on. */
+  /** The last so many seconds, which end now and continue. */
   span?: number;
   /** Epoch seconds, of a range with ends. */
   from?: number;
@@ -25,7 +25,7 @@ export function endsOf(r: Range, now = pageNow() / 1000): [number, number] {
   return r.span === undefined ? [r.from ?? 0, r.to ?? now] : [now - r.span, now];
 }
 
-/** fixed is a range as it is at this moment, with ends that do not go on. What is shown already is in it: the moment of the page may be
+/** fixed is a range as it is at this moment, with ends that do not continue. What is shown already is in it: the moment of the page may be
  * a second or two behind. */
 export function fixed(r: Range): Range {
   const [from, now] = endsOf(r);
@@ -47,7 +47,7 @@ export function condition(r: Range): string {
 
 export interface RangeState {
   range: Range;
-  /** Whether from and to stand in the address. */
+  /** Whether from and to are in the address. */
   custom: boolean;
   choose: (span: string) => void;
   zoom: (from: number, to: number) => void;

@@ -104,7 +104,7 @@ function shape(i: Shown): ReactNode {
   }
 }
 
-/** StatusIcon shows a status. With `label` it speaks; without, the text stands beside it. */
+/** StatusIcon shows a status. With `label` it speaks; without, the text is beside it. */
 export function StatusIcon({ size = 18, label = true, ...item }: Shown & { size?: number; label?: boolean }) {
   const said = saying(item);
   return (

@@ -35,7 +35,7 @@ export function Strips() {
   );
 }
 
-/** Notes is where it is told that somebody has replaced a note of this page, once one was saved. */
+/** Notes shows that someone has replaced a note of this page, once one was saved. */
 function Notes() {
   const { Shown } = useSyncExternalStore(savedNotes.subscribe, savedNotes.get);
   return Shown ? <Shown /> : null;
@@ -65,10 +65,10 @@ function Broken({ lost }: { lost: Lost }) {
   return (
     <Strip icon={<IconPlugConnectedX size={18} />}>
       {lost.reads
-        ? "Four other windows of this browser are told of changes at once; this one reads everything every ten seconds. It is told, too, when one of them is closed or out of sight."
+        ? "Four other windows of this browser receive changes at once; this one reloads everything every ten seconds. It receives them, too, when one of the four is closed or hidden."
         : lost.why === undefined
-          ? `Not connected since ${since}. Shown is what was so then; it goes on by itself when the service is back.`
-          : `Changes do not arrive since ${since}: ${lost.why} Everything is read again now and then.`}
+          ? `Not connected since ${since}. The page shows the state of that time; it continues automatically when the service is back.`
+          : `Changes do not arrive since ${since}: ${lost.why} Everything is reloaded from time to time.`}
     </Strip>
   );
 }
@@ -79,7 +79,7 @@ function Old() {
   if (!shown) return null;
   return (
     <Strip icon={<IconAlertTriangle size={18} />}>
-      Some of this page is of {local(byService(shown.since))} and could not be read since: {messageOf(shown.error)} It
+      Part of this page is from {local(byService(shown.since))} and could not be read since: {messageOf(shown.error)} It
       is tried again.
     </Strip>
   );
@@ -99,7 +99,7 @@ function Newer() {
         </Button>
       }
     >
-      The service has another version of this page. Reload to go on with it.
+      The service has another version of this page. Reload to use it.
     </Strip>
   );
 }

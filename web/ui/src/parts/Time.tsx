@@ -37,7 +37,7 @@ export function Time({ at, empty = "–" }: { at?: string; empty?: string }) {
   );
 }
 
-/** Age shows for how long, and grows as long as somebody knows that it is still so. */
+/** Age shows for how long, and grows as long as someone knows that it is still so. */
 export function Age({ at }: { at?: string }) {
   const text = useNow((now) => (at ? ago(at, now) : ""));
   if (!at) return <>–</>;

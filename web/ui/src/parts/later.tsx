@@ -15,7 +15,7 @@ export class NotLoaded extends Error {
 export type Part<P extends object> = ComponentType<P> & { load: () => Promise<void> };
 
 /**
- * later makes a component of a file that is loaded when it is first shown. React's own lazy lets the sign of waiting stand for
+ * later makes a component of a file that is loaded when it is first shown. React's own lazy keeps the loading sign for
  * 300 ms, however fast the file came, and never asks again for one that did not come.
  */
 export function later<P extends object>(
@@ -45,7 +45,7 @@ export function later<P extends object>(
   return Object.assign(Later, { load });
 }
 
-/** Opening stands for a dialog that is being loaded: keys are not for the page behind it. It is seen if that takes a moment. */
+/** Opening is shown for a dialog that is being loaded: keys are not for the page behind it. It is seen if that takes a moment. */
 export const Opening = ({ onClose }: { onClose: () => void }) => (
   <div className="failed-dialog opening" data-opening>
     <Waiting />

@@ -8,7 +8,7 @@ globalThis.document?.addEventListener("input", ({ target: t }) => {
   if ((t instanceof HTMLInputElement && t.type !== "search") || t instanceof HTMLTextAreaElement) typed.add(t);
 });
 
-/** unsaved tells whether somebody is in the middle of something: edits, a dialog, text typed into a form. */
+/** unsaved reports whether someone is in the middle of something: edits, a dialog, text typed into a form. */
 export function unsaved(): boolean {
   for (const t of typed) if (!t.isConnected) typed.delete(t);
   return works.size > 0 || !!document.querySelector("[role=dialog]") || [...typed].some((t) => t.value !== "");

@@ -1,4 +1,4 @@
-// What somebody who is limited to views can see. No event tells such a person that an item was moved in or out, so it is compared
+// What someone who is limited to views can see. No event shows such a user that an item was moved in or out, so it is compared
 // with what was there ten seconds ago: docs/decisions/056-sub-trees.md says why.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";

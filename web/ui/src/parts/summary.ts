@@ -1,4 +1,4 @@
-// How many objects have which status, of all that there are. It stands above every page, and in the status list as long as
+// How many objects have which status, of all that there are. It is above every page, and in the status list as long as
 // nothing else is asked for: one number for one thing.
 import { useQuery } from "@tanstack/react-query";
 import { type Status, sql } from "../api";
@@ -7,7 +7,7 @@ import { useReadEvery } from "../session";
 
 const key = ["summary"];
 
-/** useSummary counts objects by status; undefined as long as nobody knows. */
+/** useSummary counts objects by status; undefined as long as no one knows. */
 export const useSummary = (): ReadonlyMap<Status, number> | undefined =>
   useQuery({
     queryKey: key,
@@ -26,5 +26,5 @@ export function recount(): boolean {
   return true;
 }
 
-/** noteSummary takes numbers that somebody else has just read. */
+/** noteSummary takes numbers that another user has just read. */
 export const noteSummary = (counts: ReadonlyMap<Status, number>) => client.setQueryData(key, counts);

@@ -1,5 +1,5 @@
 // Characters that are not seen, or that turn the order of others around, shown as something that is seen. Two names that differ
-// in one of them are told apart, and none can make a line read otherwise than it is written.
+// in one of them are distinguishable, and none can make a line read otherwise than it is written.
 
 // Control characters, and those that only format. Without line feeds and tabs, which are part of texts; without joiners, of which
 // scripts and emoji are made; and without tags, of which flags are.

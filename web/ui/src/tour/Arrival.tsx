@@ -1,5 +1,5 @@
 // Whether data have arrived: heard from the stream, and asked for now and then, since a value that changes no status is not
-// told there.
+// in the stream.
 import { Anchor, Group, Loader, Stack, Text } from "@mantine/core";
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";

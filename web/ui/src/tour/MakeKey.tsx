@@ -40,8 +40,8 @@ export function MakeKey({ made, onMade }: { made: string; onMade: (key: string) 
     <form onSubmit={make}>
       <Stack gap="xs">
         <Text size="sm">
-          Programs prove with a key who they are. Give each one a key of its own. This one may read and write, and
-          expires in 90 days.
+          Programs authenticate with a key. Give each one its own key. This one may read and write, and expires in 90
+          days.
         </Text>
         <Group gap="xs" align="flex-end">
           <TextInput

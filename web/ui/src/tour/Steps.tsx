@@ -39,7 +39,7 @@ export default function Steps({
       <Step n={3} title="See it on a chart" done={arrived}>
         <Arrival first={first} onLeave={onLeave} />
       </Step>
-      <Step n={4} title="Go on from there" done={false}>
+      <Step n={4} title="Next steps" done={false}>
         <List size="sm" spacing={4}>
           <Next to={link.parameters("classes")} label="Say what is good and bad" onLeave={onLeave}>
             thresholds in a class turn values into a status
@@ -48,7 +48,7 @@ export default function Steps({
             resources, views and objects from a file
           </Next>
           <Next to={link.map()} label="Draw a map" onLeave={onLeave}>
-            views as your people know them
+            views that your team knows
           </Next>
           {may.administer && (
             <Next to={link.parameters("users")} label="Let others in" onLeave={onLeave}>

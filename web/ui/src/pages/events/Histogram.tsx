@@ -169,7 +169,7 @@ function Bars({
   };
   const zoom = (b?: Bar) => b && step > 1 && onZoom(b.from, b.to);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: no element stands for a drawing of bars
+    // biome-ignore lint/a11y/useSemanticElements: there is no element for a drawing of bars
     <svg className="histogram" width={width} height={height + foot} role="group" aria-label="Events over time">
       <text x={0} y={9}>
         {most.toLocaleString()}

@@ -61,7 +61,7 @@ export function List({ asked, range }: { asked: Asked; range: RangeState }) {
               leftSection={paused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
               onClick={() => setPaused(!paused)}
             >
-              {paused ? "Go on" : "Pause"}
+              {paused ? "Continue" : "Pause"}
             </Button>
           )}
         </Group>
@@ -69,9 +69,9 @@ export function List({ asked, range }: { asked: Asked; range: RangeState }) {
       {pages.error && <Failure error={pages.error} retry={() => pages.refetch()} />}
       {pages.isPending && !pages.error && <Waiting />}
       {pages.data && rows.length === 0 && (
-        <Empty title="Nothing happened that fits">
-          Take a longer range of time, or fewer conditions. Changes of status, acknowledgments, management, notes,
-          changes of the configuration and logins are told here.
+        <Empty title="No events match">
+          Choose a longer time range or fewer conditions. Changes of status, acknowledgments, management, notes, changes
+          of the configuration and logins are listed here.
         </Empty>
       )}
       {rows.length > 0 && (
@@ -94,7 +94,7 @@ function toTop(box: HTMLElement | null, frames = 6) {
   if (box && frames > 0) requestAnimationFrame(() => toTop(box, frames - 1));
 }
 
-/** calm tells that nobody reads further down, or marks text to copy it: then the list may move. */
+/** calm reports whether the list may move: no one reads further down or selects text to copy. */
 function calm(box: HTMLElement | null): boolean {
   if (!box) return true;
   const marked = getSelection();
@@ -112,7 +112,7 @@ function withNews(old: InfiniteData<Answer<EventRow>> | undefined, news: EventRo
   return { ...old, pages: [{ ...first, rows, count: rows.length }, ...old.pages.slice(1)] };
 }
 
-/** More than anybody reads on paper. */
+/** More than anyone reads on paper. */
 const mostPrinted = 2000;
 
 function Rows({

@@ -1,4 +1,4 @@
-// What the page of events shows, as it stands in its address, and the same in the query language.
+// What the page of events shows, as it is in its address, and the same in the query language.
 import { useMemo } from "react";
 import { useSearchParams } from "wouter";
 import { quote } from "../../api";

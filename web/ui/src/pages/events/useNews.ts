@@ -1,4 +1,4 @@
-// Events that happen while one looks. They are put on top as long as one is there; who reads further down is told how many
+// Events that happen while one looks. They are put on top as long as one is there; a reader further down is shown how many
 // wait. What is new is asked for, not taken from the stream: the service knows what fits the filter.
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";

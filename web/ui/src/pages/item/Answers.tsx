@@ -1,4 +1,4 @@
-// What a resource was told when it was provisioned. The service hides what is secret; this asks only for what it gives out.
+// The answers with which a resource was provisioned. The service hides what is secret; this asks only for what it gives out.
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -14,7 +14,7 @@ export async function answersOf(pkg: string, name: string): Promise<[string, str
   return (header ?? []).map((column, i): [string, string] => [column, row?.[i] ?? ""]).filter(([c]) => c !== "name");
 }
 
-/** Answers reads them when somebody wants to see them: the service gives out a whole package at a time. */
+/** Answers reads them when someone wants to see them: the service gives out a whole package at a time. */
 export function Answers({ name, pkg }: { name: string; pkg: string }) {
   const [open, setOpen] = useState(false);
   const def = useQuery({ queryKey: ["package", pkg], queryFn: () => packages.get(pkg), staleTime: 300_000 });
@@ -32,7 +32,7 @@ export function Answers({ name, pkg }: { name: string; pkg: string }) {
       {!open && (
         <Group>
           <Button size="xs" variant="default" onClick={() => setOpen(true)}>
-            Show what it was told
+            Show its settings
           </Button>
         </Group>
       )}

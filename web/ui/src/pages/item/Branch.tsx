@@ -1,4 +1,4 @@
-// What the page of a view or resource shows below its head: why, what stands in it, and what happened there.
+// What the page of a view or resource shows below its head: why, its content, and what happened there.
 import { SimpleGrid, Stack } from "@mantine/core";
 import type { Explanation, StatusRow } from "../../api";
 import { Waiting } from "../../parts/Page";

@@ -74,9 +74,7 @@ function inWords(c: Record<string, number>): string {
   const parts = ["view", "resource", "object", "element"].flatMap((k) =>
     count(c[k] ?? 0, k === "element" ? "graphical element" : k),
   );
-  return parts.length
-    ? parts.join(", ")
-    : "Nothing stands in it yet. Provision something into it, or send data for an object.";
+  return parts.length ? parts.join(", ") : "It is empty. Provision something into it, or send data for an object.";
 }
 
 function Row({ item }: { item: Item }) {

@@ -78,7 +78,7 @@ export function Course({
 function NoData() {
   return (
     <Text size="sm" c="dimmed">
-      No indicator has a value yet. Send some with a row of type data, and they are drawn here.
+      No indicator has a value yet. Send some with a row of type data, and they will be shown here.
     </Text>
   );
 }

@@ -1,4 +1,4 @@
-// The head of an item's page: where it stands, how it is, what is known about it, and what somebody said about it.
+// The head of an item's page: its location, its status, its details and its notes.
 import { Anchor, Badge, Box, Group, Paper, Stack, Text } from "@mantine/core";
 import { IconCheck, IconClockPause, IconMap2, IconNote } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -15,7 +15,7 @@ interface Place {
   resource?: string;
 }
 
-/** wayTo lists the views around an item, from MAIN down. Each says in which it stands. */
+/** wayTo lists the views around an item, from MAIN down, each with its parent. */
 async function wayTo(row: StatusRow, signal: AbortSignal): Promise<Place[]> {
   const way: Place[] = [];
   let view = row.kind === "view" ? row.parentview : row.view;
@@ -39,7 +39,7 @@ export function Way({ row }: { row: StatusRow }) {
     staleTime: 60_000,
   });
   return (
-    <Group component="nav" aria-label="Where it stands" gap={4} mih={22} mb={-12}>
+    <Group component="nav" aria-label="Location" gap={4} mih={22} mb={-12}>
       {(way.data ?? []).map((p) => (
         <Group key={`${p.kind} ${p.name}`} gap={4} wrap="nowrap" style={{ minWidth: 0 }}>
           <Anchor
@@ -163,7 +163,7 @@ function Said({ row, why }: { row: StatusRow; why?: Explanation }) {
       {(row.acknowledged || ack) && (
         <Remark icon={<IconCheck size={16} />} title="Acknowledged">
           {(ack?.text ?? row.ack) && <span className="name">“{ack?.text ?? row.ack}” </span>}
-          by {ack?.by ?? row.ackby ?? "somebody"}, <Time at={ack?.time ?? row.acktime} />
+          by {ack?.by ?? row.ackby ?? "unknown user"}, <Time at={ack?.time ?? row.acktime} />
           {ack?.until && (
             <>
               , until <Time at={ack.until} />
@@ -172,7 +172,7 @@ function Said({ row, why }: { row: StatusRow; why?: Explanation }) {
           {ack?.untilworse && ", until it gets worse"}
           {ack?.waitssince && (
             <>
-              ; it recovered at <Time at={ack.waitssince} />, and the acknowledgment waits whether it comes back
+              ; it recovered at <Time at={ack.waitssince} />, and the acknowledgment is kept in case it relapses
             </>
           )}
         </Remark>

@@ -16,7 +16,7 @@ import { newest } from "../events/useNews";
 import { isEventOf, isProblemOf } from "./changes";
 import { Card } from "./Why";
 
-/** aboutItem finds the events of an item; of a resource and of a view also those of what stands directly in it. */
+/** aboutItem finds the events of an item; of a resource and of a view also those of what is directly in it. */
 export function aboutItem(row: StatusRow): string {
   if (row.kind === "object") return `resource = ${quote(row.resource ?? "")} AND object = ${quote(row.name)}`;
   if (row.kind === "resource") return `resource = ${quote(row.name)}`;
@@ -74,7 +74,7 @@ export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: R
           </Text>
           {!ever && (
             <Button size="compact-sm" variant="default" onClick={() => setEver(true)}>
-              Look at all times
+              Show all times
             </Button>
           )}
         </Group>

@@ -81,7 +81,7 @@ function Nothing({ words, ever, onEver }: { words: string; ever: boolean; onEver
       </Text>
       {!ever && (
         <Button size="compact-sm" variant="default" onClick={onEver}>
-          Look at all times
+          Show all times
         </Button>
       )}
     </Group>

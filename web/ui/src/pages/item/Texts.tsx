@@ -30,7 +30,7 @@ interface Part {
   different: number;
 }
 
-/** stretches joins parts that say the same. A part stands until the next begins, or until its own end where a gap is long. */
+/** stretches joins parts that say the same. A part lasts until the next begins, or until its own end where a gap is long. */
 export function stretches(parts: Part[], step: number, to: number): Stretch[] {
   const out: Stretch[] = [];
   for (const [i, p] of parts.entries()) {

@@ -17,11 +17,11 @@ const code = { input: { fontFamily: "var(--mantine-font-family-monospace)", font
 
 const emptyScript = "function message(m) {\n  return m;\n}\n";
 
-/** Try asks for filter and script when somebody wants to work on them. */
+/** Try asks for filter and script when someone wants to work on them. */
 export function Try({ name, pkg }: { name: string; pkg: string }) {
   const [open, setOpen] = useState(false);
   const answers = useQuery({ queryKey: ["answers", pkg, name], queryFn: () => answersOf(pkg, name), enabled: open });
-  const told = Object.fromEntries(answers.data ?? []);
+  const settings = Object.fromEntries(answers.data ?? []);
   return (
     <Card title="Filter and script">
       {!open && (
@@ -34,7 +34,7 @@ export function Try({ name, pkg }: { name: string; pkg: string }) {
       {answers.error && <Failure error={answers.error} retry={() => answers.refetch()} />}
       {open && answers.isPending && !answers.error && <Waiting />}
       {answers.data && (
-        <Bench name={name} first={{ sample: samples[pkg] ?? "", filter: told.filter, script: told.script }} />
+        <Bench name={name} first={{ sample: samples[pkg] ?? "", filter: settings.filter, script: settings.script }} />
       )}
     </Card>
   );
@@ -101,7 +101,7 @@ function Bench({ name, first }: { name: string; first: Draft }) {
 function Outcome({ tried }: { tried: Tried }) {
   const verdict = tried.result === "kept" ? "The message is kept" : `The ${tried.by} drops the message`;
   return (
-    <Stack gap="sm" component="section" aria-label="What became of it">
+    <Stack gap="sm" component="section" aria-label="Result">
       <Text fw={600} role="status">
         {verdict}
         {tried.error ? " as it came" : ""}{" "}

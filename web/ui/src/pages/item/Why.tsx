@@ -49,17 +49,17 @@ function Staleness({ s }: { s: NonNullable<Explanation["staleness"]> }) {
     <Text size="sm" c="dimmed">
       Data are expected every {s.interval.replace(/(\d[hm])0[ms](0s)?$/, "$1")}.{" "}
       {s.overdue ? (
-        "Nothing has been heard for too long."
+        "No data for too long."
       ) : s.unknownat ? (
         <>
-          Without more it will be Unknown at <Time at={s.unknownat} />.
+          Without new data it will be Unknown at <Time at={s.unknownat} />.
         </>
       ) : null}
     </Text>
   );
 }
 
-const rules: Record<string, string> = { worst: "The worst in it counts", best: "The best in it counts" };
+const rules: Record<string, string> = { worst: "The worst status counts", best: "The best status counts" };
 
 function Rollup({ rollup }: { rollup: NonNullable<Explanation["rollup"]> }) {
   const count = (s: Status) => rollup.counts[statusName(s)] ?? 0;
@@ -76,7 +76,7 @@ function Rollup({ rollup }: { rollup: NonNullable<Explanation["rollup"]> }) {
           </Group>
         ))}
       <Text size="sm" c="dimmed">
-        {rules[rollup.rule] ?? `It takes ${rollup.rule} that are at least as bad`}
+        {rules[rollup.rule] ?? `At least ${rollup.rule} must be as bad`}
       </Text>
     </Group>
   );
@@ -93,7 +93,14 @@ function ItemLink({ item }: { item: ExplainedItem }) {
 /** Chain is the way down to what decides, one step inside the other. */
 function Chain({ steps }: { steps: ExplainedStep[] }) {
   return (
-    <Stack gap={6} component="ol" m={0} p={0} style={{ listStyle: "none" }} aria-label="The way down to what decides">
+    <Stack
+      gap={6}
+      component="ol"
+      m={0}
+      p={0}
+      style={{ listStyle: "none" }}
+      aria-label="Path to the item that determines the status"
+    >
       {steps.map((s, i) => (
         <li key={`${s.kind} ${s.resource} ${s.name}`} style={{ paddingInlineStart: Math.min(i, 6) * 16 }}>
           <Group gap={8} wrap="nowrap" align="flex-start">

@@ -2,7 +2,7 @@ import { quote, type StatusRow } from "../../api";
 
 export const pageSize = 100;
 
-/** contentQuery asks for what stands directly in a view or resource. A resource is a view with its own name. */
+/** contentQuery asks for what is directly in a view or resource. A resource is a view with its own name. */
 export function contentQuery(row: Pick<StatusRow, "name" | "kind" | "resource">, at: number): string {
   const name = quote(row.name);
   const inside = row.kind === "resource" ? row.name : row.resource;

@@ -1,4 +1,4 @@
-// The drawing of a view, in a box of its own that scrolls. Items are buttons: Tab and the arrows move between them, Enter goes
+// The drawing of a view, in its own box that scrolls. Items are buttons: Tab and the arrows move between them, Enter goes
 // in. In edit mode the pointer and the arrows move the items themselves.
 import { ActionIcon, Group, Text, Tooltip } from "@mantine/core";
 import { IconArrowsMaximize, IconZoomIn, IconZoomOut } from "@tabler/icons-react";
@@ -179,7 +179,7 @@ function Content({
   part,
   zoomedOut,
 }: BoardProps & { scene: Scene; fixed: (i: TreeItem) => boolean; part: Part; zoomedOut: number }) {
-  // What is out of sight is drawn only as far as it must be reached by keyboard.
+  // What is out of sight is drawn only if it must be reachable by keyboard.
   const detail = (s: Spot) => {
     if (s.left > part.right || s.top > part.bottom) return 0;
     if (s.left + s.width + 30 < part.left || s.top + s.height + 30 < part.top) return 0;
@@ -193,7 +193,7 @@ function Content({
       <Lines lines={scene.lines} stubs={scene.stubs} width={scene.width} height={scene.height} />
       {scene.divider !== undefined && (
         <div className="map-divider" style={{ top: scaled(scene.divider) }}>
-          Without a place of their own
+          Without a position
         </div>
       )}
       {scene.labels.map((s) => (

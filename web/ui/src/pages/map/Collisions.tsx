@@ -8,16 +8,17 @@ import { type Conflict, inWords, type Side } from "./conflicts";
 import { kindName } from "./scene";
 import type { Drafting } from "./useDraft";
 
-export const title = "Somebody else has saved the same";
+export const title = "Another user saved the same items";
 
-/** saying tells a collision in a sentence, with what the item has now. */
+/** saying describes a collision in a sentence, with what the item has now. */
 export function saying(c: Collision, now: Side): string {
   const at = c.at && ` at ${local(c.at)}`;
-  const when = c.at && (c.together ? `${at}, at the same moment` : `${at}, afterwards`);
+  const when = c.at && ` (${c.together ? "at the same time" : "afterwards"},${at})`;
   if (c.lost && c.removed) return `${c.by} removed what you saved${when}; yours was ${inWords(c.mine)}`;
   if (c.lost) return `${c.by} replaced what you saved${when}: now ${inWords(now)}; yours was ${inWords(c.mine)}`;
-  if (c.removed) return `you removed what ${c.by} had changed${at}, unseen by you; theirs was ${inWords(c.theirs)}`;
-  return `you replaced what ${c.by} had saved${at}, unseen by you: now ${inWords(now)}; theirs was ${inWords(c.theirs)}`;
+  if (c.removed)
+    return `you removed what ${c.by} changed${at}, which you had not seen; theirs was ${inWords(c.theirs)}`;
+  return `you replaced what ${c.by} saved${at}, which you had not seen: now ${inWords(now)}; theirs was ${inWords(c.theirs)}`;
 }
 
 /** told is the same with what it is about. */
@@ -39,7 +40,7 @@ export function Collisions({ tree, conflicts, drafting, onRestore }: Props) {
   if (!all.length) return null;
   return (
     <Notice title={title}>
-      <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Saved by somebody else, too">
+      <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Saved by another user, too">
         {all.map(({ c, now }) => {
           const label = c.lost ? "Put mine back" : c.removed ? "Put theirs back" : "Take theirs";
           return (

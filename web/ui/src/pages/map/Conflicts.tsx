@@ -1,4 +1,4 @@
-// What somebody else has changed since the draft was begun, and what is to become of it.
+// What another user has changed since the draft was begun, and what is to become of it.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { Notice } from "../../parts/Notice";
 import { type Conflict, inWords, keepMine, takeTheirs } from "./conflicts";
@@ -18,15 +18,15 @@ export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafti
   if (!all.length) return null;
   if (drafting.busy)
     return (
-      <Notice title="Somebody else has changed this view since you began">
-        <Text size="sm">Your changes are being saved. What is to become of theirs is asked when that has ended.</Text>
+      <Notice title="Another user has changed this view since you started">
+        <Text size="sm">Your changes are being saved. You can choose afterwards.</Text>
       </Notice>
     );
   const decide = (how: (d: Draft, c: Conflict) => Draft, of: Conflict[]) => drafting.edit((d) => of.reduce(how, d));
   const more = all.length - listed;
   return (
-    <Notice title="Somebody else has changed this view since you began">
-      <Text size="sm">Nothing of yours is saved until you choose.</Text>
+    <Notice title="Another user has changed this view since you started">
+      <Text size="sm">None of your changes are saved until you choose.</Text>
       <Stack gap="xs" mt="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Conflicts">
         {all.slice(0, listed).map((c) => (
           <Group key={c.key} component="li" gap="xs" justify="space-between">
@@ -51,13 +51,13 @@ export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafti
   );
 }
 
-/** Strays names what the draft changes and somebody else has removed or moved away. */
+/** Strays names what the draft changes and another user has removed or moved away. */
 export function Strays({ keys, drafting }: { keys: string[]; drafting: Drafting }) {
   if (!keys.length) return null;
   const named = keys.slice(0, listed).map(nameOfKey).join(", ");
   const more = keys.length - listed;
   return (
-    <Notice title="Somebody else has removed what you changed">
+    <Notice title="Another user has removed items that you changed">
       <Text size="sm" className="name">
         No longer in this view: {named}
         {more > 0 && ` and ${more.toLocaleString()} more`}. Your changes to it cannot be saved.

@@ -43,7 +43,7 @@ export function EditTools({
   drafting: Drafting;
   onForm: (f: Form) => void;
   onSave: () => void;
-  /** Somebody else has changed the same, and it is not decided what counts. */
+  /** Another user has changed the same, and it is not decided what counts. */
   undecided: boolean;
   onEnd: () => void;
 }) {
@@ -188,9 +188,9 @@ export function EditPanel({
 
 function Where({ item, fixed }: { item: TreeItem; fixed: boolean }) {
   let text = `Top ${item.posx}, left ${item.posy}, ${item.width ?? 30} × ${item.height ?? 30}`;
-  if (item.kind === "object") text = "Objects are put where there is room; they have no position of their own.";
+  if (item.kind === "object") text = "Objects are placed where there is room; they have no fixed position.";
   else if (item.package === "link") text = `From ${item.answers?.from} to ${item.answers?.to}`;
-  else if (fixed) text = "This view arranges its icons by itself.";
+  else if (fixed) text = "This view arranges its icons automatically.";
   else if (item.posx === undefined) text = "It has no position yet: drag it, or use the arrow keys.";
   return (
     <>

@@ -185,7 +185,7 @@ export function brokenSaying(i: TreeItem): string {
 export const linkSaying = (i: TreeItem, status?: string) =>
   `Link from ${i.answers?.from} to ${i.answers?.to}${i.answers?.text ? `, ${i.answers.text}` : ""}${status ? `: ${statusName(status)}` : ""}`;
 
-/** BrokenChip stands at the end of a link that leads nowhere. */
+/** BrokenChip is at the end of a link that leads nowhere. */
 export const BrokenChip = memo(function BrokenChip({
   stub,
   chosen,
@@ -226,7 +226,7 @@ export const BrokenChip = memo(function BrokenChip({
   );
 });
 
-/** Chip stands in the middle of a link: what is written on it, and its status when that is bad. */
+/** Chip is in the middle of a link: what is written on it, and its status when that is bad. */
 export const Chip = memo(function Chip({
   id,
   item,

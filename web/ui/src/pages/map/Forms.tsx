@@ -47,7 +47,7 @@ export function Forms(p: Props) {
   return <ElementForm {...p} form={form} />;
 }
 
-/** freshName is unique as far as chance can tell: names of elements are unique within the customer. */
+/** freshName is random, so that it is practically unique: names of elements are unique within the customer. */
 function freshName(what: string, view: string): string {
   const random = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   return `${what} ${random.toString(36)} in ${view}`.slice(0, 200).trimEnd();
@@ -235,7 +235,7 @@ function LinkFields({ v, set, items }: Fields & { items: TreeItem[] }) {
       data={data}
       value={v[column] ?? null}
       onChange={(x) => set(column)(x ?? "")}
-      nothingFoundMessage="Nothing in this view has such a name"
+      nothingFoundMessage="Nothing in this view matches this name"
     />
   );
   return (
@@ -265,7 +265,7 @@ function ViewFields({ name, setName, v, set }: Fields & { name: string; setName:
 
 const Arranged = ({ value, onChange }: { value?: string; onChange: (v: string) => void }) => (
   <Checkbox
-    label="Arrange the icons in it by themselves"
+    label="Arrange its icons automatically"
     description="One after the other, in rows (autoarrange linear)"
     checked={value === "linear"}
     onChange={(e) => onChange(e.currentTarget.checked ? "linear" : "none")}

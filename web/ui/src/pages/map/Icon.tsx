@@ -1,4 +1,4 @@
-// An item of a view as an icon: the frame tells its kind, the sign in it its status, small marks what else is to be known.
+// An item of a view as an icon: the frame shows its kind, the sign in it its status, small marks the rest.
 import { IconActivity, IconArrowUpRight, IconFolder, IconNote, IconServer, IconUnlink } from "@tabler/icons-react";
 import { memo } from "react";
 import type { Kind, Status, TreeItem } from "../../api";

@@ -45,7 +45,7 @@ export function List({
         />
       )}
       {found.length === 0 ? (
-        <Empty title={text ? "Nothing in this view has such a name" : "Nothing to be watched stands in this view"} />
+        <Empty title={text ? "Nothing in this view matches this name" : "This view has no monitored items"} />
       ) : (
         <Table.ScrollContainer minWidth={0} className="card" aria-label={`List of ${view.name}`}>
           <Table verticalSpacing={6} layout="auto">

@@ -38,7 +38,7 @@ export function MapOf({ name, resource }: { name: string; resource?: string }) {
   return <Loaded tree={read.data} again={read.again} reading={read} failed={read.error} />;
 }
 
-/** useShape tells whether to draw or to list: a small screen lists unless asked otherwise. */
+/** useShape reports whether to draw or to list: a small screen lists unless asked otherwise. */
 function useShape(): ["drawing" | "list", (s: string) => void] {
   const [params, setParams] = useSearchParams();
   const small = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false });

@@ -19,7 +19,7 @@ function actionItem(i: TreeItem, target?: Target): ActionItem | undefined {
   return { kind: i.kind as Kind, name, resource, status, acknowledged, isunmanaged };
 }
 
-/** PanelFrame stands beside the drawing, on a phone at its foot. */
+/** PanelFrame is shown beside the drawing, on a phone below it. */
 export function PanelFrame({ item, onClose, children }: { item: TreeItem; onClose: () => void; children: ReactNode }) {
   return (
     <Paper withBorder shadow="md" p="sm" className="map-panel" component="section" aria-label={`About ${item.name}`}>

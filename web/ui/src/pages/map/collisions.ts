@@ -46,10 +46,10 @@ export interface Collision {
 
 export type ChangeEvent = Pick<EventRow, "id" | "timestamp" | "info" | "user">;
 
-/** So long, in milliseconds, whoever saved something is told that it was replaced, as with notes. */
+/** For so many milliseconds after a save the page reports who replaced it, as with notes. */
 export const minute = 60_000;
 
-/** Within such a time people save at the same moment; it takes longer to see a change and to make another. */
+/** Within such a time people save at the same time; it takes longer to see a change and to make another. */
 const moment = 1000;
 
 /** sentOf lists the rows of batches that have changed or removed items. */
@@ -70,7 +70,7 @@ export function sentOf(all: Batch[], saved: Set<string>): Sent[] {
   return out;
 }
 
-/** value is what a text of an event stands for. Long ones end in …, with less than was saved. */
+/** value is the value that a text of an event shows. Long ones end in …, with less than was saved. */
 function value(text: string): string {
   if (!text.startsWith('"')) return text;
   try {
@@ -163,7 +163,7 @@ const removes = (e: ChangeEvent, i: TreeItem) => detailOf(e.info ?? "", i, "remo
 
 const apart = (a: ChangeEvent, b: ChangeEvent) => Date.parse(b.timestamp) - Date.parse(a.timestamp);
 
-/** removedUnseen is what somebody else had saved of an item that I have removed. */
+/** removedUnseen is what another user had saved of an item that I have removed. */
 function removedUnseen(s: Sent, by: string, events: ChangeEvent[]): Collision | undefined {
   const at = events.findLastIndex((e) => e.user === by && removes(e, s.item));
   const before = events.slice(0, Math.max(at, 0)).map((e) => ({ e, moves: movesOf(e.info ?? "", s.item) }));
@@ -173,18 +173,25 @@ function removedUnseen(s: Sent, by: string, events: ChangeEvent[]): Collision | 
   const fields = Object.keys(theirs).filter((f) => differ(theirs, cellsOf(s.item, [f]), [f]));
   if (!fields.length) return undefined;
   return {
-    ...{ key: s.key, item: s.item, by: last.e.user ?? "somebody", at: last.e.timestamp, lost: false, removed: true },
+    ...{
+      key: s.key,
+      item: s.item,
+      by: last.e.user ?? "another user",
+      at: last.e.timestamp,
+      lost: false,
+      removed: true,
+    },
     ...{ mine: {}, theirs: side(theirs, fields) },
   };
 }
 
-/** removedBy tells that somebody has removed what was saved; after is the event by which it was, if there is one. */
+/** removedBy reports that another user has removed what was saved; after is the event by which it was, if there is one. */
 function removedBy(s: Sent, events: ChangeEvent[], after?: ChangeEvent): Collision | undefined {
   const from = after ? events.indexOf(after) + 1 : 0;
   const e = events.slice(from).findLast((e) => removes(e, s.item));
   if (!e || (after && apart(after, e) > minute)) return undefined;
   return {
-    ...{ key: s.key, item: s.item, by: e.user ?? "somebody", at: e.timestamp, lost: true, removed: true },
+    ...{ key: s.key, item: s.item, by: e.user ?? "another user", at: e.timestamp, lost: true, removed: true },
     ...{ together: !!after && apart(after, e) < moment, mine: side(s.mine, Object.keys(s.mine)), theirs: {} },
   };
 }
@@ -198,39 +205,41 @@ function collisionOf(s: Sent, by: string, events: ChangeEvent[]): Collision | un
   const at = own >= 0 ? own : steps.findLastIndex((x) => !differ(x.after, s.mine, Object.keys(s.mine)));
   const saved = steps[at];
   if (!saved) return undefined;
-  const told = (theirs: Cells, fields: string[], e: ChangeEvent | undefined, lost: boolean): Collision => ({
-    ...{ key: s.key, item: s.item, lost, by: e?.user ?? "somebody", at: e?.timestamp ?? "" },
+  const collision = (theirs: Cells, fields: string[], e: ChangeEvent | undefined, lost: boolean): Collision => ({
+    ...{ key: s.key, item: s.item, lost, by: e?.user ?? "another user", at: e?.timestamp ?? "" },
     ...{ mine: side(saved.after, fields), theirs: side(theirs, fields) },
     ...(lost && { together: own >= 0 && !!e && apart(saved.e, e) < moment }),
   });
   const last = steps.slice(at + 1).findLast((x) => own < 0 || apart(saved.e, x.e) <= minute);
   const lost = groupsOf(s).filter((g) => last && differ(last.after, saved.after, g));
-  if (last && lost.length) return told(last.after, lost.flat(), last.e, true);
+  if (last && lost.length) return collision(last.after, lost.flat(), last.e, true);
   if (own < 0) return undefined;
   const known = { ...cellsOf(s.item, groupsOf(s).flat()), ...s.known };
   const met = groupsOf(s).filter((g) => differ(saved.before, known, g) && differ(saved.before, saved.after, g));
   const before = steps.slice(0, at).findLast((x) => differ(x.before, x.after, met.flat()));
-  return met.length ? told(saved.before, met.flat(), before?.e, false) : undefined;
+  return met.length ? collision(saved.before, met.flat(), before?.e, false) : undefined;
 }
 
 /** collisions compares what was saved with the events since, in the order of the service. */
 export const collisions = (s: Saving, events: ChangeEvent[]): Collision[] =>
   s.sent.map((one) => collisionOf(one, s.by, events)).filter((c) => c !== undefined);
 
-/** replaced compares what was saved with the view as it is now, for those who are not told who has changed it. */
+/** replaced compares what was saved with the view as it is now, for users who may not see who has changed it. */
 export const replaced = (s: Saving, t: Tree): Collision[] =>
   s.sent.flatMap((one) => {
     const item = itemOf(t, one.key);
     if (!item && !one.removed) {
       const mine = side(one.mine, Object.keys(one.mine));
-      return [{ key: one.key, item: one.item, lost: true, removed: true, by: "somebody", at: "", mine, theirs: {} }];
+      return [
+        { key: one.key, item: one.item, lost: true, removed: true, by: "another user", at: "", mine, theirs: {} },
+      ];
     }
     const now = item && cellsOf(item, groupsOf(one).flat());
     const lost = now ? groupsOf(one).filter((g) => differ(now, { ...now, ...one.mine }, g)) : [];
     if (!now || !lost.length) return [];
     const fields = lost.flat();
     const mine = side({ ...cellsOf(one.item, fields), ...one.mine }, fields);
-    return [{ key: one.key, item, lost: true, by: "somebody", at: "", mine, theirs: side(now, fields) }];
+    return [{ key: one.key, item, lost: true, by: "another user", at: "", mine, theirs: side(now, fields) }];
   });
 
 const itemOf = (t: Tree, key: string) => [t.view, ...t.children].find((i) => keyOf(i) === key);

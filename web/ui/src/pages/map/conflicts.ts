@@ -1,4 +1,4 @@
-// What somebody else has saved in a view since a draft changed the same. The API would let the later one overwrite the
+// What another user has saved in a view since a draft changed the same. The API would let the later one overwrite the
 // earlier one, so the page compares what is there now with what was there when the draft began to change it.
 import type { Tree, TreeItem } from "../../api";
 import { type Base, baseOf, type Change, type Draft } from "./draft";
@@ -17,7 +17,7 @@ export interface Conflict {
   removal?: boolean;
 }
 
-/** Fields that belong together: one of them without the other would put an icon where nobody wanted it. */
+/** Fields that belong together: one of them without the other would put an icon where no one wanted it. */
 export const groups = [
   ["posx", "posy"],
   ["width", "height"],
@@ -56,7 +56,7 @@ function conflictOf(item: TreeItem, wanted: Side, base: Base): Conflict | undefi
   return Object.keys(mine).length ? { key: keyOf(item), item, mine, theirs } : undefined;
 }
 
-/** conflicts compares a draft with the view as it is now. What was removed meanwhile is for strays. */
+/** conflicts compares a draft with the view as it is now. What was removed is for strays. */
 export function conflicts(t: Tree, d: Draft): Conflict[] {
   const of = (item: TreeItem, wanted?: Change | Draft["view"]) => {
     const base = d.base[keyOf(item)];
@@ -66,10 +66,10 @@ export function conflicts(t: Tree, d: Draft): Conflict[] {
   return [of(t.view, d.view), ...t.children.map((i) => of(i, d.changes[keyOf(i)]))].filter((c) => c !== undefined);
 }
 
-/** keepMine keeps what the draft says although somebody else has changed it. */
+/** keepMine keeps what the draft says although another user has changed it. */
 export const keepMine = (d: Draft, c: Conflict): Draft => ({ ...d, base: { ...d.base, [c.key]: baseOf(c.item) } });
 
-/** takeTheirs drops from a draft what somebody else has changed. */
+/** takeTheirs drops from a draft what another user has changed. */
 export function takeTheirs(d: Draft, c: Conflict): Draft {
   const kept = <V>(of: Record<string, V>, prefix = "") =>
     Object.fromEntries(Object.entries(of).filter(([field]) => !(prefix + field in c.theirs)));

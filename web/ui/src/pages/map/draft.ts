@@ -1,4 +1,4 @@
-// What somebody has changed in a view and not saved yet. It is applied to what the service says, so that statuses stay live
+// What someone has changed in a view and not saved yet. It is applied to what the service says, so that statuses stay live
 // while a view is edited. Drafts are never changed in place: undo is a list of them.
 import type { Tree, TreeItem } from "../../api";
 import { keyOf } from "./scene";
@@ -30,7 +30,7 @@ export const countOf = (d: Draft) =>
   Object.keys(d.changes).length + d.added.length + Object.keys(d.removed).length + Object.keys(d.view).length;
 
 /**
- * apply shows a view as it will be. What is not changed stays the same object. Something new is shown although somebody else has
+ * apply shows a view as it will be. What is not changed stays the same object. Something new is shown although another user has
  * made something of the same name: it is what the draft is about.
  */
 export function apply(t: Tree, d: Draft): { view: TreeItem; children: TreeItem[] } {
@@ -219,7 +219,7 @@ export function strays(t: Tree, d: Draft): string[] {
   return Object.keys(d.changes).filter((key) => !here.has(key) && !d.removed[key]);
 }
 
-/** nameOfKey is the name of the item that a key stands for. */
+/** nameOfKey is the name of the item with a key. */
 export const nameOfKey = (key: string) => key.split("/").slice(2).join("/");
 
 /** batches are the requests that save a draft, in the order in which they must be sent. */

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { useUnsaved } from "../../parts/leaving";
 
 export interface Leaving {
-  /** Set while the question stands. */
+  /** Set while the question is open. */
   asked: boolean;
   stay: () => void;
   go: () => void;

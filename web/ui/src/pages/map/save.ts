@@ -17,12 +17,12 @@ export interface Outcome {
   wrong: Wrong[];
 }
 
-/** gone is said of a change of what somebody else has removed or moved away. */
+/** gone is said of a change of what another user has removed or moved away. */
 export const gone = "It is no longer in this view, so its change was not saved; undo the change.";
 
 /** taken is said of something new whose name is in use. */
 const taken = (dryrun: boolean) =>
-  `${dryrun ? "Something of this name exists already" : "Somebody else has created something of this name meanwhile"}, perhaps in another view; choose another name.`;
+  `${dryrun ? "This name is in use already" : "Another user has just created something with this name"}, perhaps in another view; choose another name.`;
 
 const nameOf = (r?: Row) => (r ? `${kindName(r.item)} ${r.item.name}` : "");
 
@@ -58,7 +58,7 @@ async function send(b: Batch, dryrun: boolean): Promise<void> {
   if (report.rejected) throw new Refused(report, dryrun);
 }
 
-/** check asks the service about everything before anything is changed, as far as requests do not depend on each other. */
+/** check asks the service about everything before anything is changed, if it does not depend on another request. */
 export async function check(all: Batch[]): Promise<Wrong[]> {
   const wrong: Wrong[] = [];
   for (const b of all) {

@@ -1,5 +1,5 @@
-// What was saved on maps in the last minute, and by whom it was replaced since. It outlives the page of the map: whoever leaves it
-// right after saving is told all the same.
+// What was saved on maps in the last minute, and by whom it was replaced since. It outlives the page of the map, because
+// users also leave it right after saving.
 import type { Tree } from "../../api";
 import {
   type Collision,
@@ -65,7 +65,7 @@ async function lookAt(w: Watch): Promise<void> {
   const { saving } = w;
   const all = await findCollisions(saving);
   if (!all.length) return;
-  // On the map what is there now is told, too.
+  // On the map what is there now is shown, too.
   const now = state.shown?.key === w.place.key ? await state.shown.reread().catch(() => undefined) : undefined;
   if (w.saving !== saving) return lookAt(w);
   add(all.filter((c) => !now || presentOf(c, now)).map((c) => ({ ...c, place: w.place })));
@@ -79,7 +79,7 @@ export const saved = {
     readers.add(again);
     return () => readers.delete(again);
   },
-  /** show says which map is on the screen, until the function it gives back is called. */
+  /** show says which map is on the screen, until the function it returns is called. */
   show: (shown: Shown) => {
     set({ ...state, shown });
     return () => {

@@ -1,4 +1,4 @@
-// Where everything of a view stands. Pure: the same content always gives the same drawing.
+// The position of everything in a view. Pure: the same content always gives the same drawing.
 //
 // The API counts posx from the top and posy from the left; here they become top and left, once, and nowhere else. Units are
 // those of the API. How many pixels a unit has is for the board to say.
@@ -17,7 +17,7 @@ export interface Spot {
   top: number;
   width: number;
   height: number;
-  /** It stands where it stands because somebody said so. */
+  /** Its position was set by a user. */
   placed: boolean;
 }
 
@@ -72,7 +72,7 @@ export const isShortcut = (i: TreeItem) => i.kind === "element" && i.package ===
 export const removedEnds = (i: TreeItem): string[] => (i.broken ?? []).map((column) => i.answers?.[column] ?? column);
 const isIcon = (i: TreeItem) => i.kind !== "element" || isShortcut(i);
 
-/** May it have a place of its own? Objects stand where there is room. */
+/** Whether it may have a fixed position. Objects are placed where there is room. */
 export const placeable = (i: TreeItem) => i.kind !== "object" && !isLink(i);
 
 /** What a label says. */
@@ -154,7 +154,7 @@ function stubOf(item: TreeItem, at: Spot, nth: number): Stub {
 }
 
 function linesOf(children: TreeItem[], icons: Spot[]): Pick<Scene, "lines" | "stubs" | "loose"> {
-  // A name may stand for several items of a view. The first in the order of the tree is meant: views, resources, objects.
+  // Several items of a view may have a name. The first in the order of the tree is used: views, resources, objects.
   const named = new Map<string, Spot>();
   for (const s of icons) if (!named.has(s.item.name)) named.set(s.item.name, s);
   const lines: Line[] = [];

@@ -1,4 +1,4 @@
-// The content of one view as it is now: read once, then kept up to date by what the stream tells.
+// The content of one view as it is now: read once, then kept up to date by the stream.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { quote, type Status, type StatusRow, sql, type Tree, type TreeItem, tree } from "../../api";
@@ -90,7 +90,7 @@ export function indexOf(t?: Tree): Index {
   return index;
 }
 
-/** around is the key of what an item stands in. */
+/** around is the key of what an item is in. */
 export function around(c: StatusRow): string {
   const place = c.kind === "view" ? c.parentview : c.view;
   if (c.kind === "resource" || !c.resource) return `view//${place ?? ""}`;
@@ -153,7 +153,7 @@ export function useTargets(names: string[]): Map<string, Target> {
     queryFn: async ({ signal }) => {
       const list = wanted.map(quote).join(", ");
       const q = `SELECT name, kind, resource, status, statusname, acknowledged, isunmanaged, since, info FROM objectstatus WHERE kind IN ('view', 'resource') AND name IN (${list})`;
-      // A name stands for the view or resource at customer level; views inside resources may have it, too.
+      // A name means the view or resource at customer level; views inside resources may have it, too.
       const own = (r: Target) => r.kind === "resource" || !r.resource;
       return heardWhile(async () => (await sql<Target>(q, { rows: 10_000, signal })).rows.filter(own), patchTargets);
     },
@@ -197,7 +197,7 @@ export function useCrumbs(view?: TreeItem): { name: string; resource?: string }[
           at = (await tree({ view: at.parentview, resource, limit: 1 }, signal)).view;
         } catch (e) {
           if (signal.aborted) throw e;
-          break; // not everybody may see all of the way up
+          break; // not everyone may see all of the way up
         }
       }
       return way;

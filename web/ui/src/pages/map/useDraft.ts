@@ -91,7 +91,7 @@ export function useDraft(tree: Tree, reading: Reading) {
         saved.close([c]);
       },
       closeCollisions: saved.close,
-      /** save sends everything, unless somebody else has changed the same, and reports whether all of it was saved. */
+      /** save sends everything, unless another user has changed the same, and reports whether all of it was saved. */
       save: async (): Promise<boolean> => {
         const { reread, settled } = latestReading.current;
         setBusy(true);
@@ -101,7 +101,7 @@ export function useDraft(tree: Tree, reading: Reading) {
           const first = await reread();
           if (conflicts(first, latest.current.now).length) return false;
           const refused = await check(batches(first, latest.current.now));
-          const t = await settled(); // what somebody else has saved meanwhile may be on its way
+          const t = await settled(); // what another user has saved may be on its way
           if (conflicts(t, latest.current.now).length) return false;
           const left = strays(t, latest.current.now).map((key) => ({ what: nameOfKey(key), message: gone }));
           const draft = latest.current.now;
@@ -133,7 +133,7 @@ export function useDraft(tree: Tree, reading: Reading) {
 
 // What came before something was saved cannot be undone to any more.
 const afterSave = (h: History, sent: Draft, saved: Set<string>, own: string): History => {
-  if (!saved.size || h === fresh) return h; // all of it was dropped meanwhile
+  if (!saved.size || h === fresh) return h; // all of it was dropped
   const now = settleSaved(h.now, sent, saved, own);
   return { past: [], now: countOf(now) ? now : untouched, future: [] };
 };

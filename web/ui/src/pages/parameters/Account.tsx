@@ -37,7 +37,7 @@ function Who() {
       </Text>
       {!!person.views?.length && (
         <Text size="sm" className="name">
-          You see {person.views.join(", ")} and what stands in there, and nothing else.
+          You see {person.views.join(", ")} and their content, and nothing else.
         </Text>
       )}
       {person.home && (
@@ -82,7 +82,7 @@ function Password() {
       setNext("");
       setAgain("");
       void client.invalidateQueries({ queryKey: ["sessions"] });
-      notify("Your password is changed. Your other sessions have ended.");
+      notify("Your password was changed. Your other sessions have ended.");
     } catch (e) {
       setError(e);
     } finally {
@@ -94,7 +94,7 @@ function Password() {
       <form onSubmit={change}>
         <Stack gap="sm">
           <PasswordInput
-            label="The password you have"
+            label="Current password"
             value={old}
             onChange={(e) => setOld(e.currentTarget.value)}
             autoComplete="current-password"
@@ -103,7 +103,7 @@ function Password() {
           />
           <PasswordInput
             label="A new one"
-            description="At least 10 characters; long counts for more than odd."
+            description="At least 10 characters; length matters more than unusual characters."
             value={next}
             onChange={(e) => setNext(e.currentTarget.value)}
             autoComplete="new-password"
@@ -111,7 +111,7 @@ function Password() {
             withAsterisk={false}
           />
           <PasswordInput
-            label="The new one again"
+            label="Repeat the new password"
             value={again}
             onChange={(e) => setAgain(e.currentTarget.value)}
             error={differs && "The two differ."}

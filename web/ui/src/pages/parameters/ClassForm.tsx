@@ -65,7 +65,7 @@ export function ClassForm({ draft, onChange, faults, was }: Props) {
         />
         <Textarea
           label="Log columns"
-          description="Their names, one in a line."
+          description="Their names, one per line."
           value={draft.columns}
           onChange={(e) => onChange({ ...draft, columns: e.currentTarget.value })}
           error={faults["log.columns"]}
@@ -79,7 +79,7 @@ export function ClassForm({ draft, onChange, faults, was }: Props) {
   );
 }
 
-/** typeOf tells the type that an indicator has, or once had: it never changes. */
+/** typeOf returns the type that an indicator has, or once had: it never changes. */
 function typeOf(was: Class | undefined, n: string): string | undefined {
   return (was?.indicators?.find((i) => String(i.n) === n) ?? was?.former?.find((f) => String(f.n) === n))?.type;
 }
@@ -167,7 +167,7 @@ function IndicatorRow({
           </Button>
           {ind.thresholds.length === 0 && (
             <Text size="sm" c="dimmed">
-              No value of it is alarming.
+              It has no thresholds.
             </Text>
           )}
         </Group>

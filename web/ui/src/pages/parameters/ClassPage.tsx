@@ -67,8 +67,7 @@ function About({ of }: { of: Class }) {
           {many === 1 ? "has" : "have"} this class.
         </>
       )}
-      {of.source === "inferred" &&
-        " It takes whatever indicator comes; once you save it, rows are held to what it says."}
+      {of.source === "inferred" && " It accepts any indicator; once you save it, rows must match its definition."}
     </Text>
   );
 }
@@ -92,7 +91,7 @@ function Editor({ name, was }: { name: string; was?: Class }) {
   useLeaving(dirty);
   const text = useText(definition(called, draft), (v) => setDraft(draftOf(v as Class)));
   const wrong = faults(draft);
-  const told = error instanceof ApiError ? faultOf(error.message, draft) : {};
+  const fromService = error instanceof ApiError ? faultOf(error.message, draft) : {};
   const missing = !called ? "Give it a name." : nameFault(called);
 
   const save = async () => {
@@ -149,7 +148,7 @@ function Editor({ name, was }: { name: string; was?: Class }) {
           setError(undefined);
         }}
       >
-        <ClassForm draft={draft} onChange={change} faults={visible(wrong, told, tried)} was={was} />
+        <ClassForm draft={draft} onChange={change} faults={visible(wrong, fromService, tried)} was={was} />
       </FormAndText>
       <Group className="save">
         <Button onClick={save} loading={busy}>
@@ -162,8 +161,8 @@ function Editor({ name, was }: { name: string; was?: Class }) {
         )}
         <Text size="sm" c="dimmed">
           {many > 0
-            ? `The status of ${many === 1 ? "1 object" : `${many.toLocaleString()} objects`} is worked out again at once.`
-            : "Nothing is evaluated again: no object has this class yet."}
+            ? `The status of ${many === 1 ? "1 object" : `${many.toLocaleString()} objects`} is reevaluated at once.`
+            : "Nothing is reevaluated: no object has this class yet."}
         </Text>
       </Group>
       {removing && <Remove name={name} objects={many} onClose={() => setRemoving(false)} />}
@@ -171,13 +170,13 @@ function Editor({ name, was }: { name: string; was?: Class }) {
   );
 }
 
-/** visible: what is empty because it was just added is no fault before somebody saves. */
-function visible(wrong: Faults, told: Faults, tried: boolean): Faults {
-  return tried ? { ...wrong, ...told } : told;
+/** visible: what is empty because it was just added is no fault before someone saves. */
+function visible(wrong: Faults, fromService: Faults, tried: boolean): Faults {
+  return tried ? { ...wrong, ...fromService } : fromService;
 }
 
 function saved(name: string, result: string, objects: number): string {
-  if (result === "unchanged") return `Class ${name} is as it was.`;
+  if (result === "unchanged") return `Class ${name} is unchanged.`;
   if (!objects) return `Class ${name} ${result}.`;
   return `Class ${name} ${result}; ${objects === 1 ? "1 object has" : `${objects.toLocaleString()} objects have`} been evaluated again.`;
 }
@@ -190,7 +189,7 @@ function Remove({ name, objects, onClose }: { name: string; objects: number; onC
     void client.invalidateQueries({ queryKey: ["classes"] });
     try {
       client.setQueryData(["class", name], await classes.get(name));
-      notify(`The definition of ${name} that was there before counts again.`);
+      notify(`The definition of ${name} that was there before applies again.`);
     } catch {
       client.removeQueries({ queryKey: ["class", name] });
       notify(`Class ${name} is removed.`);
@@ -200,10 +199,10 @@ function Remove({ name, objects, onClose }: { name: string; objects: number; onC
   return (
     <Confirm title="Remove your own definition?" action="Remove the definition" onDo={remove} onClose={onClose}>
       <Text size="sm" className="name">
-        If <b>{name}</b> is built in or comes from a file, that definition counts again
+        If <b>{name}</b> is built in or comes from a file, that definition applies again
         {objects > 0 &&
           `, and ${objects === 1 ? "1 object is" : `${objects.toLocaleString()} objects are`} evaluated again`}
-        . If it is yours alone, the class goes; that is possible while no object has it.
+        . If there is no other definition, the class is removed; that is possible only while no object has it.
       </Text>
     </Confirm>
   );

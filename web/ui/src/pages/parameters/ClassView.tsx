@@ -13,7 +13,7 @@ export function ClassView({ of }: { of: Class }) {
         <Text>It has no indicators yet.</Text>
       )}
       <Text size="sm">
-        {of.interval ? `Data are expected every ${of.interval}.` : "Data are not expected at any pace."}{" "}
+        {of.interval ? `Data are expected every ${of.interval}.` : "No data are expected at fixed intervals."}{" "}
         {of.log?.columns?.length ? (
           <span className="name">A log line has the columns {of.log.columns.join(", ")}.</span>
         ) : null}

@@ -45,12 +45,12 @@ function List() {
       }
     >
       <Text c="dimmed" size="sm" maw={720}>
-        A class says what its objects have: indicators with units, the values from which on they are alarming, the
-        columns of their log, and how often data are expected. To change a class is to change its objects at once.
+        A class defines its objects: indicators with units, their thresholds, the columns of their log, and how often
+        data are expected. Changing a class changes its objects at once.
       </Text>
       {list.isPending && <Waiting />}
       {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
-      {shown?.length === 0 && <Empty title="No class is called that, and none has such an indicator" />}
+      {shown?.length === 0 && <Empty title="No class or indicator has this name" />}
       {!!shown?.length && <Rows label="Classes" columns={columns} rows={shown.slice(0, most)} keyOf={(c) => c.name} />}
       {shown && shown.length > most && (
         <Text c="dimmed" size="sm">

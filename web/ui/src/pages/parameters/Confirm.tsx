@@ -1,4 +1,4 @@
-// A question before something is done that cannot be taken back.
+// A question before something that cannot be undone.
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Failure } from "../../parts/Page";

@@ -43,8 +43,8 @@ export default function CustomersPage() {
       }
     >
       <Text c="dimmed" size="sm" maw={720}>
-        Customers share the service and see nothing of each other. You can act in any of them; that is told in their
-        events.
+        Customers share the service but cannot see each other's data. You can act in any of them; this is recorded in
+        their events.
       </Text>
       {error !== undefined && <Failure error={error} />}
       {list.isPending && <Waiting />}
@@ -57,7 +57,7 @@ export default function CustomersPage() {
           keyOf={(c) => c.name}
         />
       )}
-      {shown?.length === 0 && <Empty title="No customer is called that" />}
+      {shown?.length === 0 && <Empty title="No customer has this name" />}
       {making && <Create onClose={() => setMaking(false)} onMade={again} />}
       {granting && <Grant customer={granting} onClose={() => setGranting(undefined)} onDone={again} />}
       {removing && <Remove customer={removing} onClose={() => setRemoving(undefined)} onDone={again} />}
@@ -158,7 +158,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
           <Stack>
             <TextInput
               label="Name"
-              description="The customer gets an administrator called admin, whose password you are shown."
+              description="The customer gets an administrator called admin, whose password is then shown."
               value={name}
               onChange={(e) => setName(e.currentTarget.value)}
               required
@@ -209,11 +209,11 @@ function Remove({ customer, onClose, onDone }: { customer: Customer; onClose: ()
       <form onSubmit={remove}>
         <Stack>
           <Text size="sm" className="name">
-            Users, keys, resources, views, objects and all that was ever stored for <b>{customer.name}</b> are gone
+            Users, keys, resources, views, objects and all that was ever stored for <b>{customer.name}</b> are removed
             afterwards. This cannot be undone.
           </Text>
           <TextInput
-            label="The name of the customer, once more"
+            label="Repeat the name of the customer"
             value={typed}
             onChange={(e) => setTyped(e.currentTarget.value)}
             data-autofocus
@@ -225,7 +225,7 @@ function Remove({ customer, onClose, onDone }: { customer: Customer; onClose: ()
               Cancel
             </Button>
             <Button type="submit" color="red.9" loading={busy} disabled={typed !== customer.name}>
-              Remove it for good
+              Remove permanently
             </Button>
           </Group>
         </Stack>
@@ -258,7 +258,7 @@ function Grant({ customer, onClose, onDone }: { customer: Customer; onClose: () 
         <Stack>
           <Textarea
             label="May listen on"
-            description="One a line: an address and a port, or a range of ports, such as 0.0.0.0:5514 or 192.0.2.1:6000-6010. A port belongs to one customer. Receivers that listen elsewhere are switched off."
+            description="One per line: an address and a port, or a range of ports, such as 0.0.0.0:5514 or 192.0.2.1:6000-6010. A port belongs to one customer. Receivers that listen elsewhere are switched off."
             value={text}
             onChange={(e) => setText(e.currentTarget.value)}
             autosize

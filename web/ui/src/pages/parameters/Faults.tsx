@@ -30,7 +30,7 @@ const questions: Record<string, Question> = {
   clock: {
     action: "Confirm the clock",
     title: "Confirm that the clock is right?",
-    follows: "The service takes the clock as it is. What is too old by it is deleted for good.",
+    follows: "The service accepts the clock as it is. Data that have expired by it are deleted permanently.",
     done: "The clock is confirmed.",
   },
 };
@@ -52,7 +52,7 @@ export function Faults({ of: faults }: { of: Health["faults"] }) {
             </Text>
             <Text size="sm" c="dimmed">
               Since <Time at={f.since} />, for <Age at={f.since} />.{" "}
-              {f.blocks ? "Until it is over, data is refused or cannot be queried." : "Everything else goes on."}{" "}
+              {f.blocks ? "Until it ends, data is refused or cannot be queried." : "Everything else continues to work."}{" "}
               <span className="name">({f.id})</span>
             </Text>
             {questions[f.id] && (

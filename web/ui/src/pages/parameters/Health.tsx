@@ -38,7 +38,7 @@ function Shown({ of: h }: { of: Health }) {
       <Faults of={h.faults} />
       <Text component="div">
         <StatusIcon status={h.ready ? "0" : "3"} label={false} />{" "}
-        {h.ready ? "The service takes data and answers queries." : notReady(h)}{" "}
+        {h.ready ? "The service accepts data and answers queries." : notReady(h)}{" "}
         <Text span c="dimmed" size="sm">
           Version {h.version.version}, started <Time at={h.started} />, {ago(h.started)} ago.
         </Text>

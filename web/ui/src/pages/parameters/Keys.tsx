@@ -35,8 +35,8 @@ export default function KeysPage() {
       }
     >
       <Text c="dimmed" size="sm" maw={720}>
-        Programs come with a key. Give each one its own, of the lowest level that will do: then one can be revoked
-        without touching the others.
+        Programs authenticate with a key. Give each program its own, with the lowest sufficient level: then one can be
+        revoked without touching the others.
       </Text>
       {list.isPending && <Waiting />}
       {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
@@ -45,7 +45,7 @@ export default function KeysPage() {
         (shown?.length ? (
           <Rows label="API keys" columns={columns(setRotating, setRevoking)} rows={shown} keyOf={(k) => k.name} />
         ) : (
-          <Empty title="No key is called that" />
+          <Empty title="No key has this name" />
         ))}
       {making && <NewKey onClose={() => setMaking(false)} onMade={again} />}
       {rotating && <RotateKey of={rotating} onClose={() => setRotating(undefined)} onDone={again} />}
@@ -70,7 +70,7 @@ export default function KeysPage() {
             ) : (
               "It was never used. "
             )}
-            Whoever comes with it is refused from then on. This cannot be undone.
+            Requests with it are refused from then on. This cannot be undone.
           </Text>
         </Confirm>
       )}
@@ -177,8 +177,8 @@ function First({ onCreate }: { onCreate: () => void }) {
     <Empty title="The first key" icon={<IconKey size={32} />}>
       <Stack gap="md" align="center">
         <span>
-          Nothing can send data or ask for them yet. Create a key of level “Read and write”, and you get ready lines for
-          a shell: they make a resource, send it a value and ask for it.
+          No program can send or query data yet. Create a key of level “Read and write” to get ready-made lines for a
+          shell: they create a resource, send it a value and query it.
         </span>
         <Group>
           <Button onClick={onCreate}>Create the first key</Button>

@@ -3,7 +3,7 @@ import { Checkbox, Text, Textarea } from "@mantine/core";
 import type { Narrowing } from "../../api";
 import { lines } from "./lines";
 
-/** Restrictions as somebody writes them. */
+/** Restrictions as someone writes them. */
 export interface Draft {
   sends: boolean;
   views: string;
@@ -29,7 +29,7 @@ export function NarrowFields({ draft, onChange }: { draft: Draft; onChange: (d: 
       />
       <Textarea
         label="Limited to views"
-        description="Names of views or resources, one in a line: it reaches only these and what stands in them. Empty: everything."
+        description="Names of views or resources, one per line: the key has access only to these and their content. Empty: everything."
         value={draft.views}
         onChange={(e) => onChange({ ...draft, views: e.currentTarget.value })}
         autosize
@@ -38,7 +38,7 @@ export function NarrowFields({ draft, onChange }: { draft: Draft; onChange: (d: 
       />
       <Textarea
         label="Accepted from addresses"
-        description="Addresses or networks, one in a line, such as 192.0.2.7 or 10.0.0.0/8. Empty: from everywhere."
+        description="Addresses or networks, one per line, such as 192.0.2.7 or 10.0.0.0/8. Empty: from everywhere."
         value={draft.addresses}
         onChange={(e) => onChange({ ...draft, addresses: e.currentTarget.value })}
         autosize

@@ -10,11 +10,11 @@ import { NarrowFields, narrowing, unrestricted } from "./NarrowKey";
 import { OnceSecret, SecretModal } from "./SecretModal";
 
 export const levels: { level: Level; label: string; about: string }[] = [
-  { level: "read", label: "Read", about: "Asks: queries, statuses, the tree, classes, packages. Changes nothing." },
+  { level: "read", label: "Read", about: "Reads queries, statuses, the tree, classes and packages. Changes nothing." },
   {
     level: "readwrite",
     label: "Read and write",
-    about: "Also sends data, provisions, manages, acknowledges and sets notes. What programs need that send.",
+    about: "Also sends data, provisions, manages, acknowledges and sets notes. For programs that send data.",
   },
   {
     level: "readwritedelete",
@@ -52,7 +52,7 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: () =>
 
 function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: MadeKey) => void }) {
   const [name, setName] = useState("");
-  // As little as possible, unless somebody chooses more.
+  // As little as possible, unless someone chooses more.
   const [level, setLevel] = useState<Level>("read");
   const [term, setTerm] = useState("90d");
   const [date, setDate] = useState("");
@@ -76,7 +76,7 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: MadeKey) =
       <Stack>
         <TextInput
           label="Name"
-          description="Of the program that will use it: it stands in events, and you find it again here."
+          description="Name of the program that will use it; it is shown in events and in this list."
           placeholder="agents in Berlin"
           value={name}
           onChange={(e) => setName(e.currentTarget.value)}
@@ -94,7 +94,7 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: MadeKey) =
         <NativeSelect
           label="Expires"
           description={
-            term ? "From then on it is refused." : "Whoever finds it can use it until somebody revokes it here."
+            term ? "From then on it is refused." : "Anyone who obtains it can use it until it is revoked here."
           }
           data={terms}
           value={term}
@@ -104,7 +104,7 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (k: MadeKey) =
         {term === "date" && (
           <TextInput
             type="datetime-local"
-            label="Last moment at which it is taken"
+            label="Last time at which it is accepted"
             description={`In the zone of this browser, ${zone}.`}
             value={date}
             onChange={(e) => setDate(e.currentTarget.value)}
@@ -137,7 +137,7 @@ export function Shown({ made, onClose }: { made: MadeKey; onClose: () => void })
       about={
         <>
           The service keeps a fingerprint of the key, not the key itself. Copy it now to where{" "}
-          <b className="name">{made.name}</b> finds it; if it is lost, revoke it and create another.
+          <b className="name">{made.name}</b> needs it; if it is lost, revoke it and create another.
         </>
       }
       onClose={onClose}
@@ -151,8 +151,8 @@ export function Shown({ made, onClose }: { made: MadeKey; onClose: () => void })
       )}
       {!made.only?.length && (
         <Lines
-          title={sends ? "Ask for it" : "Ask for what there is"}
-          label="Line that asks a query"
+          title={sends ? "Query it" : "Query the current status"}
+          label="Line that runs a query"
           text={queryLine(url, made.key, sends)}
         />
       )}

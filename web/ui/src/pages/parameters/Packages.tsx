@@ -29,9 +29,9 @@ export default function PackagesPage() {
       {list.isPending && <Waiting />}
       {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
       {list.data && name && (
-        <Failure error={new Error(`There is no package “${name}”. Those there are stand below.`)} />
+        <Failure error={new Error(`There is no package “${name}”. The existing ones are listed below.`)} />
       )}
-      {shown?.length === 0 && <Empty title="No package is called that" />}
+      {shown?.length === 0 && <Empty title="No package has this name" />}
       {!!shown?.length && <Rows label="Packages" columns={packageColumns} rows={shown} keyOf={(p) => p.name} />}
     </Page>
   );
@@ -98,7 +98,7 @@ function One({ of }: { of: Package }) {
           Example
         </Title>
         <Text size="sm" c="dimmed">
-          Only the required columns have to be there; an empty cell is one that says nothing.
+          Only the required columns must be present; an empty cell means no value.
         </Text>
         <Copied text={exampleOf(of)} label="Example CSV" />
       </Stack>

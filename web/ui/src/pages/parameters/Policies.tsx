@@ -38,19 +38,17 @@ function List() {
       }
     >
       <Text c="dimmed" size="sm" maw={720}>
-        A policy says about one item, and what stands in it, something else than the classes do. The nearest counts.
+        A policy overrides the classes for one item and its content. The nearest policy applies.
       </Text>
       {list.isPending && <Waiting />}
       {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
       {list.data?.length === 0 && (
         <Empty title="There are no policies" icon={<IconRuler2 size={32} />}>
-          Everything goes by its class. Set one for other thresholds in the DMZ, for a pair of servers that stand in for
-          each other, or for office hours.
+          Every object follows its class. Add a policy for other thresholds in the DMZ, for a redundant pair of servers,
+          or for office hours.
         </Empty>
       )}
-      {!!list.data?.length && shown?.length === 0 && (
-        <Empty title="No policy is called that, and none is about such an item" />
-      )}
+      {!!list.data?.length && shown?.length === 0 && <Empty title="No policy or item has this name" />}
       {!!shown?.length && <Rows label="Policies" columns={columns} rows={shown.slice(0, most)} keyOf={(p) => p.name} />}
       {shown && shown.length > most && (
         <Text c="dimmed" size="sm">

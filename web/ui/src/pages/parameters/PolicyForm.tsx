@@ -77,8 +77,8 @@ function Rollup({ draft, onChange, faults }: FormProps) {
     <Fieldset legend="Roll-up">
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          How the statuses of its content add up. It is about the {draft.kind || "item"} itself, not the views inside
-          it.
+          How the statuses of its content are combined. It is about the {draft.kind || "item"} itself, not the views
+          inside it.
         </Text>
         <div className="policy-rollup">
           <NativeSelect

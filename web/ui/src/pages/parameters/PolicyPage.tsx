@@ -56,7 +56,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
   const [removing, setRemoving] = useState(false);
   useLeaving(dirty);
   const text = useText(definition(draft), (v) => setDraft(draftOf(v)));
-  const told = error instanceof ApiError ? faultOf(error.message, draft) : {};
+  const fromService = error instanceof ApiError ? faultOf(error.message, draft) : {};
 
   useEffect(() => {
     if (!error) return;
@@ -81,8 +81,8 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
       void client.invalidateQueries({ queryKey: ["policies"] });
       notify(
         result === "unchanged"
-          ? `Policy ${called} is as it was.`
-          : `Policy ${called} ${result}. It counts from now on.`,
+          ? `Policy ${called} is unchanged.`
+          : `Policy ${called} ${result}. It applies from now on.`,
       );
       if (!name) go(link.policy(called), { replace: true });
     } catch (e) {
@@ -97,7 +97,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
       {!name && (
         <TextInput
           label="Name"
-          description="By which you find it again."
+          description="Shown in the list of policies."
           value={called}
           onChange={(e) => setCalled(e.currentTarget.value)}
           required
@@ -132,7 +132,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
             setDraft(d);
             changed();
           }}
-          faults={told}
+          faults={fromService}
         />
       </FormAndText>
       <Group className="save">
@@ -145,7 +145,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
           </Button>
         )}
         <Text size="sm" c="dimmed">
-          What it covers shows at once what follows from it.
+          The items that it covers are reevaluated at once.
         </Text>
       </Group>
       {removing && (
@@ -162,7 +162,7 @@ function Editor({ name, was }: { name: string; was?: Policy }) {
           }}
         >
           <Text size="sm" className="name">
-            Without <b>{name}</b>, the next policy around the item counts, or else the classes. Statuses that follow
+            Without <b>{name}</b>, the next policy above the item applies, or else the classes. Statuses that follow
             from it change at once.
           </Text>
         </Confirm>

@@ -14,8 +14,8 @@ export function PolicyPeriod({ draft, onChange, faults }: FormProps) {
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
           {draft.times.length === 0
-            ? "Always, or as a policy farther up says."
-            : "When any of these times is on. Outside of them, objects are Unknown."}
+            ? "Always, or according to a policy further up."
+            : "During any of these times. Outside of them, objects are Unknown."}
         </Text>
         {draft.times.map((t, i) => (
           <Time
@@ -83,7 +83,7 @@ function Time({
         <>
           {field("From", "from", "2026-01-05T08:00", fault)}
           {field("To", "to", "2026-01-05T18:00")}
-          {field("Comes again", "rrule", "FREQ=MONTHLY;BYDAY=1MO")}
+          {field("Repeats", "rrule", "FREQ=MONTHLY;BYDAY=1MO")}
         </>
       )}
       <Bin label={`Remove ${called}`} onClick={onRemove} />

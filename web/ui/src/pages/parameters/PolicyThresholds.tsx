@@ -17,7 +17,7 @@ export function PolicyThresholds({ draft, onChange, faults }: FormProps) {
       <Stack gap="md">
         {draft.thresholds.length === 0 && (
           <Text size="sm" c="dimmed">
-            Those of the classes, or of a policy farther up.
+            Those of the classes, or of a policy further up.
           </Text>
         )}
         {draft.thresholds.map((o, i) => (
@@ -118,7 +118,7 @@ function Override({
       ))}
       {o.thresholds.length === 0 && (
         <Text size="sm" c="dimmed">
-          Without a threshold, no value of it is alarming.
+          Without a threshold, no value raises an error.
         </Text>
       )}
       <Group gap="sm">
@@ -136,7 +136,7 @@ function Override({
             onClick={() => onChange({ ...o, thresholds: (ind.thresholds ?? []).map(copied) })}
             title={(ind.thresholds ?? []).map((t) => `${t.when} is ${statusName(String(t.status))}`).join(", ")}
           >
-            Begin with those of the class
+            Start with those of the class
           </Button>
         )}
       </Group>

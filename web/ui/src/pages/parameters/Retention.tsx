@@ -19,10 +19,10 @@ export default function RetentionPage() {
   return (
     <Page title="Retention">
       <Text c="dimmed" size="sm" maw={720}>
-        How long each collection is kept, as 90d; 0 is for ever.{" "}
+        How long each collection is kept, as 90d; 0 is forever.{" "}
         {may.instance
-          ? "A shorter time takes effect at once: what is older is gone for good."
-          : "It holds for the whole instance: an instance administrator can change it."}
+          ? "A shorter time takes effect at once: older data are deleted permanently."
+          : "It applies to the whole instance: an instance administrator can change it."}
       </Text>
       {list.isPending && <Waiting />}
       {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
@@ -42,8 +42,8 @@ export default function RetentionPage() {
 const fromText: Record<Setting["from"], string> = {
   default: "the default",
   stored: "set here",
-  file: "from the configuration file, which wins",
-  flag: "from the command line, which wins",
+  file: "from the configuration file, which takes precedence",
+  flag: "from the command line, which takes precedence",
 };
 
 /** Settings is a form of some settings. What is sent is what was changed. */
@@ -56,7 +56,7 @@ function Settings({ label, list, careful }: { label: string; list: Setting[]; ca
   const put = async (changes: Record<string, string | null>) => {
     client.setQueryData(["settings"], await settings.put(changes));
     setTyped((t) => Object.fromEntries(Object.entries(t).filter(([name]) => !(name in changes))));
-    notify("Saved. It is in force.");
+    notify("Saved and in force.");
   };
   const save = () => put(Object.fromEntries(changed.map((s) => [s.name, typed[s.name]?.trim() ?? ""])));
   const attempt = (f: () => Promise<void>) => {
@@ -99,7 +99,7 @@ function Settings({ label, list, careful }: { label: string; list: Setting[]; ca
             </Text>
           ))}
           <Text size="sm" mt="xs">
-            Where the new time is shorter, what is older is removed at once, of all customers, and cannot be had back.
+            Where the new time is shorter, older data of all customers are removed at once and cannot be restored.
           </Text>
         </Confirm>
       )}

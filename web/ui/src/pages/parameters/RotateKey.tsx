@@ -39,11 +39,12 @@ export function RotateKey({ of, onClose, onDone }: { of: Key; onClose: () => voi
         <form onSubmit={rotate}>
           <Stack>
             <Text className="name">
-              <b>{of.name}</b>, ending in {of.last4}, gets another secret. Its level, restrictions and expiry stay.
+              <b>{of.name}</b>, ending in {of.last4}, gets a new secret. Its level, restrictions and expiry do not
+              change.
             </Text>
             <NativeSelect
               label="The old secret is still accepted"
-              description="The list shows when it was last used: when that stays, all programs have the new one."
+              description="The list shows when it was last used: when that no longer changes, all programs have the new one."
               data={overlaps}
               value={overlap}
               onChange={(e) => setOverlap(e.currentTarget.value)}

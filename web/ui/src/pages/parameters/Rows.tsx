@@ -9,7 +9,7 @@ export interface Column<T> {
   cell: (row: T) => ReactNode;
   /** Buttons: they need no name on a phone. */
   tools?: boolean;
-  /** Numbers stand to the right. */
+  /** Numbers are aligned to the right. */
   number?: boolean;
 }
 
@@ -58,7 +58,7 @@ export function Rows<T>({
   );
 }
 
-/** useFound gives what somebody looks for, which stands in the address, and tells whether a text has it. */
+/** useFound gives what someone looks for, which is in the address, and reports whether a text has it. */
 export function useFound() {
   const [params] = useSearchParams();
   const text = params.get("q") ?? "";

@@ -25,7 +25,7 @@ export function Sessions() {
         </Button>
       </Group>
       <Text c="dimmed" size="sm" maw={720}>
-        End what you do not recognise, and change your password then. A session that is not used ends by itself.
+        End what you do not recognise, and change your password then. Unused sessions end automatically.
       </Text>
       {list.isPending && <Waiting />}
       {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
@@ -112,7 +112,7 @@ function End({ of, onClose, onEnded }: { of: OwnSession; onClose: () => void; on
       return;
     }
     await onEnded();
-    notify("That session is over.");
+    notify("The session has ended.");
   };
   return (
     <Confirm title="End this session?" action="End the session" onClose={onClose} onDo={end}>
@@ -121,8 +121,8 @@ function End({ of, onClose, onEnded }: { of: OwnSession; onClose: () => void; on
       </Text>
       <Text size="sm" mt="xs">
         {of.current
-          ? "It is the one you are using: you log in again afterwards."
-          : "Whoever sits there is logged out at the next click, and needs the password to come back."}
+          ? "You are using this session: you will have to log in again."
+          : "Its user is logged out at the next click and needs the password to log in again."}
       </Text>
     </Confirm>
   );
@@ -139,7 +139,7 @@ function Everywhere({ onClose }: { onClose: () => void }) {
         location.assign("/ui/");
       }}
     >
-      <Text size="sm">Your sessions in all browsers end, this one too. You log in again afterwards.</Text>
+      <Text size="sm">Your sessions in all browsers end, including this one. You will have to log in again.</Text>
     </Confirm>
   );
 }

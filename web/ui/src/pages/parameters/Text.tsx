@@ -11,7 +11,7 @@ export type Language = "yaml" | "json";
 
 const write = (v: object, language: Language) => (language === "yaml" ? yaml(v) : `${JSON.stringify(v, null, 2)}\n`);
 
-/** useText keeps a definition as text beside the form. What somebody has written stays as written until it is saved. */
+/** useText keeps a definition as text beside the form. What someone has written stays as written until it is saved. */
 export function useText(value: object, onForm: (v: unknown) => void) {
   const [params, setParams] = useSearchParams();
   const [language, choose] = useState<Language>("yaml");
@@ -31,7 +31,7 @@ export function useText(value: object, onForm: (v: unknown) => void) {
     setFault("");
     if (to === "form" && edited !== undefined) {
       if (language === "yaml") {
-        setFault("The form does not read YAML that is not saved. Save it first, or take your changes back.");
+        setFault("The form does not read YAML that is not saved. Save it first, or undo your changes.");
         return;
       }
       try {
@@ -49,7 +49,7 @@ export function useText(value: object, onForm: (v: unknown) => void) {
       ? undefined
       : edited === undefined
         ? { json: value }
-        : { yaml: edited }; /* JSON is read as YAML, too, and a fault in it is told with its line */
+        : { yaml: edited }; /* JSON is read as YAML, too, and an error in it is reported with its line */
   return {
     tab,
     open,

@@ -8,10 +8,10 @@ import { lines } from "./lines";
 import { OncePassword, SecretModal } from "./SecretModal";
 
 const roles: { role: Role; about: string }[] = [
-  { role: "viewer", about: "Looks: statuses, maps, charts, events, queries. Changes nothing." },
+  { role: "viewer", about: "Reads statuses, maps, charts, events and queries. Changes nothing." },
   { role: "operator", about: "Also acknowledges, manages, sets notes, provisions and sends." },
-  { role: "administrator", about: "Also removes, edits classes and policies, and makes keys and users." },
-  { role: "instance administrator", about: "Also what concerns all customers, and acts in any of them." },
+  { role: "administrator", about: "Also removes items, edits classes and policies, and creates keys and users." },
+  { role: "instance administrator", about: "Also manages all customers, and can act in any of them." },
 ];
 
 interface Props {
@@ -96,7 +96,7 @@ function Form({
         </Radio.Group>
         <Textarea
           label="Limited to views"
-          description="Names of views or resources, one in a line: only these and what stands in them is seen. Empty: everything."
+          description="Names of views or resources, one per line: the user sees only these and their content. Empty: everything."
           value={views}
           onChange={(e) => setViews(e.currentTarget.value)}
           autosize
@@ -108,8 +108,8 @@ function Form({
             label={user ? "New password" : "Password"}
             description={
               user
-                ? "Empty: it stays as it is. At least 10 characters."
-                : "Empty: one is made at random and shown once. Else at least 10 characters."
+                ? "Empty: unchanged. At least 10 characters."
+                : "Empty: one is generated and shown once. Otherwise at least 10 characters."
             }
             value={password}
             onChange={(e) => setPassword(e.currentTarget.value)}

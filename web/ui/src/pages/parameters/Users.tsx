@@ -21,7 +21,7 @@ export default function UsersPage() {
   const may = useMay();
   const again = () => client.invalidateQueries({ queryKey: ["users"] });
   const shown = list.data?.filter((u) => found.has(u.name, u.role, ...(u.views ?? [])));
-  // Oneself, unless acting in another customer, where a user of the same name is somebody else.
+  // Oneself, unless acting in another customer, where a user of the same name is another user.
   const own = (u: User) => u.name === person.user && !person.home;
   const touchable = (u: User) => may.instance || !u.instance;
   return (
@@ -37,8 +37,9 @@ export default function UsersPage() {
       }
     >
       <Text c="dimmed" size="sm" maw={720}>
-        People log in with a user each. A viewer looks, an operator also acknowledges, manages and provisions, an
-        administrator also does what is on these pages. Whoever gets another role, password or view is logged out.
+        Each person logs in with their own user. A viewer only reads, an operator also acknowledges, manages and
+        provisions, an administrator can also use these pages. Changing a user's role, password or views logs the user
+        out.
       </Text>
       {list.isPending && <Waiting />}
       {list.error && <Failure error={list.error} retry={() => list.refetch()} />}
@@ -50,7 +51,7 @@ export default function UsersPage() {
           keyOf={(u) => u.name}
         />
       )}
-      {shown?.length === 0 && <Empty title="No user is called that" />}
+      {shown?.length === 0 && <Empty title="No user has this name" />}
       {dialog && (
         <UserDialog
           user={dialog === "new" ? undefined : dialog}

@@ -1,4 +1,4 @@
-// A class while somebody edits it: every field a text, so that what is half written stays as it is.
+// A class while someone edits it: every field a text, so that what is half written stays as it is.
 import type { Class, Indicator } from "../../api";
 import { parse, recovers } from "./condition";
 
@@ -29,7 +29,7 @@ export interface Draft {
 }
 
 let last = 0;
-/** fresh is an id by which rows are told apart while they are moved and removed. */
+/** fresh is an id that identifies a row while rows are moved and removed. */
 const fresh = () => ++last;
 
 export const newThreshold = (): ThresholdDraft => ({ id: fresh(), when: "", status: "1", recover: "", after: "" });
@@ -168,12 +168,12 @@ function thresholdFaults(
 
 /** faultOf finds the field that a message of the service is about, so that it can be shown there. */
 export function faultOf(message: string, d: Draft): Faults {
-  const told = /^\w+(?:, line \d+)?: ((?:indicators|log|interval)[\w.[\]]*) (.*)$/s.exec(message);
-  if (told?.[1] && told[2]) {
-    const path = told[1].replace(/^(log\.columns)\[\d+\]$/, "$1");
+  const named = /^\w+(?:, line \d+)?: ((?:indicators|log|interval)[\w.[\]]*) (.*)$/s.exec(message);
+  if (named?.[1] && named[2]) {
+    const path = named[1].replace(/^(log\.columns)\[\d+\]$/, "$1");
     return {
       [/\](\.thresholds\[\d+\])?$/.test(path) ? `${path}${path.includes("thresholds") ? ".when" : ".n"}` : path]:
-        told[2],
+        named[2],
     };
   }
   const type = /indicator i(\d+) is a (?:number|string) and cannot become/.exec(message);

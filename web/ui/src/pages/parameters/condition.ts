@@ -23,9 +23,9 @@ export function parse(text: string, isText: boolean): Condition | string {
   if (!op) return "Begin with a comparison, = <> < <= > >=, and then a value.";
   const rest = t.slice(op.length).trim();
   if (isText) {
-    if (op !== "=" && op !== "<>") return "Texts know = and <> alone.";
+    if (op !== "=" && op !== "<>") return "Texts support only = and <>.";
     const value = unquote(rest);
-    if (value === undefined) return "There is no text to compare with.";
+    if (value === undefined) return "The text to compare with is missing.";
     if ([...value].length > 255) return "The text is longer than 255 characters.";
     return { op, value };
   }
@@ -51,7 +51,7 @@ function met(c: Condition, v: number | string): boolean {
   }
 }
 
-/** recovers tells whether one condition can end what another began: they look in opposite directions, and no value meets both. */
+/** recovers reports whether one condition can end what another began: they look in opposite directions, and no value meets both. */
 export function recovers(when: Condition, end: Condition): boolean {
   if (when.op.startsWith(">") && !/^<=?$/.test(end.op)) return false;
   if (/^<=?$/.test(when.op) && !end.op.startsWith(">")) return false;

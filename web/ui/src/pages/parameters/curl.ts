@@ -1,4 +1,4 @@
-// Lines for a shell that use a new key: they can be pasted as they stand.
+// Lines for a shell that use a new key: they can be pasted unchanged.
 
 /** shell puts a text in quotes that every shell leaves alone. */
 const shell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,4 +1,4 @@
-/** lines gives what stands in the lines of a text, without empty ones. */
+/** lines gives what is in the lines of a text, without empty ones. */
 export const lines = (text: string) =>
   text
     .split("\n")

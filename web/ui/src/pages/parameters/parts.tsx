@@ -14,7 +14,7 @@ import {
 import type { ComponentType } from "react";
 import { later } from "../../parts/later";
 
-export type Who = "everybody" | "administrator" | "instance";
+export type Who = "all" | "administrator" | "instance";
 
 export interface Part {
   path: string;
@@ -54,7 +54,7 @@ export const parts: Part[] = [
     path: "classes",
     label: "Classes",
     group: "What is monitored",
-    who: "everybody",
+    who: "all",
     icon: IconGauge,
     page: later(() => import("./Classes")),
   },
@@ -62,7 +62,7 @@ export const parts: Part[] = [
     path: "packages",
     label: "Packages",
     group: "What is monitored",
-    who: "everybody",
+    who: "all",
     icon: IconPackage,
     page: later(() => import("./Packages")),
   },
@@ -94,7 +94,7 @@ export const parts: Part[] = [
     path: "account",
     label: "Your account",
     group: "You",
-    who: "everybody",
+    who: "all",
     icon: IconUserCircle,
     page: later(() => import("./Account")),
   },

@@ -1,4 +1,4 @@
-// A policy while somebody edits it: every field a text, so that what is half written stays as it is. Fields that the form does
+// A policy while someone edits it: every field a text, so that what is half written stays as it is. Fields that the form does
 // not know are kept beside those that it does, and go back as they came.
 import type { Policy } from "../../api";
 import type { ThresholdDraft } from "./classDraft";
@@ -22,7 +22,7 @@ export interface PaceDraft {
 
 export interface TimeDraft {
   id: number;
-  /** Hours of the week in a text, or dates with a rule by which they come again. */
+  /** Hours of the week in a text, or dates with a recurrence rule. */
   kind: "hours" | "dates";
   hours: string;
   from: string;
@@ -64,7 +64,7 @@ export const newTime = (kind: TimeDraft["kind"]): TimeDraft => ({
   rest: {},
 });
 
-/** text, list and fields read a value of a text that somebody wrote; what cannot stand in a field of the form is told. */
+/** text, list and fields read a value of a text that someone wrote; what does not fit into a field of the form is reported. */
 function text(v: unknown, path: string): string {
   if (v === undefined || v === null) return "";
   if (typeof v === "object") throw new Error(`${path} is no text`);

@@ -19,7 +19,7 @@ export const examples: { label: string; policy: Omit<Policy, "name"> }[] = [
       ],
     },
   },
-  { label: "a pair that stands in for each other", policy: { kind: "view", item: "MAIN", rollup: "2 of m" } },
+  { label: "a redundant pair", policy: { kind: "view", item: "MAIN", rollup: "2 of m" } },
   {
     label: "office hours",
     policy: {

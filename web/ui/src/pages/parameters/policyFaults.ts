@@ -41,8 +41,8 @@ function clashOf(message: string, d: PolicyDraft): string | undefined {
 
 /** faultOf finds the field that a message is about; none when it is about the whole. */
 export function faultOf(message: string, d: PolicyDraft): Faults {
-  const told = path.exec(message);
-  if (told?.[1] && told[2]) return { [fieldOf(told[1], told[2])]: told[2] };
+  const named = path.exec(message);
+  if (named?.[1] && named[2]) return { [fieldOf(named[1], named[2])]: named[2] };
   const time = /^period: (times\[\d+\]): (.*)$/s.exec(message);
   if (time?.[1] && time[2]) return { [`period.${time[1]}`]: time[2] };
   if (/^(period|timezone): /.test(message)) return { "period.timezone": message };

@@ -56,7 +56,7 @@ function lines(v: Value, indent: string): string {
   return `${indent}${flow(v)}\n`;
 }
 
-/** yaml writes a map; lists of maps stand line by line. */
+/** yaml writes a map; lists of maps have one line per entry. */
 export function yaml(v: object): string {
   return entries(v as { [name: string]: Value })
     .map(([k, x]) => {

@@ -72,7 +72,7 @@ export function Applying({
                 </Button>
               ) : (
                 <Button leftSection={<IconPlayerPlay size={16} />} onClick={() => run.go()}>
-                  {state === "failed" ? "Try again from here" : "Go on"}
+                  {state === "failed" ? "Try again from here" : "Continue"}
                 </Button>
               )}
               <Button
@@ -86,7 +86,7 @@ export function Applying({
                 Stop here
               </Button>
               <Text size="sm" c="dimmed">
-                What has been applied stays.
+                Rows that were applied stay applied.
               </Text>
             </Group>
           )}
@@ -96,7 +96,7 @@ export function Applying({
       <Counts result={result} task={run.options.task} dry={false} />
       {ended && run.options.atomic && result.rejected > 0 && (
         <Alert color="red" variant="light" title="Nothing was applied">
-          All or nothing was asked for, and some rows are wrong. Correct them, or leave them out.
+          “All or nothing” is selected, and some rows are wrong. Correct them, or leave them out.
         </Alert>
       )}
       {ended && <Faults sheet={run.sheet} result={result} secrets={secrets} duplicates={duplicates} onGo={onCorrect} />}

@@ -48,7 +48,7 @@ export function PackageList({ packages }: { packages: Package[] }) {
         onChange={(e) => setText(e.currentTarget.value)}
         maw={480}
       />
-      {found.length === 0 && <Empty title="No package has that in its name, its help or its columns" />}
+      {found.length === 0 && <Empty title="No package matches" />}
       <SimpleGrid cols={{ base: 1, md: 2 }} style={{ alignItems: "start" }}>
         {groups.map(([kind, label]) => {
           const of = found.filter((p) => p.kind === kind);

@@ -82,7 +82,7 @@ export function Export({
         )}
       </Group>
       {shown.count === 0 ? (
-        <Empty title="No row has that in it" />
+        <Empty title="No row contains this text" />
       ) : (
         <Rows sheet={shown} faults={[]} secrets={new Set()} only="all" onOnly={() => {}} />
       )}

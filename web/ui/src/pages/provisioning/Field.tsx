@@ -67,7 +67,7 @@ const known: Record<string, string> = {
 
 const listOf = (column: string) => (known[column] ? `known-${column}` : undefined);
 
-/** Known offers the names that exist, where a column wants one. It stands once on a page with fields. */
+/** Known offers the names that exist, where a column wants one. It is used once on a page with fields. */
 export function Known() {
   const names = useQuery({
     queryKey: ["known names"],

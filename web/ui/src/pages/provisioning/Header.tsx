@@ -8,7 +8,7 @@ import { Failure } from "../../parts/Page";
 import { checkHeader, type Options } from "./run";
 import { clean, type Sheet } from "./sheet";
 
-/** useHeader is what the service says about the header: null when it is right, undefined as long as nobody knows. */
+/** useHeader is what the service says about the header: null when it is right, undefined as long as no one knows. */
 export function useHeader(sheet: Sheet | null, o: Options) {
   const header = sheet?.header() ?? "";
   return useQuery({

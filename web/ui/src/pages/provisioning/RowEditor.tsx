@@ -1,4 +1,4 @@
-// One row, to be corrected: its cells as a form, with what is wrong beside each. A row that could not be read is shown as it stands.
+// One row, to be corrected: its cells as a form, with the errors of each cell. A row that could not be read is shown raw.
 import { Alert, Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { Question } from "../../api";
@@ -51,7 +51,7 @@ export function RowEditor({
           ))}
           {broken ? (
             <Textarea
-              label="The row as it stands"
+              label="The raw row"
               description="It has a quote too many or too few."
               value={raw}
               onChange={(e) => setRaw(e.currentTarget.value)}
@@ -87,7 +87,7 @@ export function RowEditor({
           {extra.length > 0 && (
             <Group gap="xs">
               <Text size="sm" className="name">
-                Behind the last column: {extra.join(", ")}
+                After the last column: {extra.join(", ")}
               </Text>
               <Button size="xs" variant="default" onClick={() => setCells((old) => old.slice(0, sheet.given.length))}>
                 Take it away

@@ -179,7 +179,7 @@ export function RowsTask({
         <Checkbox label="All or nothing" checked={atomic} onChange={(e) => setAtomic(e.currentTarget.checked)} />
         {task === "remove" && (
           <Checkbox
-            label="With everything inside, and in the views below"
+            label="Include content and nested views"
             checked={recursive}
             onChange={(e) => setRecursive(e.currentTarget.checked)}
           />
@@ -187,7 +187,7 @@ export function RowsTask({
         <Text size="sm" c="dimmed">
           {trying &&
             `${trying.done.toLocaleString()} of ${sheet.count.toLocaleString()} rows tried. ${trying.waiting ?? ""} `}
-          {current ? "This was only tried: nothing has changed yet." : "Trying changes nothing."}
+          {current ? "This was a dry run: nothing has changed yet." : "A dry run changes nothing."}
         </Text>
       </Group>
       {failure !== null && <Failure error={failure} retry={attempt} />}
@@ -196,14 +196,14 @@ export function RowsTask({
           {current && <Counts result={current} task={task} dry />}
           {current?.inPieces && (
             <Text size="sm" c="dimmed">
-              These are too many rows to be tried at once, so they were tried in pieces of {pieceSize.toLocaleString()}.
-              A row that needs what an earlier piece would {task === "remove" ? "remove" : "make"} counts as wrong here,
+              There are too many rows for one dry run, so they were checked in pieces of {pieceSize.toLocaleString()}. A
+              row that needs what an earlier piece would {task === "remove" ? "remove" : "make"} counts as wrong here,
               and may be right when the rows are applied. What rows of two pieces have in common counts twice.
             </Text>
           )}
           {!current && (
             <Alert variant="default" icon={<IconAlertTriangle />}>
-              The rows have changed since they were tried. Try them again.
+              The rows have changed since the dry run. Try them again.
             </Alert>
           )}
           {current && (
@@ -246,8 +246,8 @@ export function RowsTask({
         <Modal opened onClose={() => setConfirming(false)} title={`Remove ${count(current.removed, pkg)}?`}>
           <Stack>
             <Text size="sm">
-              They go with all that is inside them. What they have measured stays, and continues when something of the
-              same name is made again. There is no way back but to provision them again: export them first if in doubt.
+              They are removed with all their content. Their history stays, and continues when an item of the same name
+              is created again. This cannot be undone except by provisioning them again: export them first if in doubt.
             </Text>
             <Group justify="flex-end">
               <Button variant="default" data-autofocus onClick={() => setConfirming(false)}>
@@ -298,13 +298,13 @@ function Apply({
       {held && (
         <Text size="sm" c="dimmed">
           {tooMany
-            ? "These are too many rows for all or nothing. Untick it to apply them in pieces, or take fewer rows."
+            ? "There are too many rows for all or nothing. Untick it to apply them in pieces, or use fewer rows."
             : "All or nothing: correct the wrong rows first, or leave them out."}
         </Text>
       )}
       {!held && !all && (
         <Text size="sm" c="dimmed">
-          The wrong ones are left, to be corrected.
+          The wrong rows remain, to be corrected.
         </Text>
       )}
     </Group>
@@ -313,21 +313,16 @@ function Apply({
 
 function Rules({ pkg }: { pkg: Package }) {
   return (
-    <Alert
-      variant="default"
-      icon={<IconAlertTriangle color="var(--mantine-color-error)" />}
-      title="This takes things away"
-    >
+    <Alert variant="default" icon={<IconAlertTriangle color="var(--mantine-color-error)" />} title="This removes items">
       <Text size="sm">
-        A row names what goes: <code>name</code>
+        A row names what to remove: <code>name</code>
         {(pkg.kind === "object" || pkg.kind === "view") && (
           <>
             , in <code>resname</code> its resource
           </>
         )}
-        , and with <code>view</code> only if it stands there. <code>*</code> with a view means every {pkg.name} directly
-        in it. What is inside an item goes with it; a view must be empty unless everything inside is to go, too. History
-        stays.
+        , and with <code>view</code> only if it is there. <code>*</code> with a view means every {pkg.name} directly in
+        it. An item is removed with its content; a view must be empty unless its content is included. History stays.
       </Text>
     </Alert>
   );

@@ -35,7 +35,7 @@ const bom = "\ufeff";
 /** A quoted field that runs on longer than a row may be is taken for one that was never closed. */
 const longest = 1 << 20;
 
-/** Cutter cuts a text into rows, as much at a time as it is told. */
+/** Cutter cuts a text into rows, as many at a time as requested. */
 export class Cutter {
   readonly places = new Places();
   private at: number;
@@ -51,7 +51,7 @@ export class Cutter {
     return this.text.length ? this.at / this.text.length : 1;
   }
 
-  /** cut reads on to at least `until`, and tells whether there is more. */
+  /** cut reads on to at least `until`, and reports whether there is more. */
   cut(until: number): boolean {
     const { text, places } = this;
     while (this.at < text.length && this.at < until) {
@@ -125,7 +125,7 @@ function isBlank(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** cells cuts the text of one row. A broken row is one cell, as it stands. */
+/** cells cuts the text of one row. A broken row is one cell, unchanged. */
 export function cells(row: string): string[] {
   if (!row.includes('"')) return row.split(",");
   const out: string[] = [];

@@ -1,5 +1,5 @@
 // What exists of a package, to show row by row what would change. The service counts; this only says what the counts are made
-// of, as far as it can be told from the export.
+// of, if the export shows it.
 import { type Package, provisioning } from "../../api";
 import { clean, Sheet } from "./sheet";
 
@@ -86,7 +86,7 @@ export class Existing {
   }
 }
 
-/** key tells items apart: those inside a resource by its name, too. */
+/** key identifies an item: those inside a resource by its name, too. */
 export function key(pkg: Package, name = "", resource = ""): string {
   return pkg.kind === "object" || pkg.kind === "view" ? `${resource}\n${name}` : name;
 }

@@ -1,4 +1,4 @@
-// Rows that name what an earlier row names. The service applies rows in their order, so the last one counts; nobody means that
+// Rows that name what an earlier row names. The service applies rows in their order, so the last one counts; no one means that
 // when a name was pasted twice, and no count of the report shows it.
 import type { Package } from "../../api";
 import { pause } from "./csv";
@@ -49,7 +49,7 @@ export const repeats = (sheet: Sheet, d: Duplicate) =>
 /** More than this many before a row do not matter to what it does. */
 const mostEarlier = 100;
 
-/** earlierRows tells of a row that repeats others those before it that name the same. */
+/** earlierRows lists the rows before a row that name the same item. */
 export function earlierRows(all: Duplicate[]): (at: number) => number[] {
   const first = new Map(all.map((d) => [d.at, d.of]));
   const groups = new Map<number, number[]>();

@@ -1,4 +1,4 @@
-// Sending a sheet: first to try, then in earnest, in pieces. Each piece has a key of its own, so a piece that is sent again
+// Sending a sheet: first to try, then in earnest, in pieces. Each piece has its own key, so a piece that is sent again
 // because its answer got lost is applied once.
 import { ApiError, type BulkOptions, provisioning, type Report, unreached } from "../../api";
 import type { Sheet } from "./sheet";
@@ -70,7 +70,7 @@ function post(o: Options, csv: string | Blob, more: BulkOptions): Promise<Report
   return o.task === "send" ? provisioning.post(o.pkg, csv, options) : provisioning.remove(o.pkg, csv, options);
 }
 
-/** insist sends again when the service was busy or away for a moment. `waits` is told why; a pause waits until it is through. */
+/** insist sends again when the service was busy or away for a moment. `waits` is called with the reason; a pause waits until it is through. */
 async function insist(
   send: () => Promise<Report>,
   waits: (why: string) => void,
@@ -146,7 +146,7 @@ export type State = "running" | "paused" | "failed" | "cancelled" | "done";
 
 export interface Progress {
   state: State;
-  /** Rows of the sheet that have been dealt with. */
+  /** Rows of the sheet that have been processed. */
   done: number;
   total: number;
   /** Milliseconds at work, pauses not counted. */
@@ -179,7 +179,7 @@ export class Run {
     this.report(this.progress);
   }
 
-  /** go starts, and goes on after a pause or a failure; the piece that failed goes out under the key it had. */
+  /** go starts, and continues after a pause or a failure; the piece that failed goes out under the key it had. */
   async go() {
     this.wanted = "go";
     if (this.working) return;

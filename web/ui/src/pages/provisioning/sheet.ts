@@ -1,4 +1,4 @@
-// A sheet is the rows somebody wants to send: a text that is left as it was, and what has been changed in it since. Changing
+// A sheet is the rows someone wants to send: a text that is left as it was, and what has been changed in it since. Changing
 // gives another sheet, and both share the text.
 import { cells, cutAll, type Places, pause, row } from "./csv";
 
@@ -17,7 +17,7 @@ export class Sheet {
     readonly source: string,
     private readonly text: string,
     private readonly places: Places | null,
-    /** As they stand in the file. */
+    /** As they are in the file. */
     readonly given: readonly string[],
     /** As they are sent; null: left out. */
     readonly columns: readonly (string | null)[],
@@ -71,7 +71,7 @@ export class Sheet {
     return this.places && i + 1 < this.places.count ? (this.places.line[i + 1] ?? 0) : i + 2;
   }
 
-  /** broken tells whether a row has too many or too few quotes. */
+  /** broken reports whether a row has too many or too few quotes. */
   broken(i: number): boolean {
     return !this.changes.has(i) && (this.places?.broken.has(i + 1) ?? false);
   }
@@ -180,7 +180,7 @@ export class Sheet {
     return { csv: new Blob(parts), rows: (k) => (places ? (places[k - 1] ?? 0) : k - 1) };
   }
 
-  /** take is the rows named as a file of their own. */
+  /** take is the rows named as their own file. */
   take(rows: Iterable<number>): string {
     const lines = [this.header()];
     for (const i of rows) {

@@ -18,7 +18,7 @@ const unwatched = () => () => {};
 const More = later(() => import("./MoreFilters"));
 
 export function Filters({ filter, onFilter, feed }: Props & { feed?: Feed }) {
-  // As long as it is about all objects, it is what stands above every page.
+  // As long as it is about all objects, it is the line above every page.
   const all = useSummary();
   const found = useSyncExternalStore(feed?.subscribe ?? unwatched, () => feed?.counts);
   const counts = plain(filter) ? all : found;
@@ -81,7 +81,7 @@ function Search({ filter, onFilter }: Props) {
 /** counted are the kinds that the numbers beside the statuses are about: a fault counts once. */
 const counted = (f: Filter): Kind[] => (f.kind.includes("object") ? ["object"] : f.kind);
 
-/** RollUps shows what objects stand in beside them. */
+/** RollUps shows what objects are in beside them. */
 function RollUps({ filter, onFilter }: Props) {
   const on = rollsUp(filter);
   return (

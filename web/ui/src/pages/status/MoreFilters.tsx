@@ -1,4 +1,4 @@
-// What the status list can be narrowed by, behind a button. Few need it, so it is loaded when somebody presses that.
+// What the status list can be narrowed by, behind a button. Few need it, so it is loaded when someone presses that.
 import { Autocomplete, Button, Chip, Group, SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -83,7 +83,7 @@ function ViewChoice({ filter, onFilter }: Props) {
   return (
     <Autocomplete
       label="In the view or resource"
-      description="What stands in it, and in what stands in it"
+      description="Direct and nested content"
       placeholder="Any"
       comboboxProps={{ withinPortal: false }}
       data={(found.data?.rows ?? []).map((r) => r.name)}

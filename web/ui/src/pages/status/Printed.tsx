@@ -8,7 +8,7 @@ import { ago, local, localTimes } from "../../parts/Time";
 import type { Feed, Row } from "./feed";
 import { type Filter, inWords } from "./filter";
 
-/** More than anybody reads on paper. */
+/** More than anyone reads on paper. */
 const most = 2000;
 
 /** PrintButton reads as many rows as are printed, and prints. */
@@ -52,7 +52,7 @@ export function Printed({ feed, filter }: { feed: Feed; filter: Filter }) {
         <tr>
           <th>Status</th>
           <th>Name</th>
-          <th>Stands in</th>
+          <th>Parent</th>
           <th>For</th>
           <th>Since</th>
           <th>Info</th>

@@ -76,7 +76,7 @@ function Marks({ row }: { row: Row }) {
   );
 }
 
-/** Place is where the item stands, with a way there. */
+/** Place is the location of the item, with a link. */
 function Place({ row }: { row: Row }) {
   const inner = row.kind === "view" ? row.parentview : row.view;
   const inResource = row.kind !== "resource" && row.resource;
@@ -131,7 +131,7 @@ function Content({ row, mayAct, current, onDone }: Pick<Props, "mayAct" | "curre
   );
 }
 
-/** Hollow stands where a row will be. */
+/** Hollow is where a row will be. */
 function Hollow({ at }: { at: number }) {
   return (
     <>

@@ -1,5 +1,5 @@
 // The rows of the list, as many as are in sight. The service filters, sorts and pages; here is what it answered for the
-// places that somebody looks at, kept up to date by what the stream tells.
+// places that someone looks at, kept up to date by the stream.
 //
 //	scrolling ─ look ─► which rows are missing ─► one question at a time ─► pages
 //	stream ─── apply ─► rows that are here change in place ─► the order may be another: ask again, but not too often
@@ -60,7 +60,7 @@ export class Feed {
   private places = new Map<string, number>();
   private sight: [number, number] = [0, pageSize - 1];
   private asking?: { first: number; last: number; stop: AbortController };
-  private since: StatusChange[] = []; // told since the question was put; the answer may not know of it yet
+  private since: StatusChange[] = []; // changes since the request was sent; the answer may not have them yet
   private timer?: ReturnType<typeof setTimeout>;
   private stale?: ReturnType<typeof setTimeout>;
   private asked = 0;
@@ -85,7 +85,7 @@ export class Feed {
     return this.pages.get(Math.floor(at / pageSize))?.[at % pageSize];
   }
 
-  /** placeOf finds where an item stands, as far as it is here. */
+  /** placeOf finds the position of an item, if it is loaded. */
   placeOf(key: string): number | undefined {
     return this.places.get(key);
   }
@@ -148,7 +148,7 @@ export class Feed {
     } finally {
       if (this.asking === asking) this.asking = undefined;
     }
-    if (!this.error) this.fill(); // somebody may have gone on meanwhile
+    if (!this.error) this.fill(); // the user may have scrolled on
   }
 
   private take(first: number, last: number, got: Answer<Row>, replace: boolean) {
@@ -163,7 +163,7 @@ export class Feed {
     for (const [p, rows] of this.pages)
       for (const [i, r] of rows.entries()) this.places.set(itemKey(r), p * pageSize + i);
     this.patch(this.since);
-    if (this.since.length) this.soon(); // whether it is in the counts, nobody knows
+    if (this.since.length) this.soon(); // whether it is in the counts, no one knows
     this.error = undefined;
     this.read = Date.now();
     noteOld("status");
@@ -190,7 +190,7 @@ export class Feed {
     this.changed();
   }
 
-  /** refresh asks again for what is in sight, without taking it away meanwhile. */
+  /** refresh asks again for what is in sight, and shows the old rows until then. */
   async refresh(): Promise<void> {
     clearTimeout(this.stale);
     this.stale = undefined;
@@ -208,11 +208,11 @@ export class Feed {
     this.stale ??= setTimeout(() => void this.refresh(), Math.max(0, this.asked + calm - Date.now()));
   }
 
-  /** apply takes what the stream tells. */
+  /** apply applies the changes from the stream. */
   apply(changes: StatusChange[]) {
     if (this.asking) for (const c of changes) this.since.push(c);
     if (this.patch(changes)) this.changed();
-    // Rows and counts are two answers: whether a change is in both, nobody knows.
+    // Rows and counts are two answers: whether a change is in both, no one knows.
     if (changes.length) this.soon();
   }
 

@@ -22,17 +22,17 @@ export interface Filter {
 
 export const kinds: Kind[] = ["object", "resource", "view"];
 
-/** Objects alone unless asked otherwise: what they stand in has their status, and would be the same fault once more. */
+/** Objects alone unless asked otherwise: what they are in has their status, and would be the same fault once more. */
 const usual: Kind[] = ["object"];
 
-/** rollsUp tells whether views and resources are shown beside objects. */
+/** rollsUp reports whether views and resources are shown beside objects. */
 export const rollsUp = (f: Filter) => f.kind.length === kinds.length;
 
 /** What the columns are called. */
 export const columnNames: Record<Column, string> = {
   status: "Status",
   name: "Name",
-  view: "Stands in",
+  view: "Parent",
   class: "Class",
   since: "For",
   info: "Info",
@@ -108,11 +108,11 @@ export const everything: Partial<Filter> = {
   unmanaged: "",
 };
 
-/** plain tells whether all objects are counted, whatever is shown of them. */
+/** plain reports whether all objects are counted, whatever is shown of them. */
 export const plain = (f: Filter) =>
   !(f.text.trim() || !f.kind.includes("object") || f.class || f.view || f.acknowledged || f.unmanaged);
 
-/** narrows tells whether the filter leaves out objects. */
+/** narrows reports whether the filter leaves out objects. */
 export const narrows = (f: Filter) => !plain(f) || f.status.length > 0;
 
 /** inWords says what is shown and in what order, for paper. */
@@ -148,14 +148,14 @@ export function where(f: Filter, withStatus = true): string {
   if (withStatus && f.status.length) all.push(oneOf("status", f.status));
   if (f.kind.length < kinds.length) all.push(oneOf("kind", f.kind));
   if (f.class) all.push(`class = ${quote(f.class)}`);
-  // A view has what stands in it and, one step further, what stands in that; a resource has everything inside.
+  // A view has its content and, one step further, what is in that; a resource has everything inside.
   if (f.view) all.push(`(${["view", "parentview", "resource"].map((c) => `${c} = ${quote(f.view)}`).join(" OR ")})`);
   if (f.acknowledged) all.push(`acknowledged = ${f.acknowledged === "yes"}`);
   if (f.unmanaged) all.push(`isunmanaged = ${f.unmanaged === "yes"}`);
   return all.length ? ` WHERE ${all.join(" AND ")}` : "";
 }
 
-/** order is the column asked for, then what tells rows apart: the worst first, by name. */
+/** order is the column asked for, then what makes rows unique: the worst first, by name. */
 export function order(f: Filter): string {
   const way = f.desc ? "DESC" : "ASC";
   if (f.sort === "status") return ` ORDER BY status ${way}, name ASC, resource ASC`;

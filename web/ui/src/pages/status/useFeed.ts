@@ -5,7 +5,7 @@ import { useReadEvery } from "../../session";
 import { Feed } from "./feed";
 import type { Filter } from "./filter";
 
-const usual = 30_000; // new data without a new status are not told by the stream
+const usual = 30_000; // new data without a new status are not in the stream
 
 interface Found {
   feed?: Feed;

@@ -37,7 +37,7 @@ export const Chart = memo(function Chart({
   useLayoutEffect(() => {
     if (canvas.current) draw(canvas.current, fields, width, height);
   }, [fields, width, height, scheme]);
-  // What has no button of its own can be clicked on all the same.
+  // What has no button can be clicked, too.
   const click = (e: MouseEvent) => {
     const { left, top } = e.currentTarget.getBoundingClientRect();
     const [x, y] = [e.clientX - left, e.clientY - top];

@@ -54,7 +54,7 @@ function grounds(ctx: CanvasRenderingContext2D, scale: number): Map<Status, Grou
       const t = tile.getContext("2d");
       if (!t) return [s, { plain: "#888", pattern: null }];
       t.scale(tile.width / 8, tile.height / 8);
-      // What needs nobody's attention is paler, so that the rest stands out.
+      // What needs no one's attention is paler, so that the rest stands out.
       const [r, g, b] = mixed(t, body, read(statusColour(s)), s === "0" || s === "?" ? 0.55 : 1);
       const plain = `rgb(${r} ${g} ${b})`;
       t.fillStyle = plain;
@@ -70,7 +70,7 @@ function grounds(ctx: CanvasRenderingContext2D, scale: number): Map<Status, Grou
   );
 }
 
-/** mixed lays one colour over another and tells what comes of it. */
+/** mixed lays one colour over another and says what comes of it. */
 function mixed(t: CanvasRenderingContext2D, under: string, over: string, alpha: number): Uint8ClampedArray {
   t.fillStyle = under;
   t.fillRect(0, 0, 8, 8);

@@ -1,4 +1,4 @@
-// From a group to rectangles: what stands in it, what stands in that and so on, and at the bottom a field for every status.
+// From a group to rectangles: its content, what is in that and so on, and at the bottom a field for every status.
 import type { Status } from "../../api";
 import { statuses } from "../../parts/StatusIcon";
 import { type Counts, type Group, shares } from "./places";

@@ -13,7 +13,7 @@ export interface Group {
   resource?: string;
   parent?: Group;
   children: Group[];
-  /** Objects that stand directly in it. */
+  /** Objects that are directly in it. */
   own: Counts;
   /** All below it, its own included. */
   counts: Counts;
@@ -121,7 +121,7 @@ export function find(root: Group, key: string): Group | undefined {
   return undefined;
 }
 
-/** shares are what a group is divided into: its children, and what stands directly in it. The smallest are put together. */
+/** shares are what a group is divided into: its children, and what is directly in it. The smallest are put together. */
 export function shares(g: Group, most: number): Group[] {
   const parts = g.children.filter((c) => c.total > 0);
   const own = totalOf(g.own);

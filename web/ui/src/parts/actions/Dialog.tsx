@@ -1,5 +1,5 @@
 // The dialog of an operation: its form, progress while it is done, and what became of each item when there is something
-// to tell.
+// to show.
 import { Progress as Bar, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { type ComponentType, type FormEvent, useMemo, useRef, useState } from "react";
 import { pageNow } from "../../clock";
@@ -37,7 +37,7 @@ const unfit: Partial<Record<Operation, string>> = {
   manage: "managed already",
 };
 
-/** checkNote adds to the outcome of a note for one item what it replaced unseen. Whatever replaces it later is told by the page. */
+/** checkNote adds to the outcome of a note for one item what it replaced unseen. What replaces it later is shown by the page. */
 async function checkNote(o: Outcome | undefined, { body, seenNote }: Request, opened: number) {
   if (!o?.done || body.note === undefined || seenNote === undefined) return;
   keepNote(o.item, body.note, opened, SavedNotes);

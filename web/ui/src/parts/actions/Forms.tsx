@@ -1,4 +1,4 @@
-// The forms of the operations. Each keeps what is typed and reports the request that it stands for.
+// The forms of the operations. Each keeps what is typed and reports the request that it means.
 import {
   Box,
   Button,
@@ -87,7 +87,7 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
     <Stack gap="sm">
       <Textarea
         label="Text"
-        description="What is known, who is on it; may stay empty"
+        description="What is known, who is working on it; may be empty"
         autosize
         minRows={2}
         maxLength={longestText}
@@ -96,7 +96,8 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
         onChange={(e) => setText(e.currentTarget.value)}
       />
       <Text size="sm" c="dimmed">
-        It ends by itself when the item is no longer in error. On a view or resource it covers what is in error inside.
+        It ends automatically when the item is no longer in error. On a view or resource it covers everything in error
+        inside.
       </Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <Box>
@@ -133,7 +134,7 @@ export function AcknowledgeForm({ items, onChange }: FormProps) {
           />
           <TextInput
             label="Keep over recoveries shorter than"
-            description="For what comes and goes; as 10m or 1h"
+            description="For errors that come and go; as 10m or 1h"
             value={sticky}
             onChange={(e) => setSticky(e.currentTarget.value)}
           />
@@ -147,7 +148,7 @@ export function UnacknowledgeForm({ items, onChange }: FormProps) {
   useEffect(() => onChange({ body: { unack: true }, items }), [items, onChange]);
   return (
     <Text size="sm">
-      The error counts as unseen again. On a view or resource that holds for everything inside, too, whoever
+      The error counts as unseen again. On a view or resource this also applies to its content, no matter who
       acknowledged it.
     </Text>
   );

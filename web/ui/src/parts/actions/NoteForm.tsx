@@ -1,4 +1,4 @@
-// The form of a note. It shows when somebody else changes the note meanwhile.
+// The form of a note. It shows when another user changes the note.
 import { Button, Stack, Text, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -21,7 +21,7 @@ export function NoteForm({ items, onChange }: FormProps) {
   return (
     <Stack gap="xs">
       {isNews(draft, current) && (
-        <Notice title="Somebody else has changed the note meanwhile">
+        <Notice title="Another user has changed the note">
           {/* A note may have thousands of characters and lines; the form below it stays in sight. */}
           <Text
             size="sm"

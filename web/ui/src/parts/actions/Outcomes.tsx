@@ -1,4 +1,4 @@
-// What became of each item.
+// Result for each item.
 import { Alert, Box, Group, ScrollArea, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconCheck, IconClock, IconMinus } from "@tabler/icons-react";
 import { local, localTimes } from "../Time";
@@ -18,7 +18,7 @@ const words: Record<string, string> = {
 /** wordFor is the result as people say it. */
 export const wordFor = (result: string) => words[result] ?? result.replaceAll("_", " ");
 
-/** worthReading tells whether there is more to say than that everything was done. */
+/** worthReading reports whether there is more to say than that everything was done. */
 export const worthReading = (all: Outcome[]) =>
   all.some((o) => o.error || o.skipped || o.collision || o.done?.unmanagedby || o.done?.result === "scheduled");
 
@@ -47,7 +47,7 @@ export function described({ done, error, skipped, collision }: Outcome): string 
   const inside = done.content ? `, with ${counted(done.content, "item")} inside` : "";
   const from = done.result === "scheduled" && done.from ? ` from ${local(done.from)}` : "";
   const to = done.to ? ` until ${local(done.to)}` : "";
-  const still = done.unmanagedby ? `; but ${done.unmanagedby}, around it, is unmanaged, and so it stays Unknown` : "";
+  const still = done.unmanagedby ? `; but its parent ${done.unmanagedby} is unmanaged, so it stays Unknown` : "";
   return wordFor(done.result) + from + to + inside + still + (collision ? `, ${collision}` : "");
 }
 
@@ -59,7 +59,7 @@ function Sign({ of }: { of: Outcome }) {
   return <IconCheck size={16} aria-label="Done" />;
 }
 
-// More than anybody reads; what went wrong comes first.
+// More than anyone reads; what went wrong comes first.
 const most = 200;
 
 export function Outcomes({ all }: { all: Outcome[] }) {
@@ -75,7 +75,7 @@ export function Outcomes({ all }: { all: Outcome[] }) {
         title={inShort(all)}
       />
       <ScrollArea.Autosize mah="45vh" type="auto" viewportProps={{ tabIndex: 0 }}>
-        <Stack gap={6} component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="What became of each item">
+        <Stack gap={6} component="ul" m={0} p={0} style={{ listStyle: "none" }} aria-label="Result for each item">
           {shown.map((o) => (
             <Group key={itemKey(o.item)} component="li" gap="xs" align="flex-start" wrap="nowrap">
               <Box mt={2} style={{ flex: "none" }}>

@@ -12,8 +12,7 @@ const planned = (b: ActWish) => b.isunmanaged !== undefined && !!(b.fromdatetime
 
 type Occurrence = NonNullable<ActAnswer["occurrences"]>[number];
 
-const span = (o: Occurrence) =>
-  `${o.from ? local(o.from) : "open now"} – ${o.to ? local(o.to) : "until somebody says otherwise"}`;
+const span = (o: Occurrence) => `${o.from ? local(o.from) : "open now"} – ${o.to ? local(o.to) : "no end"}`;
 
 export function Preview({ request }: { request: Request }) {
   const [{ body, items }] = useDebouncedValue(request, 250);

@@ -1,4 +1,4 @@
-// Tells whoever has just saved a note that somebody else has replaced it, with what it was.
+// Tells whoever has just saved a note that another user has replaced it, with what it was.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
@@ -51,7 +51,7 @@ function Saved({ note, onAgain }: { note: SavedNote; onAgain: () => void }) {
   }, [over, by, item]);
   if (!by) return null;
   return (
-    <Notice title="Somebody else has replaced your note">
+    <Notice title="Another user has replaced your note">
       <Stack gap={4}>
         <Text size="sm" className="name">
           The note of {item.kind} <b className="name">{item.name}</b>

@@ -1,4 +1,4 @@
-// When something is to be so: from, to, in which zone, and whether it comes again. Times go to the service as they are
+// When a window is open: from, to, in which zone, and whether it recurs. Times go to the service as they are
 // written, with the zone beside them: what 02:30 means on the night the clocks change is for the service to say.
 import { Select, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import type { ActWish } from "../../api";
@@ -19,7 +19,7 @@ export const noWindow: WindowValue = { from: "", to: "", zone: browserZone, repe
 
 const ways = [...repeats, { value: "own", label: "By a rule…" }];
 
-/** windowBody is what the service is told. */
+/** windowBody is the body of the request. */
 export function windowBody(w: WindowValue): ActWish {
   if (!w.from && !w.to) return {};
   const rrule = w.repeat === "own" ? w.rule.trim() : w.repeat;
@@ -49,7 +49,7 @@ export function WindowFields({ value, onChange }: { value: WindowValue; onChange
         <TextInput
           type="datetime-local"
           label="To"
-          description="Empty: until somebody says otherwise"
+          description="Empty: no end"
           value={value.to}
           onChange={(e) => set({ to: e.currentTarget.value })}
         />
@@ -78,7 +78,7 @@ export function WindowFields({ value, onChange }: { value: WindowValue; onChange
       {planned && (
         <TextInput
           label="Name of the window"
-          description="An item may have several: a window takes the place of an earlier one of the same name"
+          description="An item may have several: a window replaces an earlier one of the same name"
           maxLength={255}
           value={value.name}
           onChange={(e) => set({ name: e.currentTarget.value })}

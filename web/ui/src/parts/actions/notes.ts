@@ -10,7 +10,7 @@ export interface NoteDraft {
   text: string;
   /** The note of the item when editing began. */
   base: string;
-  /** The note of somebody else that was put before the text. */
+  /** The note of another user that was put before the text. */
   merged?: string;
 }
 
@@ -18,7 +18,7 @@ export interface NoteDraft {
 export const isNews = (d: NoteDraft, current: string): boolean =>
   current !== d.base && current !== d.merged && (!current || !d.text.includes(current));
 
-/** putBefore puts a note of somebody else before the text, once. */
+/** putBefore puts a note of another user before the text, once. */
 export const putBefore = (d: NoteDraft, current: string): NoteDraft =>
   d.merged === current ? d : { ...d, text: [current, d.text].filter(Boolean).join("\n"), merged: current };
 
@@ -28,7 +28,7 @@ export type NoteEvent = Pick<EventRow, "timestamp" | "user" | "info">;
 const removed = "note removed";
 
 const quoted = (e: NoteEvent) => (e.info === removed ? "that removed the note" : `“${e.info ?? ""}”`);
-const writer = (e: NoteEvent) => `${e.user ?? "somebody"} at ${local(e.timestamp)}`;
+const writer = (e: NoteEvent) => `${e.user ?? "another user"} at ${local(e.timestamp)}`;
 const textOf = (e: NoteEvent) => (e.info === removed ? "" : (e.info ?? ""));
 
 /** said is who wrote a note, when, and what. */
@@ -74,7 +74,7 @@ export function replacing(events: NoteEvent[], saved: string): NoteEvent | undef
   return own > 0 ? events[0] : undefined;
 }
 
-/** readReplacing reads who has replaced a note since it was saved; null if nobody has. */
+/** readReplacing reads who has replaced a note since it was saved; null if no one has. */
 export async function readReplacing(n: SavedNote, signal?: AbortSignal): Promise<NoteEvent | null> {
   const q = `SELECT timestamp, user, info FROM events WHERE ${aboutItem(n.item)}`;
   const { rows } = await sql<EventRow>(q, { rows: 50, from: new Date(n.opened).toISOString(), signal });

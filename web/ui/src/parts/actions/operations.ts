@@ -15,7 +15,7 @@ export const operationName: Record<Operation, string> = {
   note: "Note",
 };
 
-/** fits tells whether an operation has a meaning for an item, as far as is known of it. The service has the last word. */
+/** fits reports whether an operation has a meaning for an item, going by what is known of it. The service decides. */
 export function fits(o: Operation, i: ActionItem): boolean {
   switch (o) {
     case "acknowledge":
@@ -59,14 +59,15 @@ export const ways: WayText[] = [
   {
     way: "while unavailable",
     label: "Only while unavailable",
-    about: "Unmanaged as long as it is Unavailable, managed again by itself. Stays armed until it is managed.",
+    about:
+      "Unmanaged as long as it is Unavailable, then managed again automatically. Stays in force until you manage it.",
     kinds: ["object", "view", "resource"],
     flags: flags(true, true, true),
   },
   {
     way: "discarded",
     label: "Discard the data",
-    about: "Data that arrive are neither stored nor shown.",
+    about: "New data are neither stored nor shown.",
     kinds: ["object", "view"],
     flags: flags(false, false, true),
   },

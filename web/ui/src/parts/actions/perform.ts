@@ -1,4 +1,4 @@
-// Does one thing with many items, in one call: each of them says its kind and its resource. What became of each item is told
+// Does one thing with many items, in one call: each of them says its kind and its resource. The result for each item is shown
 // for each.
 import { type ActAnswer, type ActWish, ApiError, act } from "../../api";
 import type { ActionItem } from "./item";
@@ -12,7 +12,7 @@ export interface Outcome {
   error?: string;
   /** It does not fit the item, so nothing was sent. */
   skipped?: string;
-  /** A note that somebody else wrote at the same time. */
+  /** A note that another user wrote at the same time. */
   collision?: string;
 }
 
@@ -65,7 +65,7 @@ async function ask(items: ActionItem[], body: ActWish, signal: AbortSignal): Pro
   }
 }
 
-/** outcomes reads an answer, or the report that stands beside an error. */
+/** outcomes reads an answer, or the report in the body of an error. */
 function outcomes(items: ActionItem[], answer: ActAnswer): Outcome[] {
   const done = new Map(answer.items.map((i) => [itemKey(i), i]));
   const errors = new Map(answer.errors.map((e) => [itemKey({ kind: "object", ...e }), e.message]));
@@ -87,7 +87,7 @@ function failed(items: ActionItem[], e: unknown): Outcome[] {
   return items.map((item) => ({ item, error }));
 }
 
-/** perform does it. Where one call is not enough, a stop leaves out the others, which is told. */
+/** perform does it. Where one call is not enough, a stop leaves out the others, which is reported. */
 export async function perform(
   items: ActionItem[],
   body: ActWish,

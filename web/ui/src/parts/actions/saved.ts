@@ -1,11 +1,11 @@
-// Notes that were saved on this page in the last minute. Whoever replaces one of them may not have seen it, so that is told, with
+// Notes that were saved on this page in the last minute. Whoever replaces one of them may not have seen it, so that is shown, with
 // what was written. The list is apart from what shows it, which comes with the dialog of the first note.
 import type { ComponentType } from "react";
 import { pageNow } from "../../clock";
 import type { ActionItem } from "./item";
 import { itemKey } from "./operations";
 
-/** So long, in milliseconds, whoever saved a note is told that it was replaced. */
+/** So long, in milliseconds, whoever saved a note is notified that it was replaced. */
 export const minute = 60_000;
 
 export interface SavedNote {
@@ -37,7 +37,7 @@ export const savedNotes = {
   },
 };
 
-/** forgetNotes ends what is told of notes, as of those that are about to be saved again. */
+/** forgetNotes removes the notices about notes, as of those that are about to be saved again. */
 export function forgetNotes(items: ActionItem[]) {
   if (!state.notes.length) return;
   const keys = new Set(items.map(itemKey));

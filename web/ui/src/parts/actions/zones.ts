@@ -36,7 +36,7 @@ export function zoneNamed(text: string): string | undefined {
   return zones().find((z) => plain(z) === wanted);
 }
 
-/** zonesWith are those in which a text stands: at the beginning of a part first. */
+/** zonesWith are the zones that contain a text: those with it at the beginning of a part first. */
 export function zonesWith(text: string): string[] {
   const wanted = plain(text);
   const found = zones().filter((z) => plain(z).includes(wanted));

@@ -1,4 +1,4 @@
-// Lines with times of their own become columns over one time, as uPlot wants them. There, null is a gap, and undefined is
+// Lines with different times become columns over one time, as uPlot wants them. There, null is a gap, and undefined is
 // a time at which another line has a value.
 import type { Line } from "./line";
 

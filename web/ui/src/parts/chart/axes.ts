@@ -1,4 +1,4 @@
-// What stands at the axes. Times are those of the browser's zone, written as its people do.
+// What is at the axes. Times are those of the browser's zone, written as its people do.
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const precise = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -7,7 +7,7 @@ const month = new Intl.DateTimeFormat(undefined, { month: "short" });
 const year = new Intl.DateTimeFormat(undefined, { year: "numeric" });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** timeTicks writes the times of an axis; the day, or the year, stands below where it begins. */
+/** timeTicks writes the times of an axis; the day, or the year, is below where it begins. */
 export function timeTicks(times: (number | null)[], step: number): string[] {
   const fine = step < 60 ? precise : step < 86400 ? clock : step < 28 * 86400 ? day : month;
   const coarse = step < 86400 ? day : year;

@@ -1,4 +1,4 @@
-// Where the words of levels stand in a chart. Each belongs beside its line, but no two may stand on each other.
+// Where the words of levels are in a chart. Each belongs beside its line, but no two may be on each other.
 import { statusRank } from "../StatusIcon";
 import type { Level } from "./line";
 

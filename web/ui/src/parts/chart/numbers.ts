@@ -8,12 +8,12 @@ const tiny = new Intl.NumberFormat(undefined, { notation: "scientific", maximumS
 const binary = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const bytes = /^(b|bytes?|octets?)(\/s)?$/i;
 
-/** isBytes tells units that are counted in steps of 1,024. A lone b is as likely a bit, but B is what people write. */
+/** isBytes reports whether a unit is counted in steps of 1,024. A lone b is as likely a bit, but B is what people write. */
 export const isBytes = (unit?: string) => !!unit && unit !== "b" && bytes.test(unit);
 
 const withUnit = (text: string, unit?: string) => (unit ? `${text}\u00a0${unit}` : text);
 
-/** digits are those behind the point that tell neighbours on a scale apart. */
+/** digits are those behind the point that distinguish neighbours on a scale. */
 function short(v: number): string {
   const a = Math.abs(v);
   if (a !== 0 && a < 1e-4) return tiny.format(v);

@@ -97,7 +97,7 @@ export function optionsOf(
       y: { range: (_u, low, high) => reach(low, high, marks, unit) },
     },
     legend: { show: false },
-    padding: [8, Math.ceil(labelWidth(1) / 2), 0, 0], // the last time stands in the middle below its tick
+    padding: [8, Math.ceil(labelWidth(1) / 2), 0, 0], // the last time is in the middle below its tick
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false, dist: 6 },
@@ -128,7 +128,7 @@ export function optionsOf(
   };
 }
 
-/** drawLevels draws the levels as dashed lines behind the values' place; their words stand beside them in the page. */
+/** drawLevels draws the levels as dashed lines behind the values' place; their words are beside them in the page. */
 export function drawLevels(u: uPlot, levels: Level[], colour: (l: Level) => string) {
   const { ctx } = u;
   const { left, top, width, height } = u.bbox;

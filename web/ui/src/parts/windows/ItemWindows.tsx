@@ -69,7 +69,7 @@ export function Span({ window: w }: { window: OneWindow }) {
           <Time at={w.to} />
         </Text>
       ) : (
-        "until somebody says otherwise"
+        "until you end it"
       )}
       {there && (
         <>
@@ -83,7 +83,7 @@ export function Span({ window: w }: { window: OneWindow }) {
   );
 }
 
-/** Rule says how it comes again, and in which zone its times were given. */
+/** Rule says how it recurs, and in which zone its times were given. */
 export function Rule({ window: w }: { window: OneWindow }) {
   return (
     <>

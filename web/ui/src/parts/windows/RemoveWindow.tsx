@@ -1,4 +1,4 @@
-// Takes a window out. It asks in its own place, so that it can stand in a list and in a dialog.
+// Takes a window out. It asks in its own place, so that it can be in a list and in a dialog.
 import { Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { act } from "../../api";

@@ -76,7 +76,7 @@ function format(at: string, timeZone: string | undefined, how: Intl.DateTimeForm
   }
 }
 
-/** repeatOf says how a window comes again: in words where it is one of the usual ways, else by its rule. */
+/** repeatOf says how a window recurs: in words where it is one of the usual ways, else by its rule. */
 export function repeatOf({ rule = "", from, zone }: Pick<OneWindow, "rule" | "from" | "zone">): string {
   if (rule === "FREQ=WEEKLY") return `Every week on ${format(from, zone, { weekday: "long" }, "en")}`;
   if (rule === "FREQ=MONTHLY") return `Every month on day ${format(from, zone, { day: "numeric" }, "en")}`;

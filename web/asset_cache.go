@@ -12,14 +12,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// shelf keeps the files as they are sent: packed as well as it goes, once, when somebody first asks for one.
-type shelf struct {
+// assetCache keeps the files as they are sent: each is compressed once, at its first request.
+type assetCache struct {
 	files  fs.FS
 	packed sync.Map // name → []byte
 }
 
 // serve sends one file.
-func (s *shelf) serve(w http.ResponseWriter, r *http.Request, name string) {
+func (s *assetCache) serve(w http.ResponseWriter, r *http.Request, name string) {
 	if !packs(name) {
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(read(s.files, name)))
 		return
@@ -33,7 +33,7 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request, name string) {
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(s.pack(name)))
 }
 
-// packs tells the files that are text; pictures are packed already.
+// packs reports whether a file is text; pictures are compressed already.
 func packs(name string) bool {
 	switch path.Ext(name) {
 	case ".js", ".css", ".svg", ".json", ".map", ".txt":
@@ -42,7 +42,7 @@ func packs(name string) bool {
 	return false
 }
 
-func (s *shelf) pack(name string) []byte {
+func (s *assetCache) pack(name string) []byte {
 	if data, ok := s.packed.Load(name); ok {
 		return data.([]byte)
 	}
