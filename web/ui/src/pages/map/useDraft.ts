@@ -35,12 +35,21 @@ function useCollisions(tree: Tree, reading: Reading, latest: RefObject<Reading>)
   const { key } = placeOf(tree);
   useEffect(() => saved.show({ key, reread: () => latest.current.reread() }), [key, latest]);
   useEffect(() => above.add(SavedPlaces), []);
+  // A user who comes back sees at first what the view was like before.
+  const [current, setCurrent] = useState(() => !saved.get().found.some((c) => c.place.key === key));
+  useEffect(() => {
+    if (current) return;
+    latest.current.reread().then(
+      () => setCurrent(true),
+      () => undefined, // the page says so
+    );
+  }, [current, latest]);
   const { isFetching } = reading;
   useEffect(() => {
-    if (isFetching) return; // whoever comes back sees at first what the view was like before
+    if (!current || isFetching) return;
     saved.present(placeOf(tree), tree);
     if (limited) saved.compare(placeOf(tree), tree);
-  }, [limited, tree, isFetching]);
+  }, [limited, tree, current, isFetching]);
   return { found: useMemo(() => found.filter((c) => c.place.key === key), [found, key]), limited };
 }
 
