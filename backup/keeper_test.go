@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,7 +73,7 @@ func newKeeping(t *testing.T, target string) *keeping {
 	k.cfg.Backup = config.Backup{Target: target, Every: config.Duration(6 * time.Hour), At: "02:00", Keep: 3}
 	k.Keeper = NewKeeper(KeeperConfig{
 		Source: k.source, Catalog: cat, Config: func() *config.Config { return k.cfg }, Program: "test", Log: slog.New(slog.DiscardHandler),
-		Now: time.Now, Zone: func() *time.Location { return time.UTC }, Deletions: &k.deletions,
+		Now: ticking(), Zone: func() *time.Location { return time.UTC }, Deletions: &k.deletions,
 		Stop: func() error {
 			k.mu.Lock()
 			defer k.mu.Unlock()
@@ -252,4 +253,10 @@ func TestStreamEnds(t *testing.T) {
 			t.Error("the job still runs")
 		}
 	})
+}
+
+// ticking returns a clock on which each look takes a moment, as on a real one: in a bubble it stands still between two looks.
+func ticking() func() time.Time {
+	var looks atomic.Int64
+	return func() time.Time { return time.Now().Add(time.Duration(looks.Add(1))) }
 }
