@@ -221,19 +221,21 @@ func TestEraseWhileMemoryGrows(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	mustAppend(t, s, wordsOf(1, 1, 0), wordsOf(2, 2, 0))
 	must(t, s.lockWrite(t.Context())) // as Append has it
-	if err := s.Erase(t.Context(), []belfry.CustomerID{2}); err == nil || !strings.Contains(err.Error(), "rows are being written") {
+	c := cat.KeptAs("objectlog")
+	day, who := c.PeriodOf(crashDay0), []belfry.CustomerID{2}
+	if err := s.eraseIn(t.Context(), c, day, who); err == nil || !strings.Contains(err.Error(), "rows are being written") {
 		t.Errorf("erase while rows are written: %v", err)
 	}
 	grown := make(chan bool)
 	erased := make(chan error)
-	go func() { erased <- s.Erase(t.Context(), []belfry.CustomerID{2}) }()
+	go func() { erased <- s.eraseIn(t.Context(), c, day, who) }()
 	go func() { grown <- s.growMemory(t.Context()) }()
 	if !<-grown {
 		t.Error("the memory did not grow")
 	}
 	s.unlockWrite()
 	<-erased
-	must(t, s.Erase(t.Context(), []belfry.CustomerID{2}))
+	must(t, s.Erase(t.Context(), who))
 	if rows := s.everyRow(t, 2, eraseLog); len(rows) != 0 {
 		t.Errorf("%d rows of a removed customer", len(rows))
 	}
