@@ -211,7 +211,7 @@ func TestEraseMeanwhile(t *testing.T) {
 	}
 }
 
-// TestEraseWhileMemoryGrows: a writer that has too little memory replaces the engine, which an erase keeps. The erase gives way, and
+// TestEraseWhileMemoryGrows: a writer that has too little memory replaces the engine, which an erase keeps. The erase ends, and
 // the next one does its work.
 func TestEraseWhileMemoryGrows(t *testing.T) {
 	cat, err := catalog.Load()
