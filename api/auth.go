@@ -165,3 +165,12 @@ func (p params) flag(name string) (bool, error) {
 	}
 	return false, belfry.Errorf(belfry.BadParameter, "%s must be true or false, got %q", name, p.Get(name))
 }
+
+// off reports whether a flag that is set unless it is given as false is given so.
+func (p params) off(name string) (bool, error) {
+	if !p.Has(name) {
+		return false, nil
+	}
+	set, err := p.flag(name)
+	return !set, err
+}
