@@ -156,9 +156,6 @@ func (s *Server) restoreDays(w *answer, r *request) error {
 	return nil
 }
 
-// tarIdle is how long the reader of a backup may read nothing: it may be a tape, or a machine far away.
-const tarIdle = 10 * time.Minute
-
 // streamBackup writes a backup as it is made. An error in the middle ends the connection, so that the client sees that it is cut.
 func (s *Server) streamBackup(w *answer, r *request) error {
 	k, err := s.keeper()
@@ -170,7 +167,7 @@ func (s *Server) streamBackup(w *answer, r *request) error {
 		recipients = strings.FieldsFunc(r.params.Get("recipients"), func(c rune) bool { return c == ',' || c == ' ' })
 	}
 	s.auditBackup(r, "-", audit.ActionCreated, "backup as a tar stream started")
-	w.idle = tarIdle
+	w.idle = 10 * time.Minute // the reader may be a tape, or a machine far away
 	w.Header().Set("Content-Type", "application/x-tar")
 	return k.Stream(r.Context(), w, recipients)
 }
