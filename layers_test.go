@@ -30,7 +30,7 @@ var layers = []string{
 	"belfry/collect/filter belfry/collect/mib belfry/collect/ping belfry/collect/syslog",
 	"belfry/collect/script belfry/collect/snmp",
 	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/storetest",
-	"belfry/api/encode belfry/api/input belfry/api/limit",
+	"belfry/api/browser belfry/api/encode belfry/api/input belfry/api/limit",
 	"belfry/api/body belfry/api/live belfry/api/meter belfry/api/tree",
 	"belfry/config",
 	"belfry/folder",

@@ -29,6 +29,7 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/api/body"
+	"belfry/api/browser"
 	"belfry/api/encode"
 	"belfry/api/input"
 	"belfry/api/limit"
@@ -168,7 +169,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now(), idle: s.limits.Load().Idle}
 	h := w.Header()
 	h["X-Request-Id"] = []string{w.id}
-	protect(h, r)
+	browser.Protect(h, r)
 	defer func() {
 		fault := recover()
 		if fault != nil && fault != http.ErrAbortHandler {

@@ -237,6 +237,8 @@ func TestOrderOfRefusal(t *testing.T) {
 	f(200, "", "POST", "/api/send", oneRow, "Content-Type: text/csv; charset=\"UTF-8\"", "X-Api-Key: "+writeKey)
 	f(400, "bad_parameter", "POST", "/api/send?dry_run=true", "x", "X-Api-Key: "+writeKey)
 	f(400, "bad_parameter", "POST", "/api/send?dryrun=maybe", "x", "X-Api-Key: "+writeKey)
+	f(400, "bad_parameter", "POST", "/api/provisioning/view?update=maybe", "x", "X-Api-Key: "+writeKey, "Content-Type: text/csv")
+	f(400, "bad_parameter", "POST", "/api/provisioning/view?create=false&update=false", "x", "X-Api-Key: "+writeKey, "Content-Type: text/csv")
 	f(400, "bad_parameter", "POST", "/api/send?dryrun=%zz", "x", "X-Api-Key: "+writeKey)
 	f(400, "bad_parameter", "POST", "/api/send", "x", "X-Api-Key: "+writeKey, "Idempotency-Key: "+strings.Repeat("k", 256))
 	f(400, "bad_parameter", "GET", "/api/sql?apikey="+readKey, "")

@@ -81,6 +81,9 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 		if req.level < rt.Level {
 			return nil, req.tooLow(rt)
 		}
+		if rt.Command != "" && !req.local {
+			return nil, belfry.Errorf(belfry.InsufficientLevel, "%s %s is possible only on the machine of the service, with %s", rt.Method, rt.Path, rt.Command)
+		}
 		if req.scope().Limited() && !rt.Scoped() {
 			return nil, req.outOfScope(rt)
 		}
@@ -164,4 +167,13 @@ func (p params) flag(name string) (bool, error) {
 		return false, nil
 	}
 	return false, belfry.Errorf(belfry.BadParameter, "%s must be true or false, got %q", name, p.Get(name))
+}
+
+// off reports whether a flag that is set unless it is given as false is given so.
+func (p params) off(name string) (bool, error) {
+	if !p.Has(name) {
+		return false, nil
+	}
+	set, err := p.flag(name)
+	return !set, err
 }

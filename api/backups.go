@@ -32,7 +32,7 @@ var backupRoutes = []Route{
 		Answers: []Answer{{Status: 204, Help: "Nothing is running any more."}},
 	},
 	{
-		Method: "POST", Path: "/api/backups/days", Level: belfry.LevelInstance, serve: (*Server).restoreDays,
+		Method: "POST", Path: "/api/backups/days", Level: belfry.LevelInstance, Command: "belfry restore", serve: (*Server).restoreDays,
 		ID: "restoreDays", Tag: "service", Help: "Adds the rows of a day, or of a whole collection, that a backup has and the service lacks.",
 		Detail:  "Only on the machine of the service, by `belfry restore`. Rows are recognized by customer and id, so a repeat adds nothing.",
 		Body:    inJSON(backupDays{}),
@@ -40,7 +40,7 @@ var backupRoutes = []Route{
 		Errors:  []belfry.Code{belfry.Overloaded, belfry.UnknownCollection, belfry.UnknownItem},
 	},
 	{
-		Method: "GET", Path: "/api/backups/tar", Level: belfry.LevelInstance, serve: (*Server).streamBackup,
+		Method: "GET", Path: "/api/backups/tar", Level: belfry.LevelInstance, Command: "belfry backup -", serve: (*Server).streamBackup,
 		ID: "streamBackup", Tag: "service", Help: "Makes a backup and returns it as a tar stream.",
 		Detail:  "Only on the machine of the service, by `belfry backup -`. A stream without its last file, `backup.json`, is incomplete.",
 		Params:  []Param{{Name: "recipients", Help: "Public keys for which the backup is encrypted, separated by commas; empty: not encrypted; without it, as configured."}},
@@ -139,9 +139,6 @@ func (s *Server) restoreDays(w *answer, r *request) error {
 	if err := noRepeat(r); err != nil {
 		return err
 	}
-	if err := onlyLocal(r, "belfry restore"); err != nil {
-		return err
-	}
 	if !filepath.IsAbs(d.Backup) || d.Identity != "" && !filepath.IsAbs(d.Identity) {
 		return belfry.Errorf(belfry.BadParameter, "backup and identity must be absolute paths")
 	}
@@ -159,22 +156,8 @@ func (s *Server) restoreDays(w *answer, r *request) error {
 	return nil
 }
 
-// onlyLocal refuses requests that do not come from the machine of the service.
-func onlyLocal(r *request, command string) error {
-	if !r.local {
-		return belfry.Errorf(belfry.InsufficientLevel, "this is possible only on the machine of the service, with %s", command)
-	}
-	return nil
-}
-
-// tarIdle is how long the reader of a backup may read nothing: it may be a tape, or a machine far away.
-const tarIdle = 10 * time.Minute
-
 // streamBackup writes a backup as it is made. An error in the middle ends the connection, so that the client sees that it is cut.
 func (s *Server) streamBackup(w *answer, r *request) error {
-	if err := onlyLocal(r, "belfry backup -"); err != nil {
-		return err
-	}
 	k, err := s.keeper()
 	if err != nil {
 		return err
@@ -184,7 +167,7 @@ func (s *Server) streamBackup(w *answer, r *request) error {
 		recipients = strings.FieldsFunc(r.params.Get("recipients"), func(c rune) bool { return c == ',' || c == ' ' })
 	}
 	s.auditBackup(r, "-", audit.ActionCreated, "backup as a tar stream started")
-	w.idle = tarIdle
+	w.idle = 10 * time.Minute // the reader may be a tape, or a machine far away
 	w.Header().Set("Content-Type", "application/x-tar")
 	return k.Stream(r.Context(), w, recipients)
 }

@@ -48,6 +48,8 @@ var (
 			Wildcards: packageName,
 			Params: []Param{dryRun, allOrNone, {
 				Name: "create", Schema: flagSchema, Help: "True by default. With `false` only existing items are changed, and a row about an item that does not exist is refused.",
+			}, {
+				Name: "update", Schema: flagSchema, Help: "True by default. With `false` items are only created, and a row about an item that exists is refused with `name_in_use`.",
 			}},
 			Headers: bulkHeaders,
 			Body:    []Media{{Type: "text/csv"}},
@@ -157,12 +159,14 @@ func (s *Server) provision(w *answer, r *request) error {
 		return err
 	}
 	o := intake.Options{}
-	if r.params.Has("create") {
-		create, err := r.flag("create")
-		if err != nil {
-			return err
-		}
-		o.ChangeOnly = !create
+	if o.ChangeOnly, err = r.params.off("create"); err != nil {
+		return err
+	}
+	if o.CreateOnly, err = r.params.off("update"); err != nil {
+		return err
+	}
+	if o.ChangeOnly && o.CreateOnly {
+		return belfry.Errorf(belfry.BadParameter, "create and update are both false, so nothing could be done; leave one of them out")
 	}
 	rows, err := s.openRows(w, r, &o, s.Ready())
 	if err != nil {
@@ -346,8 +350,7 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 	if status != http.StatusOK {
 		text = s.Tree.Access().MaskKeys(text) // errors repeat values of the client
 	}
-	w.Header()["Content-Type"] = typeJSON
-	w.Header()["Cache-Control"] = noStore
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(text)
 }

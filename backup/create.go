@@ -68,6 +68,7 @@ type creator struct {
 	full     bool // there was no space left
 
 	last  string           // the folder of the last backup; empty: nothing is linked
+	begun time.Time        // when the last backup began
 	prior map[string]Entry // its files
 }
 
@@ -100,7 +101,7 @@ func (c *creator) findLast() error {
 	if err != nil || last == nil || !slices.Equal(last.Manifest.Encrypted, c.m.Encrypted) {
 		return err
 	}
-	c.last = last.Path
+	c.last, c.begun = last.Path, last.Manifest.Begin
 	for _, e := range last.Manifest.Files {
 		c.prior[e.Name] = e
 	}
@@ -180,7 +181,7 @@ func (c *creator) add(f File) error {
 		c.skip(f.Name, f.Err)
 		return nil
 	}
-	if e, same := c.same(f); same && c.folder.link(c.m.Stored(f.Name), filepath.Join(c.last, c.m.Stored(f.Name)), e.Size) {
+	if e, same := c.same(f); same && c.folder.link(c.m.Stored(f.Name), filepath.Join(c.last, c.m.Stored(f.Name)), e.Size, c.begun) {
 		c.m.Files = append(c.m.Files, e)
 		c.progress.Bytes += f.Size
 		c.progress.Linked += f.Size

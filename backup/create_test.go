@@ -405,6 +405,29 @@ func TestBadSource(t *testing.T) {
 	}
 }
 
+// TestChangedSince: a file of the last backup that was written after it is not linked, but copied again.
+func TestChangedSince(t *testing.T) {
+	cfg, target := newInstance(t, 10), t.TempDir()
+	source := &memorySource{files: []File{memoryFile("rows/a", []byte("good")), memoryFile("rows/b", []byte("same"))}}
+	create := func() *Manifest {
+		t.Helper()
+		m, err := Create(context.Background(), source, Options{Target: target, Config: cfg, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	bad := filepath.Join(create().Path(), "rows", "a")
+	if err := errors.Join(os.Chmod(bad, 0o600), os.WriteFile(bad, []byte("gone"), 0o600), os.Chtimes(bad, time.Time{}, time.Now().Add(time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	m := create()
+	text, err := os.ReadFile(filepath.Join(m.Path(), "rows", "a"))
+	if err != nil || string(text) != "good" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // TestFileAgain: a file that comes once more, because it changed while it was copied, replaces the first.
 func TestFileAgain(t *testing.T) {
 	cfg, target := newInstance(t, 10), t.TempDir()

@@ -54,8 +54,8 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 	if err != nil {
 		return 0, err
 	}
-	return pos, r.Folder.CopyFiles(func(name string, content []byte) error {
-		return each(File{Name: "data/" + name, Size: int64(len(content)), Open: opened(bytes.NewReader(content))})
+	return pos, r.Folder.CopyFiles(func(name string, content []byte, unread error) error {
+		return each(File{Name: "data/" + name, Size: int64(len(content)), Open: opened(bytes.NewReader(content)), Err: unread})
 	})
 }
 

@@ -26,9 +26,10 @@ func (k *Keeper) Run(ctx context.Context) error {
 	var failedAt time.Time
 	k.findNewest()
 	for {
-		now := k.c.Now()
 		b := k.c.Config().Backup
-		due := b.Target != "" && !k.due(b).After(now)
+		next := k.due(b)
+		now := k.c.Now() // after next, which is now if there is no backup
+		due := b.Target != "" && !next.After(now)
 		if due && now.Sub(failedAt).Abs() >= retryAfter {
 			failedAt = now
 			if k.scheduled(ctx) {

@@ -92,16 +92,17 @@ type output interface {
 // folderOutput writes the folder of a backup.
 type folderOutput struct {
 	target, partial string
+	begin           time.Time
 	dirs            map[string]bool // that were created
 }
 
 // newFolderOutput creates the folder of a backup that began at a time.
 func newFolderOutput(target string, begin time.Time) (*folderOutput, error) {
-	begin, err := afterAll(target, begin)
+	name, err := afterAll(target, begin)
 	if err != nil {
 		return nil, err
 	}
-	o := &folderOutput{target: target, partial: filepath.Join(target, begin.UTC().Format(nameLayout)+partialSuffix), dirs: map[string]bool{}}
+	o := &folderOutput{target: target, partial: filepath.Join(target, name.UTC().Format(nameLayout)+partialSuffix), begin: begin, dirs: map[string]bool{}}
 	if err := os.Mkdir(o.partial, 0o700); err != nil {
 		return nil, fmt.Errorf("create the folder of the backup: %w", err)
 	}
@@ -145,13 +146,20 @@ func (o *folderOutput) write(name string, _ int64, r io.Reader) error {
 		return err
 	}
 	_, err = io.CopyBuffer(w, r, make([]byte, chunkSize))
-	return w.close(err)
+	if err = w.close(err); err != nil {
+		return err
+	}
+	return os.Chtimes(filepath.Join(o.partial, name), time.Time{}, o.begin)
 }
 
-// link makes a file that is also in another backup. It reports whether that was possible.
-func (o *folderOutput) link(name, from string, size int64) bool {
+// coarse is how exactly every file system keeps the time of a file.
+const coarse = 2 * time.Second
+
+// link makes a file that is also in another backup, which began at a time. It reports whether that was possible. Files of a backup
+// have the time at which the backup began that copied them, so one with a later time has been written by someone else.
+func (o *folderOutput) link(name, from string, size int64, begun time.Time) bool {
 	info, err := os.Lstat(from)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != size {
+	if err != nil || !info.Mode().IsRegular() || info.Size() != size || info.ModTime().After(begun.Add(coarse)) {
 		return false
 	}
 	return o.makeDir(name) == nil && os.Link(from, filepath.Join(o.partial, name)) == nil

@@ -72,7 +72,7 @@ func (c *Client) job(ctx context.Context, path string, in any, each func(BackupJ
 		}
 		var state struct{ Running, Last *BackupJob }
 		if _, err := c.call(ctx, http.MethodGet, backupsPath, "", nil, &state); err != nil {
-			return j, err
+			return j, fmt.Errorf("the service ended, or does not answer, before the job was done, so it is not complete: %w", err)
 		}
 		next := state.Running
 		if next == nil || next.ID != j.ID {

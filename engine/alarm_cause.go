@@ -129,6 +129,8 @@ func (t *Tx) causeText(n, cause *meta.Node) string {
 	switch to, moved := t.s.parents[cause.ID]; {
 	case t.s.gone[cause.ID]:
 		why = "removed"
+	case moved && !t.inside(to, n):
+		why = "moved out" // whoever sees only n must not learn where to
 	case moved && s.Status != t.stateOf(n).Status:
 		why = "moved to " + to.Name
 	case s.Unmanaged():
@@ -145,4 +147,12 @@ func (t *Tx) causeText(n, cause *meta.Node) string {
 		t.lastReason = alarmReason{cause, why, outside, name + ": " + why}
 	}
 	return t.lastReason.text
+}
+
+// inside reports whether an item is the view itself or in it, at any depth.
+func (t *Tx) inside(n, view *meta.Node) bool {
+	for n != nil && n != view {
+		n = t.Parent(n)
+	}
+	return n != nil
 }

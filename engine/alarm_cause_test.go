@@ -102,7 +102,7 @@ func TestAlarmsNameTheCause(t *testing.T) {
 		b.one(t, belfry.Row{Type: "data", Resource: "web02", Object: "Y", NoResponse: true, Reason: "timeout"})
 	}, "web02 -: object Y: timeout", "Paris -: object Y of web02: timeout", "Europe -: object Y of web02: timeout", "MAIN -: object Y of web02: timeout")
 	f(func() { b.bulk(t, false, "custom", "name,view\nweb02,MAIN\n", intake.Options{}) },
-		"Paris 0: resource web02: moved to MAIN", "Europe 0: resource web02: moved to MAIN")
+		"Paris 0: resource web02: moved out", "Europe 0: resource web02: moved out")
 	f(func() {
 		b.Operate(t, engine.Action{Kind: belfry.KindResource, Items: "web02", Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{})
 	},
@@ -175,4 +175,32 @@ func TestAlarmsNameTheWorst(t *testing.T) {
 		},
 			"web01 0: object a: OK", "MAIN 0: object a of web01: OK")
 	}
+}
+
+// TestAlarmsNameNothingOutside: the alarm of a view says where an item was moved to only if that is inside the view; whoever
+// sees the view alone learns nothing of what is around it.
+func TestAlarmsNameNothingOutside(t *testing.T) {
+	b := newBench(t)
+	def := "name: disk\nindicators: [{n: 1, name: Used, unit: '%', thresholds: [{when: '>= 95', status: 3}]}]\n"
+	if _, _, err := b.Definitions().PutClass(b.Who, enginetest.ClassOf(t, def)); err != nil {
+		t.Fatal(err)
+	}
+	b.bulk(t, false, "view", "name,view\nSite,MAIN\nSub,Site\nMuted,Site\nSecret,MAIN\nVault,Secret\n", intake.Options{})
+	b.bulk(t, false, "custom", "name,view\nmv01,Sub\nmv02,Secret\nfine,Site\n", intake.Options{})
+	b.send(t, "type,resname,view,class,object,i1\ndata,mv01,mv01,disk,X,97\ndata,mv02,mv02,disk,X,97\ndata,fine,fine,disk,X,1\n", intake.Options{})
+	b.Operate(t, engine.Action{Kind: belfry.KindView, Items: "Muted", Manage: &status.Order{Mode: belfry.UnmanagedKeep}}, engine.Repeat{})
+	f := func(pkg, name, view string, want ...string) {
+		t.Helper()
+		from := len(b.Records)
+		b.bulk(t, false, pkg, "name,view\n"+name+","+view+"\n", intake.Options{})
+		if got := b.alarmTexts(from); !slices.Equal(got, want) {
+			t.Errorf("%s to %s: alarms\n  %s\nwant\n  %s", name, view, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+		}
+	}
+	f("custom", "mv01", "Muted", "mv01 ?: unmanaged, data stored", "Sub ?: resource mv01: moved out", "Site 0: resource mv01: moved to Muted")
+	f("custom", "mv01", "Sub", "mv01 3: object X: Used 97 % (>= 95)", "Sub 3: object X of mv01: Used 97 % (>= 95)", "Site 3: object X of mv01: Used 97 % (>= 95)")
+	f("custom", "mv01", "Vault", "Sub ?: resource mv01: moved out", "Vault 3: object X of mv01: Used 97 % (>= 95)", "Site 0: resource mv01: moved out")
+	f("view", "Vault", "Site", "Site 3: object X of mv01: Used 97 % (>= 95)")
+	f("view", "Vault", "MAIN", "Site 0: view Vault: moved out")
+	f("custom", "mv02", "Sub", "Sub 3: object X of mv02: Used 97 % (>= 95)", "Secret ?: resource mv02: moved out", "Site 3: object X of mv02: Used 97 % (>= 95)")
 }

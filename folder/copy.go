@@ -2,7 +2,6 @@ package folder
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -27,37 +26,19 @@ func OwnFiles() []string {
 func OperatorFolders() []string { return []string{"classes", "packages", "mibs"} }
 
 // CopyFiles calls each for every small file of the data folder: those of the service, then the classes, packages and MIB files that
-// operators have put there. The name is relative to the data folder, with slashes. An error of each ends it; files that cannot be
-// read are left out, and the returned error names all of them.
+// operators have put there. The name is relative to the data folder, with slashes; for one that cannot be read, unread has the
+// reason. An error of each ends it.
 //
 // Call it after Journal.Copy. The file of arrival times must not be older than the end of the journal: a start and Verify
 // reject one that does not cover the last record.
-func (f *Folder) CopyFiles(each func(name string, content []byte) error) error {
-	names, err := f.smallFiles()
-	unread := []error{err}
-	for _, name := range names {
-		content, err := f.readSmall(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // it may have been removed since
-		case err != nil:
-			unread = append(unread, fmt.Errorf("copy files of the data folder: %w", err))
-		default:
-			if err := each(name, content); err != nil {
-				return err
-			}
-		}
-	}
-	return errors.Join(unread...)
-}
-
-// smallFiles returns the names of the files to copy; own ones need not exist.
-func (f *Folder) smallFiles() (names []string, err error) {
-	names = OwnFiles()
-	var unread []error
+func (f *Folder) CopyFiles(each func(name string, content []byte, unread error) error) error {
+	names := OwnFiles()
 	for _, dir := range OperatorFolders() {
 		entries, err := os.ReadDir(filepath.Join(f.o.Config.Data, dir))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			unread = append(unread, fmt.Errorf("copy files of the data folder: %w", err))
+			if err := each(path.Join(dir, "all"), nil, err); err != nil {
+				return err
+			}
 		}
 		for _, e := range entries {
 			if !strings.HasPrefix(e.Name(), ".") { // the service ignores hidden files, which editors leave behind
@@ -65,7 +46,16 @@ func (f *Folder) smallFiles() (names []string, err error) {
 			}
 		}
 	}
-	return names, errors.Join(unread...)
+	for _, name := range names {
+		content, unread := f.readSmall(name)
+		if errors.Is(unread, fs.ErrNotExist) { // it may have been removed since
+			continue
+		}
+		if err := each(name, content, unread); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readSmall reads a file. What the service would not read either does not exist for it: folders, pipes, and files that are too

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -82,7 +83,8 @@ func (f *testFolder) copyAll(between func()) (cfg *config.Config, names []string
 	})
 	f.must(err)
 	between()
-	f.must(f.CopyFiles(func(name string, content []byte) error {
+	f.must(f.CopyFiles(func(name string, content []byte, unread error) error {
+		f.must(unread)
 		names = append(names, name)
 		path := filepath.Join(c.Data, filepath.FromSlash(name))
 		return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content, 0o600))
@@ -149,7 +151,8 @@ func TestCopyFilesNames(t *testing.T) {
 	f.must(os.Symlink(filepath.Join(f.cfg.Data, "mibs/OWN-MIB"), filepath.Join(f.cfg.Data, "mibs/LINK-MIB")))
 	want["mibs/LINK-MIB"], want["format"], want["instance"] = "mib", "1\n", f.Instance+"\n"
 	got := map[string]string{}
-	f.must(f.CopyFiles(func(name string, content []byte) error {
+	f.must(f.CopyFiles(func(name string, content []byte, unread error) error {
+		f.must(unread)
 		got[name] = string(content)
 		return nil
 	}))
@@ -169,18 +172,23 @@ func TestCopyFilesUnread(t *testing.T) {
 	f.must(os.Symlink("loop", filepath.Join(f.cfg.Data, ClockFile)))
 	f.must(os.WriteFile(filepath.Join(f.cfg.Data, "classes"), nil, 0o600))
 	var names []string
-	err := f.CopyFiles(func(name string, _ []byte) error {
-		names = append(names, name)
+	var unread []error
+	f.must(f.CopyFiles(func(name string, _ []byte, err error) error {
+		if err == nil {
+			names = append(names, name)
+		} else {
+			unread = append(unread, err)
+		}
 		return nil
-	})
-	if err == nil || !strings.Contains(err.Error(), "/clock: too many levels") || !strings.Contains(err.Error(), "/classes: not a directory") {
-		t.Errorf("error %v", err)
+	}))
+	if text := fmt.Sprint(unread); len(unread) != 2 || !strings.Contains(text, "/clock: too many levels") || !strings.Contains(text, "/classes: not a directory") {
+		t.Errorf("not read: %v", unread)
 	}
 	if !slices.Equal(names, []string{"format", "instance"}) {
 		t.Errorf("copied %q", names)
 	}
 	stop := errors.New("stop")
-	if err := f.CopyFiles(func(string, []byte) error { return stop }); err != stop {
+	if err := f.CopyFiles(func(string, []byte, error) error { return stop }); err != stop {
 		t.Errorf("error of each: %v", err)
 	}
 }

@@ -29,12 +29,13 @@ type packageBody struct {
 
 	name, view, resname, class int
 	changeOnly                 bool // nothing is created
+	createOnly                 bool // nothing is changed
 	mustPlace                  bool // a new view needs a position, unless its parent arranges its icons
 }
 
 func (in *Intake) newPackageBody(ctx context.Context, who engine.Sender, r io.Reader, o Options) (*packageBody, error) {
 	lim := in.engine.Limits()
-	b := &packageBody{rowReader: newCSVReader(r, lim), pt: o.pt, who: who, changeOnly: o.ChangeOnly}
+	b := &packageBody{rowReader: newCSVReader(r, lim), pt: o.pt, who: who, changeOnly: o.ChangeOnly, createOnly: o.CreateOnly}
 	if in.config.Inspect != nil && listens(o.pt) {
 		b.inspect = in.newInspections(ctx, who)
 	}
@@ -242,6 +243,14 @@ func (p *provisioning) mayCreate(name string) *belfry.RowError {
 		return nil
 	}
 	return belfry.Rejectf("name", belfry.NotFound, "there is no %s %q of package %q, and with create=false none is created; it may have been removed", p.b.pt.Kind, belfry.Clip(name), p.b.pt.Name)
+}
+
+// mayChange refuses a row that names something when the request is to create only.
+func (p *provisioning) mayChange(have *meta.Node) *belfry.RowError {
+	if !p.b.createOnly {
+		return nil
+	}
+	return belfry.Rejectf("name", belfry.NameInUse, "%s %q of package %q exists, and with update=false it is not changed; choose another name", have.Kind, have.Name, p.b.pt.Name)
 }
 
 func inUse(have *meta.Node) *belfry.RowError {

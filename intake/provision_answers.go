@@ -19,6 +19,9 @@ func detailsOf(answers map[string]string) *belfry.Details {
 
 // update changes what the row says differently. A nil parent keeps the place, an empty class the class.
 func (p *provisioning) update(have, parent *meta.Node, class string) *belfry.RowError {
+	if bad := p.mayChange(have); bad != nil {
+		return bad
+	}
 	d := p.Details(have)
 	answers, bad := p.answers(&d)
 	if bad != nil {

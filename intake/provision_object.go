@@ -23,6 +23,9 @@ func (p *provisioning) objectRow(name string) *belfry.RowError {
 	if have == nil {
 		return p.newObject(name, resource, parent, class)
 	}
+	if bad := p.mayChange(have); bad != nil {
+		return bad
+	}
 	if class != "" && class != have.Class.Name {
 		return classMismatch(have, class)
 	}

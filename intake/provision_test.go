@@ -307,3 +307,34 @@ func TestChangeOnly(t *testing.T) {
 		t.Errorf("what exists: %d %+v", code, r)
 	}
 }
+
+// TestCreateOnly: of two who create something of the same name, the second is refused, and what the first has made stays as it is.
+func TestCreateOnly(t *testing.T) {
+	b := newBench(t)
+	b.bulk(t, false, "view", "name,view\nSite,MAIN\nOther,MAIN\n", Options{})
+	b.bulk(t, false, "custom", "name,view\nr1,Site\n", Options{})
+	for _, c := range []struct{ pkg, first, second string }{
+		{"custom", "name,view,posx\ntwin,Site,10\n", "name,view,posx\ntwin,Other,20\n"},
+		{"view", "name,view\nBerlin,Site\n", "name,view\nBerlin,Other\n"},
+		{"view", "name,resname,view\nDisks,r1,r1\n", "name,resname,view\nDisks,r1,r1\n"},
+		{"label", "name,view,text\nhall,Site,first\n", "name,view,text\nhall,Other,second\n"},
+		{"object", "name,resname,view,class\ncpu,r1,r1,cpu\n", "name,resname,view,class,host\ncpu,r1,r1,cpu,other\n"},
+	} {
+		if code, r := b.bulk(t, false, c.pkg, c.first, Options{Atomic: true, CreateOnly: true}); code != 200 || len(r.Errors) != 0 {
+			t.Errorf("%s %q: %d %+v", c.pkg, c.first, code, r)
+		}
+		records := len(b.Records)
+		code, r := b.bulk(t, false, c.pkg, c.second, Options{Atomic: true, CreateOnly: true})
+		name := strings.Split(strings.Split(c.second, "\n")[1], ",")[0]
+		if code != 400 || len(r.Errors) != 1 || r.Errors[0].Code != belfry.NameInUse || r.Errors[0].Column != "name" || !strings.Contains(r.Errors[0].Message, name) {
+			t.Errorf("%s %q: %d %+v", c.pkg, c.second, code, r)
+		}
+		if len(b.Records) != records {
+			t.Errorf("%s %q changed something", c.pkg, c.second)
+		}
+	}
+	code, r := b.bulk(t, false, "label", "name,view,text\nhall,Other,second\nroof,Site,new\n", Options{CreateOnly: true})
+	if code != 207 || r.Created.Elements != 1 || r.Updated != 0 || r.Rejected != 1 {
+		t.Errorf("one of two is new: %d %+v", code, r)
+	}
+}

@@ -18,6 +18,7 @@ type Options struct {
 	Atomic     bool
 	Recursive  bool // of a removal: with the content
 	ChangeOnly bool // of provisioning: what does not exist is not created
+	CreateOnly bool // of provisioning: what exists is not changed
 	// Repeat makes the request safe to repeat; zero when the client sent no Idempotency-Key.
 	Repeat engine.Repeat
 

@@ -488,3 +488,44 @@ func TestLimitedUsers(t *testing.T) {
 		t.Errorf("no limit: %s", res.body)
 	}
 }
+
+// TestLimitedMoves: what is moved out, in and out again, and removed outside leaves no name of what is outside with those who see a part:
+// neither in what they ask nor on their stream.
+func TestLimitedMoves(t *testing.T) {
+	t.Parallel()
+	l := newEnclave(t)
+	who := l.users["readwritedelete"]
+	stream, _ := l.listen("", who)
+	move := func(name, view string) {
+		l.t.Helper()
+		l.must("POST", "/api/provisioning/custom", "name,view\n"+name+","+view+"\n", "text/csv")
+	}
+	l.must("POST", "/api/send", "type,resname,object,i1\ndata,web01,cpu,99\n", "text/csv")
+	move("sw01", "zecret-city")
+	move("web01", "zecret-city") // both are warnings: Floor and Paris recover
+	move("web01", "Floor")
+	move("web01", "zecret-region")
+	l.must("POST", "/api/provisioning/view", "name,view\nFloor,zecret-city\n", "text/csv")
+	move("web01", "Floor")
+	l.must("POST", "/api/provisioning/view", "name,view\nFloor,Paris\n", "text/csv") // brings what is a warning
+	l.must("POST", "/api/provisioning/view", "name,view\nFloor,zecret-region\n", "text/csv")
+	l.must("DELETE", "/api/provisioning/custom", "name\nweb01\n", "text/csv")
+	l.must("DELETE", "/api/provisioning/custom", "name\nzecret-db\n", "text/csv")
+	l.must("POST", "/api/send", "type,resname,object,i1\ndata,lone,cpu,99\n", "text/csv")
+
+	var told strings.Builder
+	for _, m := range stream.status("lone", "1") {
+		fmt.Fprintln(&told, m.event, m.data)
+	}
+	if text := told.String(); !strings.Contains(text, "sw01") || strings.Contains(text, canary) {
+		t.Errorf("the stream tells\n%s", text)
+	}
+	for role, who := range l.users {
+		res := l.ask("GET", "/api/sql?rows=1000&q="+url.QueryEscape("SELECT * FROM events WHERE timestamp > 'NOW-1DAY'"), "", who)
+		l.quiet("events of "+role, res)
+		if !strings.Contains(res.body, "resource web01: moved out") {
+			t.Errorf("%s is not told that something was moved out: %s", role, res.body)
+		}
+		l.quiet("tree of "+role, l.ask("GET", "/api/tree?view=Paris", "", who))
+	}
+}

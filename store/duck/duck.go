@@ -43,6 +43,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"belfry"
 	"belfry/catalog"
@@ -64,10 +65,11 @@ var (
 type config struct {
 	store.Config
 
-	logLimit       int64 // size at which a file's log is checkpointed; 64 MB
-	summaryRows    int64 // rows that one statement summarises; the engine holds them until it is done; 1 Mi
-	noTokenFilters bool  // build no token filters
-	noPadding      bool  // store rows without padding, which needs more memory
+	logLimit       int64         // size at which a file's log is checkpointed; 64 MB
+	summaryRows    int64         // rows that one statement summarises; the engine holds them until it is done; 1 Mi
+	eraseWait      time.Duration // for writers of rows; 10 s
+	noTokenFilters bool          // build no token filters
+	noPadding      bool          // store rows without padding, which needs more memory
 }
 
 func (c *config) setDefaults() error {
@@ -83,6 +85,7 @@ func (c *config) setDefaults() error {
 	c.Workers = cmp.Or(c.Workers, c.Behind)
 	c.logLimit = cmp.Or(c.logLimit, min(64<<20, c.MemoryLimit/4))
 	c.summaryRows = cmp.Or(c.summaryRows, 1<<20)
+	c.eraseWait = cmp.Or(c.eraseWait, 10*time.Second)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }

@@ -214,6 +214,48 @@ test("whoever saved a note is told when somebody else replaces it, and can put i
   await expect(page.getByText("mine", { exact: true }).first()).toBeVisible();
 });
 
+test("what happened in a view follows what is moved and removed, although its status stays", async ({
+  page,
+  service,
+  browser,
+}, info) => {
+  const name = `moving ${info.project.name}`;
+  await room(service, name);
+  await service.csv("/api/provisioning/view", "name,view", `${name} hall,MAIN`, `${name} far,MAIN`);
+  const bad = async (box: string) =>
+    service.csv("/api/send", "type,resname,object,class,view,i1", `data,${box},disk,${name},${box},97`);
+  const put = (box: string, view: string) => service.csv("/api/provisioning/custom", "name,view", `${box},${view}`);
+  await put(`${name} stays`, `${name} hall`);
+  await bad(`${name} stays`); // so the hall is critical throughout
+  await put(`${name} old`, `${name} far`);
+  await bad(`${name} old`);
+  const secret = service.cli("user", "create", "--name", name, "--role", "viewer", "--views", `${name} hall`);
+  const limited = await (await browser.newContext()).newPage();
+  const path = `/ui/item?kind=view&name=${encodeURIComponent(`${name} hall`)}`;
+  await logIn(page, service, path);
+  await logIn(limited, service, path, name, secret);
+  const both = [page, limited];
+  const problems = (p: Page) => p.getByRole("region", { name: "Last problems" });
+  const events = (p: Page) => p.getByRole("region", { name: "Events" });
+  const follows = async (box: string, n: number) => {
+    for (const p of both)
+      for (const list of [problems(p), events(p)])
+        await expect(list.locator(".event").filter({ hasText: box })).toHaveCount(n, { timeout: 30_000 });
+  };
+  for (const p of both) await expect(problems(p)).toContainText(`${name} stays`);
+
+  await put(`${name} new`, `${name} hall`);
+  await bad(`${name} new`);
+  await follows(`${name} new`, 1); // told by the stream
+  await service.call("DELETE", "/api/provisioning/custom", `name\n${name} new\n`);
+  for (const list of [problems(limited), events(limited)])
+    await expect(list.locator(".event").filter({ hasText: `${name} new` })).toHaveCount(0, { timeout: 30_000 });
+  await put(`${name} old`, `${name} hall`);
+  await follows(`${name} old`, 1); // with its history
+  await put(`${name} old`, `${name} far`);
+  await follows(`${name} old`, 0);
+});
+
 test("a form keeps what was typed when its item is removed", async ({ page, service }) => {
   await room(service, "leaving", [10, 20]);
   await logIn(page, service, object("leaving"));

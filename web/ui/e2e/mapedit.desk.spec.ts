@@ -95,7 +95,7 @@ test("icons that a colleague moves meanwhile are not overwritten without asking"
   expect(await child(service, view, b)).toMatchObject({ posx: 10, posy: 400 });
 });
 
-test("places saved at the same moment are told to both, and can be taken back", async ({ page, service, context }) => {
+test("places saved unseen are told to both, and can be taken back", async ({ page, service, context }) => {
   const view = await board(page, service);
   const a = `${view} a`;
   const other = await context.newPage();
@@ -114,12 +114,11 @@ test("places saved at the same moment are told to both, and can be taken back", 
       await route.continue();
     });
   for (const p of [page, other]) await p.getByRole("button", { name: /^Save \d/ }).click();
-  const said = (p: Page) =>
-    p.getByRole("alert").filter({ hasText: "Another user saved the same items at the same time" });
+  const said = (p: Page) => p.getByRole("alert").filter({ hasText: "Another user saved the same items" });
   await expect(said(page)).toContainText(/replaced what/);
   await expect(said(other)).toContainText(/replaced what/);
   const [first, last] = (await said(page).textContent())?.includes("you replaced") ? [other, page] : [page, other];
-  await expect(said(first)).toContainText(/ replaced what you saved at /);
+  await expect(said(first)).toContainText(/ replaced what you saved \(/);
   await accessible(last);
   await last.getByRole("button", { name: `Take theirs: ${a}` }).click();
   await expect(said(last)).toHaveCount(0);
@@ -140,6 +139,139 @@ test("places saved at the same moment are told to both, and can be taken back", 
   await service.csv("/api/provisioning/custom", "name,posx,posy", `${view} b,400,400`); // an event that is heard after those
   await expect.poll(async () => (await icon(last, `${view} b`).boundingBox())?.y).toBeGreaterThan(400);
   await expect(said(last)).toHaveCount(0);
+});
+
+/** hold stops the requests that save something, until it is let go; begun waits for the first of them. */
+async function hold(page: Page, what: string): Promise<{ begun: Promise<unknown>; go: () => void }> {
+  let free = () => {};
+  const held = new Promise<void>((done) => {
+    free = done;
+  });
+  const pattern = new RegExp(`/api/provisioning/${what}[?]atomic=true(?!&dryrun)`);
+  await page.route(pattern, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return { begun: page.waitForRequest(pattern), go: () => free() };
+}
+
+const pressSave = (page: Page) => page.getByRole("button", { name: /^Save \d/ }).click();
+const collided = (p: Page) => p.getByRole("alert").filter({ hasText: "Another user saved the same items" });
+
+test("of two who add something of the same name, the second is told so and moves nothing", async ({
+  page,
+  service,
+}) => {
+  const view = await board(page, service);
+  for (const [what, field] of [
+    ["Label", "Text"],
+    ["View", ""],
+  ] as const) {
+    const name = `${view} twin ${what}`;
+    const form = await addOne(page, what);
+    if (field) await form.getByLabel(field).fill("mine");
+    await form.getByLabel("Name").fill(name);
+    await form.getByRole("button", { name: "Add" }).click();
+    const held = await hold(page, what.toLowerCase());
+    await pressSave(page);
+    await held.begun;
+    if (what === "Label") await service.csv("/api/provisioning/label", "name,view,text", `${name},MAIN,theirs`);
+    else await service.csv("/api/provisioning/view", "name,view", `${name},MAIN`);
+    held.go();
+    const refused = page.getByRole("alert").filter({ hasText: "Not saved" });
+    await expect(refused).toContainText("Another user has just created something with this name");
+    expect(await child(service, "MAIN", name)).toBeTruthy();
+    expect(await child(service, view, name)).toBeUndefined();
+    await accessible(page);
+    await refused.getByRole("button", { name: `Another name: ${name}` }).click();
+    const again = page.getByRole("dialog");
+    await expect(again.getByLabel("Name")).toHaveValue(name);
+    await again.getByLabel("Name").fill(`${name} 2`);
+    await again.getByRole("button", { name: "Change" }).click();
+    await save(page);
+    expect(await child(service, view, `${name} 2`)).toMatchObject(field ? { answers: { text: "mine" } } : {});
+    expect(await child(service, "MAIN", name)).toMatchObject(field ? { answers: { text: "theirs" } } : {});
+  }
+});
+
+test("whoever removes what a colleague changes meanwhile is asked, and the colleague is told", async ({
+  page,
+  service,
+  context,
+}) => {
+  const view = await board(page, service);
+  const title = `${view} title`;
+  await service.csv("/api/provisioning/label", "name,view,text,posx,posy", `${title},${view},Before,10,50`);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.getByRole("button", { name: "Edit" }).click();
+  const label = (p: Page) => p.getByRole("button", { name: new RegExp(`^Label ${title}`) });
+  await label(page).click();
+  await page
+    .getByRole("region", { name: /^About/ })
+    .getByRole("button", { name: "Remove" })
+    .click();
+  await label(other).click();
+  await other.getByRole("button", { name: "Change", exact: true }).click();
+  await other.getByRole("dialog").getByLabel("Text").fill("After");
+  await other.getByRole("dialog").getByRole("button", { name: "Change" }).click();
+  await save(other);
+  const asked = page.getByRole("alert").filter({ hasText: "Another user has changed this view" });
+  await expect(asked).toContainText(`${title}: now text “After”; you remove it, when it had text “Before”`);
+  await expect(page.getByRole("button", { name: /^Save \d/ })).toBeDisabled();
+  await asked.getByRole("button", { name: `Remove anyway: ${title}` }).click();
+  await expect(asked).toHaveCount(0);
+  await save(page);
+  expect(await child(service, view, title)).toBeUndefined();
+  await expect(collided(other)).toContainText(/ removed what you saved \(.*\); yours was .*text “After”/);
+  await collided(other)
+    .getByRole("button", { name: `Put mine back: ${title}` })
+    .click();
+  await save(other);
+  expect(await child(service, view, title)).toMatchObject({ answers: { text: "After" } });
+});
+
+test("what is to become of a colleague's change is not asked while a save is on its way", async ({ page, service }) => {
+  const view = await board(page, service);
+  const a = `${view} a`;
+  await drag(page, icon(page, a), 60, 60);
+  const held = await hold(page, "custom");
+  await pressSave(page);
+  await held.begun;
+  await service.csv("/api/provisioning/custom", "name,posx,posy", `${a},300,300`);
+  const asked = page.getByRole("alert").filter({ hasText: "Another user has changed this view" });
+  await expect(asked).toContainText("Your changes are being saved.");
+  await expect(asked.getByRole("button")).toHaveCount(0);
+  held.go();
+  await expect(collided(page)).toContainText(/you replaced what .* now top 80, left 80; theirs was top 300, left 300/);
+  await expect(asked).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled(); // nothing is left in the draft
+  await collided(page)
+    .getByRole("button", { name: `Take theirs: ${a}` })
+    .click();
+  await save(page);
+  expect(await child(service, view, a)).toMatchObject({ posx: 300, posy: 300 });
+});
+
+test("whoever leaves the map right after saving is told on the next page", async ({ page, service }) => {
+  const view = await board(page, service);
+  const a = `${view} a`;
+  await drag(page, icon(page, a), 60, 60);
+  await save(page);
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("link", { name: "Status", exact: true }).first().click();
+  await expect(page.getByRole("heading", { name: "Status", level: 1 })).toBeVisible();
+  await service.csv("/api/provisioning/custom", "name,posx,posy", `${a},300,300`);
+  await expect(collided(page)).toContainText(`${view}: resource ${a}: `);
+  await expect(collided(page)).toContainText(/replaced what you saved \(afterwards, at .*yours was top 80, left 80/);
+  await accessible(page);
+  await collided(page).getByRole("link", { name: "Open the map" }).click();
+  await collided(page)
+    .getByRole("button", { name: `Put mine back: ${a}` })
+    .click();
+  await expect(collided(page)).toHaveCount(0);
+  await save(page);
+  expect(await child(service, view, a)).toMatchObject({ posx: 80, posy: 80 });
 });
 
 test("what is edited while a save runs stays to be saved", async ({ page, service }) => {

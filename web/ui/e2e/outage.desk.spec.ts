@@ -158,7 +158,7 @@ test("so is what every other page shows", async ({ page, service }) => {
 test("what is shown and could not be read again is said to be old", async ({ page, service }) => {
   await service.csv("/api/provisioning/custom", "name", "old");
   await service.csv("/api/send", "type,resname,object,class,view,i1", "data,old,one,load,old,1");
-  const old = page.getByRole("status").filter({ hasText: /is of .* and could not be read since: not at the moment/ });
+  const old = page.getByRole("status").filter({ hasText: /is from .* and could not be read since: not at the moment/ });
   for (const path of ["status?view=old", "item?kind=object&name=one&resource=old", "map"]) {
     await logIn(page, service, `/ui/${path}`);
     await expect(page.getByText("one").or(page.getByText("old")).first()).toBeVisible();

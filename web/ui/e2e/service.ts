@@ -179,6 +179,7 @@ export const test = base.extend<Own, Shared>({
     await use(shared);
     shared.removeAllListeners();
     await shared.unrouteAll({ behavior: "ignoreErrors" });
+    for (const other of shared.context().pages()) if (other !== shared) await other.close(); // it would listen on
     await shared.evaluate(() => {
       if (origin === "null") return; // a page that was never opened has no storage
       localStorage.clear();

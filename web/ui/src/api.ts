@@ -393,6 +393,8 @@ export interface BulkOptions {
   recursive?: boolean;
   /** false: what does not exist is refused. */
   create?: boolean;
+  /** false: what exists is refused. */
+  update?: boolean;
   /** Under the same key the same request is applied once, however often it is sent. */
   key?: string;
   signal?: AbortSignal;

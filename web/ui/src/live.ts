@@ -1,5 +1,6 @@
 // One connection for all that a tab wants to hear. It is opened when someone listens and closed when no one does. A tab that is
-// not seen gives it back: over HTTP/1.1 a browser has six for all its tabs, and a seventh would wait for ever.
+// not seen gives it back: over HTTP/1.1 a browser has six for all its tabs, and a seventh would wait for ever. Of those that are
+// seen, some listen and the others read everything again now and then, see places.ts.
 //
 // The service says something every second. When it does not, it is asked whether it is there; if it is, the connection is made
 // again, else it is lost: that is shown two to three seconds after the last sign of life, and the clock of the page stops there.
@@ -8,6 +9,7 @@ import { useEffect, useRef, useSyncExternalStore } from "react";
 import { ApiError, type EventRow, giveUpReading, isThere, type StatusRow, stream } from "./api";
 import { readAnew, setReachable } from "./client";
 import { stopClock } from "./clock";
+import { placesOf } from "./places";
 import { hear, type Message } from "./sse";
 
 export interface StatusChange extends StatusRow {
@@ -27,6 +29,8 @@ export interface Lost {
   since: number;
   /** What the service says about it, if it answers at all. */
   why?: string;
+  /** Other windows listen, and this one reads instead. */
+  reads?: boolean;
 }
 
 const silence = 1400; // as long as a good connection says nothing at most, with some delay
@@ -35,6 +39,7 @@ const grace = 2000; // since the last sign of life: a break that is over by then
 const watch = 200;
 const unseen = 3000; // that a tab may be hidden before its connection is closed
 const slow = 30_000; // between two readings of everything, when changes do not arrive
+const instead = 10_000; // the same in a window that only reads
 
 const listeners = new Set<Listener>();
 const watchers = new Set<() => void>();
@@ -44,6 +49,7 @@ let last = ""; // the id of the last message
 let lost: Lost | undefined;
 let telling: ReturnType<typeof setTimeout> | undefined;
 let wake = () => {};
+const places = placesOf(globalThis.window);
 
 // Messages are handed on a few times a second, all at once: a thousand changes a second must not be a thousand renderings.
 const pace = 250;
@@ -86,8 +92,8 @@ function resync() {
 }
 
 function tell(now?: Lost) {
-  if (now?.since === lost?.since && now?.why === lost?.why) return;
-  const away = now !== undefined && now.why === undefined;
+  if (now?.since === lost?.since && now?.why === lost?.why && now?.reads === lost?.reads) return;
+  const away = now !== undefined && now.why === undefined && !now.reads;
   lost = now;
   stopClock(away ? now.since : undefined);
   setReachable(!away);
@@ -152,6 +158,7 @@ async function talk(ended: AbortSignal, begun: () => void): Promise<void> {
   const look = async () => {
     if (!hidden()) looked = Date.now();
     else if (Date.now() - looked >= unseen) attempt.abort();
+    if (places && !places.keep()) attempt.abort();
     if (asking || Date.now() - sign < silence) return;
     asking = true;
     const answered = await isThere(patience);
@@ -186,12 +193,35 @@ function failed(answer?: ApiError) {
   resync();
 }
 
+/** readInstead reads everything for want of a connection on which changes arrive, and reports whether the service is there. */
+async function readInstead(): Promise<boolean> {
+  const there = await isThere(patience);
+  if (there) {
+    heard = Date.now();
+    tell({ since: heard, reads: true });
+    readAnew();
+    resync();
+  } else if (Date.now() - heard >= grace) tell({ since: heard });
+  return there;
+}
+
+/** placed waits until this window may listen, as long as it is seen. */
+async function placed(ended: AbortSignal) {
+  if (!places) return;
+  for (let next = Date.now() + instead; !ended.aborted && !hidden() && !places.take(); await rest(watch)) {
+    if (!lost) tell({ since: heard, reads: true });
+    if (Date.now() >= next) next = Date.now() + ((await readInstead()) ? instead : watch);
+  }
+}
+
 async function run(ended: AbortSignal): Promise<void> {
   let tries = 0;
   let silent = false;
   while (!ended.aborted) {
     await seen(ended);
+    await placed(ended);
     if (ended.aborted) return;
+    if (hidden()) continue;
     let failure: unknown;
     try {
       await talk(ended, () => {
@@ -202,7 +232,11 @@ async function run(ended: AbortSignal): Promise<void> {
       failure = e;
     }
     if (ended.aborted) return;
-    if (hidden()) continue; // whoever looks again gets what was missed
+    if (hidden()) {
+      places?.leave();
+      continue; // whoever looks again gets what was missed
+    }
+    if (places && !places.keep()) continue; // another window has the place
     if (failure instanceof ApiError && failure.status === 401) return; // who logs in again listens again
     const answered = failure instanceof ApiError && failure.status !== 0 ? failure : undefined;
     // One that hangs while the service answers may have hung since it was away; the next one shows it.
@@ -222,6 +256,7 @@ function open() {
 }
 
 function close() {
+  places?.leave();
   running?.abort();
   running = undefined;
   last = "";
@@ -232,6 +267,7 @@ function close() {
 
 for (const e of ["online", "focus", "pageshow"]) globalThis.window?.addEventListener(e, () => wake());
 globalThis.document?.addEventListener("visibilitychange", () => wake());
+globalThis.window?.addEventListener("pagehide", () => places?.leave());
 
 /** listen hears until the function it returns is called. */
 export function listen(l: Listener): () => void {

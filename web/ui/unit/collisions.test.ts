@@ -9,13 +9,14 @@ import {
   movesOf,
   presentOf,
   replaced,
+  restorable,
   restore,
   type Saving,
   sentOf,
   without,
 } from "../src/pages/map/collisions";
 import { conflicts } from "../src/pages/map/conflicts";
-import { batches, change, changeView, type Draft, untouched } from "../src/pages/map/draft";
+import { batches, change, changeView, csv, type Draft, remove, untouched } from "../src/pages/map/draft";
 import { keyOf } from "../src/pages/map/scene";
 import { local } from "../src/parts/Time";
 
@@ -47,7 +48,8 @@ test("a save that meets no other is no collision", () => {
   assert.deepEqual(collisions(mine, []), []);
   assert.deepEqual(collisions(mine, [event("kim", "resource b changed: posx: 50 -> 20"), own("50")]), []);
   assert.deepEqual(collisions(mine, [own("50"), event("kim", "resource a changed: ip: x -> y", 2)]), []);
-  assert.deepEqual(collisions(mine, [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 30)]), []); // kim has seen mine
+  const late = { ...event("kim", "resource a changed: posx: 100 -> 20"), timestamp: "2026-11-18T10:01:02.000000Z" };
+  assert.deepEqual(collisions(mine, [own("50"), late]), []); // more than a minute afterwards
 });
 
 test("what mine replaced unseen is told and offered, with whose it was", () => {
@@ -55,20 +57,24 @@ test("what mine replaced unseen is told and offered, with whose it was", () => {
   assert.deepEqual([c.lost, c.by, c.at], [false, "kim", at(0)]);
   assert.equal(
     saying(c, c.mine),
-    `you replaced what kim saved at ${local(at(0))}: now top 100, left 90; theirs was top 20, left 50`,
+    `you replaced what kim saved at ${local(at(0))}, which you had not seen: now top 100, left 90; theirs was top 20, left 50`,
   );
   const d = restore(untouched, tree(icon("a", { posx: 100, posy: 90 })), c);
   assert.deepEqual(d.changes[keyOf(icon("a"))], { posx: 20, posy: 50 });
   assert.deepEqual(conflicts(tree(icon("a", { posx: 100, posy: 90 })), d), []); // to restore is no other conflict
 });
 
-test("whoever was replaced right afterwards is told", () => {
+test("whoever was replaced afterwards is told for a minute", () => {
   const c = only(collisions(mine, [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 2)]));
   assert.deepEqual([c.lost, c.by], [true, "kim"]);
   assert.equal(
     saying(c, c.theirs),
-    `kim replaced what you saved at ${local(at(2))}: now top 20, left 90; yours was top 100, left 90`,
+    `kim replaced what you saved (afterwards, at ${local(at(2))}): now top 20, left 90; yours was top 100, left 90`,
   );
+  const later = only(collisions(mine, [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 59)]));
+  assert.match(saying(later, later.theirs), / \(afterwards, at .*\): /);
+  const together = only(collisions(mine, [own("50"), event("kim", "resource a changed: posx: 100 -> 20", 1)]));
+  assert.match(saying(together, together.theirs), / \(at the same time, at .*\): /);
   assert.deepEqual(restore(untouched, tree(icon("a", { posx: 20, posy: 90 })), c).changes[keyOf(icon("a"))], {
     posx: 100,
     posy: 90,
@@ -226,10 +232,79 @@ test("my own later save is not somebody else's", () => {
 
 test("whoever hears of no changes is told when the view is not as it was saved", () => {
   assert.deepEqual(replaced(mine, tree(icon("a", { posx: 100, posy: 90 }))), []);
-  assert.deepEqual(replaced(mine, tree(icon("b"))), []);
+  assert.deepEqual(presentOf(only(replaced(mine, tree(icon("b")))), tree(icon("b"))), {}); // removed, or moved away
   const c = only(replaced(mine, tree(icon("a", { posx: 20, posy: 90 }))));
   assert.equal(
     saying(c, c.theirs),
     "another user replaced what you saved: now top 20, left 90; yours was top 100, left 90",
   );
+});
+
+test("whoever saved something is told that another user has removed it, and what is drawn can be put back", () => {
+  const label = {
+    kind: "element",
+    package: "label",
+    name: "L",
+    answers: { text: "old" },
+    posx: 10,
+  } as unknown as TreeItem;
+  const texts = saving(tree(label), change(untouched, label, { answers: { text: "new" } }));
+  const mine = event("me", "label L changed: text: old -> new", 1);
+  for (const info of [
+    "label L removed",
+    "3 elements of package label removed: A, L, M",
+    "1 view removed: V; 1 element of package label removed: L",
+  ]) {
+    const c = only(collisions(texts, [mine, event("kim", info, 20)]));
+    assert.equal(saying(c, {}), `kim removed what you saved (afterwards, at ${local(at(20))}); yours was text “new”`);
+    assert.deepEqual(presentOf(c, tree()), {});
+    assert.equal(presentOf(c, tree(label)), undefined); // it is there again
+    assert.equal(restorable(c), true);
+    assert.deepEqual(
+      batches(tree(), restore(untouched, tree(), c)).map((b) => [b.fresh, csv(b)]),
+      [[true, 'name,view,text,posx\n"L","V","new","10"\n']],
+    );
+  }
+  for (const info of [
+    "label LL removed",
+    "label L removed changed: text: a -> b",
+    "2 elements of package link removed: L, M",
+  ])
+    assert.deepEqual(collisions(texts, [mine, event("kim", info, 20)]), []);
+  assert.deepEqual(collisions(texts, [event("kim", "label L removed"), mine]), []); // and made again since
+  const c = only(
+    collisions(saving(t, change(untouched, icon("a"), { posx: 100, posy: 90 })), [
+      own("50"),
+      event("kim", "resource a removed, with 2 inside", 2),
+    ]),
+  );
+  assert.equal(restorable(c), false);
+  assert.equal(saying(only(replaced(texts, tree())), {}), "another user removed what you saved; yours was text “new”");
+});
+
+test("whoever removes what another user has just changed is told what it was", () => {
+  const label = { kind: "element", package: "label", name: "L", answers: { text: "old" } } as unknown as TreeItem;
+  const removal = saving(tree(label), remove(untouched, label));
+  const gone = event("me", "label L removed", 2);
+  assert.deepEqual(collisions(removal, [gone]), []);
+  assert.deepEqual(collisions(removal, [gone, event("kim", "label L changed: text: old -> new", 3)]), []); // another one
+  const c = only(collisions(removal, [event("kim", "label L changed: text: old -> new", 1), gone]));
+  assert.equal(
+    saying(c, {}),
+    `you removed what kim changed at ${local(at(1))}, which you had not seen; theirs was text “new”`,
+  );
+  assert.equal(restore(untouched, tree(), c).added[0]?.answers?.text, "new");
+  // What is removed is not watched as saved any more, nor the other way round.
+  const texts = saving(tree(label), change(untouched, label, { answers: { text: "new" } }));
+  assert.deepEqual(without(texts, removal.sent).sent, []);
+  assert.deepEqual(without(removal, texts.sent).sent, []);
+  assert.deepEqual(without(removal, saving(t, change(untouched, icon("a"), { posx: 1 })).sent), removal);
+});
+
+test("a removal names what is there now, not what there was when it was decided", () => {
+  const was = icon("a");
+  const d = remove(untouched, was);
+  const now = icon("a", { posx: 400 });
+  assert.deepEqual(batches(tree(now), d)[0]?.rows[0]?.item, now);
+  assert.deepEqual(batches(tree(), d)[0]?.rows[0]?.item, was);
 });

@@ -5,11 +5,13 @@ import type { Tree, TreeItem } from "../src/api";
 import { conflicts, inWords, keepMine, takeTheirs } from "../src/pages/map/conflicts";
 import {
   add,
+  apply,
   batches,
   change,
   changeView,
   countOf,
   remove,
+  replaceAdded,
   settle,
   settleSaved,
   untouched,
@@ -30,7 +32,6 @@ test("an icon that only one of two has moved is no conflict", () => {
   assert.deepEqual(conflicts(tree(icon("a", { status: "3", width: 70 })), d), []);
   assert.deepEqual(conflicts(tree(icon("a", { posx: 80, posy: 90 })), d), []); // both to the same place
   assert.deepEqual(conflicts(tree(), d), []); // removed meanwhile
-  assert.deepEqual(conflicts(tree(icon("a", { posx: 400 })), remove(d, icon("a"))), []);
 });
 
 test("an icon that both have moved is a conflict, in whatever steps", () => {
@@ -127,4 +128,39 @@ test("what is edited while a save runs stays, and is compared with what was save
   assert.deepEqual(left(untouched).changes["resource/a/a"], { posx: 50, posy: 50 });
   assert.deepEqual(left(remove(sent, icon("a"))).changes, {});
   assert.deepEqual(Object.keys(left(remove(sent, icon("a"))).removed), ["resource/a/a"]);
+});
+
+test("what one removes and another has changed meanwhile is asked, too", () => {
+  const d = remove(untouched, label("Hall", "12"));
+  assert.deepEqual(conflicts(tree(label("Hall", "12"), icon("a")), d), []);
+  assert.deepEqual(conflicts(tree(icon("a")), d), []); // both have removed it
+  const now = tree(label("Their hall", "12"));
+  const [c] = conflicts(now, d);
+  assert.ok(c?.removal);
+  assert.deepEqual([inWords(c.theirs), inWords(c.mine)], ["text “Their hall”", "text “Hall”"]);
+  const anyway = keepMine(d, c);
+  assert.deepEqual(conflicts(now, anyway), []);
+  assert.deepEqual(cells(now, anyway), [{ name: "L" }]);
+  assert.equal(conflicts(tree(label("Once more", "12")), anyway).length, 1);
+  const kept = takeTheirs(d, c);
+  assert.equal(countOf(kept), 0);
+  assert.deepEqual(kept.base, {});
+
+  // One's own change before the removal is no change of another user.
+  const moved = change(untouched, label("Hall", "12"), { posx: 80, posy: 90 });
+  assert.deepEqual(conflicts(tree(label("Hall", "12")), remove(moved, { ...label("Hall", "12"), posx: 80 })), []);
+  const saved = settleSaved(remove(moved, label("Hall", "12")), moved, new Set(["element/label/L"]), "view//V");
+  const landed = { ...label("Hall", "12"), posx: 80, posy: 90 };
+  assert.deepEqual(conflicts(tree(landed), saved), []);
+  assert.equal(conflicts(tree({ ...landed, posx: 10 }), saved).length, 1);
+});
+
+test("something new is shown although another user has made something of the same name, and can get another name", () => {
+  const [theirs, mine] = [label("Their hall", "12"), label("My hall", "12")];
+  const d = add(untouched, mine);
+  const t = tree(icon("a"), theirs);
+  assert.deepEqual(apply(t, d).children, [icon("a"), mine]);
+  const other = { ...mine, name: "M" };
+  const renamed = replaceAdded(d, "element/label/L", other);
+  assert.deepEqual(apply(t, renamed).children, [icon("a"), theirs, other]);
 });

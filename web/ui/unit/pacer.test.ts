@@ -101,6 +101,7 @@ test("only the parts that a change is about are read", () => {
     "explain",
     "content",
     "contentcounts",
+    "itemevents",
   ]);
 });
 

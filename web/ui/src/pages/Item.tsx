@@ -72,7 +72,7 @@ function OneItem({ item }: { item: ItemName }) {
     () =>
       new Reads(readPace, {
         read: (parts) => parts.map((part) => client.invalidateQueries({ queryKey: [part] })),
-        requests: (part) => (part === "content" ? pagesOf(client, item) : 1),
+        requests: (part) => (part === "content" ? pagesOf(client, item) : part === "itemevents" ? 2 : 1),
       }),
   );
   useEffect(() => () => reads.end(), [reads]);

@@ -62,7 +62,7 @@ export function Waiting({ what }: { what?: string }) {
     <Center p="xl" role="status" aria-live="polite">
       <Group gap="sm">
         <Loader size="sm" />
-        <Text c="dimmed">{lost ? "Waiting for the service…" : (what ?? "Loading…")}</Text>
+        <Text c="dimmed">{lost && !lost.reads ? "Waiting for the service…" : (what ?? "Loading…")}</Text>
       </Group>
     </Center>
   );

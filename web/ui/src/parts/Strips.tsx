@@ -6,6 +6,7 @@ import { old } from "../client";
 import { byService } from "../clock";
 import { type Lost, useLive, useLost } from "../live";
 import { checkBuild, newer } from "../upgrade";
+import { above } from "./above";
 import { savedNotes } from "./actions/saved";
 import { MissingDays } from "./MissingDays";
 import { messageOf } from "./Page";
@@ -29,6 +30,7 @@ export function Strips() {
       <Newer />
       <MissingDays />
       <Notes />
+      <Left />
     </div>
   );
 }
@@ -37,6 +39,12 @@ export function Strips() {
 function Notes() {
   const { Shown } = useSyncExternalStore(savedNotes.subscribe, savedNotes.get);
   return Shown ? <Shown /> : null;
+}
+
+/** Left is what pages have left behind. */
+function Left() {
+  const all = useSyncExternalStore(above.subscribe, above.get);
+  return all.map((Shown, n) => <Shown key={String(n)} />);
 }
 
 function Strip({ icon, children, tools }: { icon: ReactNode; children: ReactNode; tools?: ReactNode }) {
@@ -56,9 +64,11 @@ function Broken({ lost }: { lost: Lost }) {
   const since = local(byService(lost.since));
   return (
     <Strip icon={<IconPlugConnectedX size={18} />}>
-      {lost.why === undefined
-        ? `Not connected since ${since}. The page shows the state of that time; it continues automatically when the service is back.`
-        : `Changes do not arrive since ${since}: ${lost.why} Everything is reloaded from time to time.`}
+      {lost.reads
+        ? "Four other windows of this browser receive changes at once; this one reloads everything every ten seconds. It receives them, too, when one of the four is closed or hidden."
+        : lost.why === undefined
+          ? `Not connected since ${since}. The page shows the state of that time; it continues automatically when the service is back.`
+          : `Changes do not arrive since ${since}: ${lost.why} Everything is reloaded from time to time.`}
     </Strip>
   );
 }

@@ -1,6 +1,6 @@
 // What happened to an item, the newest first.
 import { Button, Group, Skeleton, Text } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { type EventRow, quote, type StatusRow } from "../../api";
 import { link } from "../../links";
@@ -9,6 +9,7 @@ import { AsSql } from "../../parts/AsSql";
 import { Failure } from "../../parts/Page";
 import { type Asked, queryOf, rowsOf, usePaged } from "../../parts/paged";
 import { condition, type RangeState } from "../../parts/Range";
+import { useSeenChange } from "../../parts/seen";
 import { EventLine } from "../events/EventLine";
 import { eventFields } from "../events/filter";
 import { newest } from "../events/useNews";
@@ -42,11 +43,8 @@ export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: R
   const asked: Asked = { select: eventFields, from: "events", where };
   const pages = usePaged<EventRow>(["itemevents"], asked, { size: problems ? 10 : 25 });
   const live = !range || ever || range.range.span !== undefined;
-  const rows = useNewEvents(
-    rowsOf(pages.data),
-    (e) => live && (problems ? isProblemOf : isEventOf)(e, row),
-    pages.refetch,
-  );
+  const rows = useNewEvents(pages, (e) => live && (problems ? isProblemOf : isEventOf)(e, row));
+  useSeenChange(rows, () => void pages.refetch());
   if (problems && pages.data && rows.length === 0) return null;
   return (
     <Card
@@ -101,7 +99,10 @@ export function ItemEvents({ row, range, problems }: { row: StatusRow; range?: R
 const mostNew = 100;
 
 /** useNewEvents puts events of the stream before those that were read. */
-function useNewEvents(rows: EventRow[], fits: (e: EventRow) => boolean, reread: () => unknown): EventRow[] {
+function useNewEvents(pages: ReturnType<typeof usePaged<EventRow>>, fits: (e: EventRow) => boolean): EventRow[] {
+  const { data, dataUpdatedAt, refetch } = pages;
+  const rereading = pages.isFetching && !pages.isFetchingNextPage;
+  const rows = rowsOf(data);
   const [fresh, setFresh] = useState<EventRow[]>([]);
   const known = new Set(rows.map((e) => e.id));
   useLive({
@@ -114,8 +115,20 @@ function useNewEvents(rows: EventRow[], fits: (e: EventRow) => boolean, reread: 
   const full = unread.length >= mostNew;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that there are so many
   useEffect(() => {
-    if (full) void reread();
+    if (full) void refetch();
   }, [full]);
+  // What had come before the list was read again and is not in it has gone since, with what it was about.
+  const before = useRef<EventRow[]>([]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was there when the reading began
+  useEffect(() => {
+    if (rereading) before.current = fresh;
+  }, [rereading]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was read again may be the same
+  useEffect(() => {
+    const gone = new Set(before.current.map((e) => e.id));
+    before.current = [];
+    setFresh((old) => (old.some((e) => gone.has(e.id)) ? old.filter((e) => !gone.has(e.id)) : old));
+  }, [dataUpdatedAt]);
   // Ids only grow: what is older than what was read is on another page, or does not fit after all.
   const last = newest(rows);
   useEffect(() => setFresh((old) => (old.some((e) => e.id <= last) ? old.filter((e) => e.id > last) : old)), [last]);

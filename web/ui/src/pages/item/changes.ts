@@ -38,8 +38,8 @@ export function partsAfterChanges(changes: StatusChange[], i: ItemName): Part[] 
 
 /** partsAfterEvents are those after events. Alarms come as changes, too. */
 export function partsAfterEvents(events: EventRow[], i: ItemName): Part[] {
-  // A change of the configuration may be one of anything on the page, and names no item.
-  if (events.some((e) => e.type === "configuration")) return ["item", "explain", "content", "contentcounts"];
+  // A change of the configuration may be one of anything on the page, and names no item. With what is moved its history is, too.
+  if (events.some((e) => e.type === "configuration")) return allParts;
   // Management is inherited, so events of what the item is in count as well.
   const about = (e: EventRow) =>
     [e.object, e.resource, e.view].some((n) => n !== undefined && (n === i.name || n === i.resource));

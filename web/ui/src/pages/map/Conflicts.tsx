@@ -9,8 +9,19 @@ import type { Drafting } from "./useDraft";
 /** So many are listed one by one. */
 const listed = 10;
 
+const said = (c: Conflict) =>
+  c.removal
+    ? `now ${inWords(c.theirs)}; you remove it, when it had ${inWords(c.mine)}`
+    : `now ${inWords(c.theirs)}; yours ${inWords(c.mine)}`;
+
 export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafting }) {
   if (!all.length) return null;
+  if (drafting.busy)
+    return (
+      <Notice title="Another user has changed this view since you started">
+        <Text size="sm">Your changes are being saved. You can choose afterwards.</Text>
+      </Notice>
+    );
   const decide = (how: (d: Draft, c: Conflict) => Draft, of: Conflict[]) => drafting.edit((d) => of.reduce(how, d));
   const more = all.length - listed;
   return (
@@ -20,9 +31,9 @@ export function Conflicts({ all, drafting }: { all: Conflict[]; drafting: Drafti
         {all.slice(0, listed).map((c) => (
           <Group key={c.key} component="li" gap="xs" justify="space-between">
             <Text size="sm" className="name" style={{ flex: "1 1 16rem" }}>
-              {kindName(c.item)} <b className="name">{c.item.name}</b>: now {inWords(c.theirs)}; yours {inWords(c.mine)}
+              {kindName(c.item)} <b className="name">{c.item.name}</b>: {said(c)}
             </Text>
-            <Choice name={c.item.name} decide={(how) => decide(how, [c])} />
+            <Choice of={c} decide={(how) => decide(how, [c])} />
           </Group>
         ))}
       </Stack>
@@ -68,31 +79,27 @@ export function Strays({ keys, drafting }: { keys: string[]; drafting: Drafting 
 }
 
 interface ChoiceProps {
-  /** Of one item; absent for all. */
-  name?: string;
+  /** Absent for all. */
+  of?: Conflict;
   decide: (how: (d: Draft, c: Conflict) => Draft) => void;
 }
 
-function Choice({ name, decide }: ChoiceProps) {
-  const [label, about] = name === undefined ? [" for all", ""] : ["", `: ${name}`];
+function Choice({ of, decide }: ChoiceProps) {
+  const button = (label: string, how: (d: Draft, c: Conflict) => Draft) => (
+    <Button
+      size="compact-sm"
+      variant="default"
+      onClick={() => decide(how)}
+      aria-label={of ? `${label}: ${of.item.name}` : label}
+    >
+      {label}
+    </Button>
+  );
+  const [mine, theirs] = of?.removal ? ["Remove anyway", "Keep it"] : ["Keep mine", "Take theirs"];
   return (
     <Group gap="xs">
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => decide(keepMine)}
-        aria-label={`Keep mine${label}${about}`}
-      >
-        Keep mine{label}
-      </Button>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => decide(takeTheirs)}
-        aria-label={`Take theirs${label}${about}`}
-      >
-        Take theirs{label}
-      </Button>
+      {button(of ? mine : `${mine} for all`, keepMine)}
+      {button(of ? theirs : `${theirs} for all`, takeTheirs)}
     </Group>
   );
 }

@@ -16,7 +16,7 @@ import type { TreeItem } from "../../api";
 import { useMay } from "../../session";
 import { remove } from "./draft";
 import { PanelFrame } from "./Panel";
-import { isShortcut, placeable } from "./scene";
+import { isShortcut, keyOf, placeable } from "./scene";
 import type { Drafting } from "./useDraft";
 
 export type Form =
@@ -96,8 +96,11 @@ export function EditTools({
   );
 }
 
+/** formOf is the form by which something that can be added was made. */
+const formOf = (item: TreeItem) => (item.package ?? "view") as Exclude<Form["what"], "settings">;
+
 /** Rejected shows what the service refused, in its own words. */
-export function Rejected({ drafting }: { drafting: Drafting }) {
+export function Rejected({ drafting, onForm }: { drafting: Drafting; onForm: (f: Form) => void }) {
   if (!drafting.wrong.length) return null;
   return (
     <Alert
@@ -115,11 +118,26 @@ export function Rejected({ drafting }: { drafting: Drafting }) {
           // biome-ignore lint/suspicious/noArrayIndexKey: a message may be there twice
           <List.Item key={n} className="name">
             {w.what && <b>{w.what}: </b>}
-            {w.message}
+            {w.message} <Rename of={drafting.draft.added.find((i) => keyOf(i) === w.taken)} onForm={onForm} />
           </List.Item>
         ))}
       </List>
     </Alert>
+  );
+}
+
+/** Rename offers another name for something new. */
+function Rename({ of, onForm }: { of?: TreeItem; onForm: (f: Form) => void }) {
+  if (!of) return null;
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={`Another name: ${of.name}`}
+      onClick={() => onForm({ what: formOf(of), item: of })}
+    >
+      Another name
+    </Button>
   );
 }
 
@@ -141,7 +159,7 @@ export function EditPanel({
   const element = item.kind === "element";
   // To remove a resource is more than to edit a drawing; and operators may not remove anything.
   const removable = (element || item.kind === "view") && may.administer;
-  const form = element ? (item.package as "label" | "link" | "picture" | "shortcut") : "place";
+  const form = element ? formOf(item) : "place";
   return (
     <PanelFrame item={item} onClose={onClose}>
       <Where item={item} fixed={fixed} />

@@ -17,7 +17,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { quote, sql, type TreeItem } from "../../api";
 import { isColour } from "./colour";
-import { add, change, changeView } from "./draft";
+import { add, change, changeView, replaceAdded } from "./draft";
 import type { Form } from "./EditTools";
 import { Gallery } from "./Gallery";
 import { keyOf } from "./scene";
@@ -72,8 +72,13 @@ function ElementForm({
   onAdded,
 }: Props & { form: Exclude<Form, { what: "settings" }> }) {
   const { what, item } = form;
+  const fresh = !item || drafting.draft.added.some((i) => keyOf(i) === keyOf(item));
   const [name, setName] = useState(item?.name ?? (what === "view" ? "" : freshName(what, view.name)));
-  const [v, setV] = useState<Values>(() => ({ ...(item ? {} : startOf(what, view, items)), ...valuesOf(item) }));
+  const [v, setV] = useState<Values>(() => ({
+    ...(item ? {} : startOf(what, view, items)),
+    ...valuesOf(item),
+    ...(what === "view" && item?.autoarrange && { autoarrange: item.autoarrange }),
+  }));
   const set = (column: string) => (value: string) => setV((o) => ({ ...o, [column]: value }));
   const submit = (e: FormEvent) => {
     e.preventDefault();
@@ -83,7 +88,7 @@ function ElementForm({
       if (!(numbers as readonly string[]).includes(k)) answers[k] = value;
       else if (value !== "") place[k] = Number(value);
     }
-    if (item) {
+    if (item && !fresh) {
       drafting.edit((d) => change(d, item, { ...place, ...(Object.keys(answers).length ? { answers } : {}) }));
     } else {
       const { autoarrange, ...rest } = answers;
@@ -98,7 +103,7 @@ function ElementForm({
               resource: view.resource,
             }
           : { ...base, kind: "element", package: what, answers: rest };
-      drafting.edit((d) => add(d, made));
+      drafting.edit((d) => (item ? replaceAdded(d, keyOf(item), made) : add(d, made)));
       onAdded(keyOf(made));
     }
     onClose();
@@ -120,7 +125,7 @@ function ElementForm({
           {what === "picture" && <Gallery chosen={v.picture ?? ""} onChoose={set("picture")} />}
           {what === "shortcut" && <TargetField value={v.target ?? ""} onChange={set("target")} />}
           {hasPlace && <PlaceFields v={v} set={set} sized={what !== "label"} />}
-          {!item && what !== "view" && (
+          {fresh && what !== "view" && (
             <TextInput
               label="Name"
               description="For scripts and exports; unique within the customer"

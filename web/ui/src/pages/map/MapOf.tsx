@@ -68,7 +68,7 @@ function Loaded({ tree, again, reading, failed }: LoadedProps) {
   const [editing, setEditing] = useState(false);
   const [chosen, choose] = useState("");
   const [form, setForm] = useState<Form>();
-  const drafting = useDraft(tree);
+  const drafting = useDraft(tree, reading);
   const leaving = useLeave(drafting.count > 0);
   const names = tree.children.filter(isShortcut).map((i) => i.answers?.target ?? "");
   const targets = useTargets(names);
@@ -91,7 +91,7 @@ function Loaded({ tree, again, reading, failed }: LoadedProps) {
       view={view}
       drafting={drafting}
       onForm={setForm}
-      onSave={() => drafting.save(reading)}
+      onSave={() => drafting.save()}
       undecided={conflicting.length > 0}
       onEnd={stop}
     />
@@ -126,7 +126,7 @@ function Loaded({ tree, again, reading, failed }: LoadedProps) {
   return (
     <Page title={title} before={<Crumbs view={view} />} tools={tools}>
       <About tree={tree} view={view} failed={failed} onRetry={again} editing={editing} />
-      <Rejected drafting={drafting} />
+      <Rejected drafting={drafting} onForm={setForm} />
       <Conflicts all={conflicting} drafting={drafting} />
       <Strays keys={gone} drafting={drafting} />
       <Collisions tree={tree} conflicts={conflicting} drafting={drafting} onRestore={() => setEditing(true)} />

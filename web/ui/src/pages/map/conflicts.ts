@@ -13,6 +13,8 @@ export interface Conflict {
   item: TreeItem;
   mine: Side;
   theirs: Side;
+  /** The draft removes it; mine is what it was when it was removed. */
+  removal?: boolean;
 }
 
 /** Fields that belong together: one of them without the other would put an icon where no one wanted it. */
@@ -28,6 +30,14 @@ function flat(c: Change | Base | Draft["view"]): Side {
 }
 
 const same = (a: Side[string], b: Side[string]) => (a ?? "") === (b ?? "");
+
+/** removalOf compares what a draft removes with what there was when it was removed. */
+function removalOf(item: TreeItem, base: Base): Conflict | undefined {
+  const [before, now] = [flat(base), flat(baseOf(item))];
+  const fields = Object.keys({ ...before, ...now }).filter((f) => !same(before[f], now[f]));
+  const of = (side: Side) => Object.fromEntries(fields.map((f) => [f, side[f]]));
+  return fields.length ? { key: keyOf(item), item, mine: of(before), theirs: of(now), removal: true } : undefined;
+}
 
 function conflictOf(item: TreeItem, wanted: Side, base: Base): Conflict | undefined {
   const [before, now] = [flat(base), flat(baseOf(item))];
@@ -50,7 +60,8 @@ function conflictOf(item: TreeItem, wanted: Side, base: Base): Conflict | undefi
 export function conflicts(t: Tree, d: Draft): Conflict[] {
   const of = (item: TreeItem, wanted?: Change | Draft["view"]) => {
     const base = d.base[keyOf(item)];
-    return wanted && base && !d.removed[keyOf(item)] ? conflictOf(item, flat(wanted), base) : undefined;
+    if (base && d.removed[keyOf(item)]) return removalOf(item, base);
+    return base && wanted ? conflictOf(item, flat(wanted), base) : undefined;
   };
   return [of(t.view, d.view), ...t.children.map((i) => of(i, d.changes[keyOf(i)]))].filter((c) => c !== undefined);
 }
@@ -64,6 +75,10 @@ export function takeTheirs(d: Draft, c: Conflict): Draft {
     Object.fromEntries(Object.entries(of).filter(([field]) => !(prefix + field in c.theirs)));
   const { [c.key]: was, ...changes } = d.changes;
   const { [c.key]: _, ...base } = d.base;
+  if (c.removal) {
+    const { [c.key]: _, ...removed } = d.removed;
+    return { ...d, removed, base };
+  }
   if (!was) return { ...d, view: kept(d.view), base };
   const { answers, ...rest } = was;
   const left: Change = kept(rest);

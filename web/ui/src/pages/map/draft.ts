@@ -29,17 +29,19 @@ export const untouched: Draft = { changes: {}, base: {}, added: [], removed: {},
 export const countOf = (d: Draft) =>
   Object.keys(d.changes).length + d.added.length + Object.keys(d.removed).length + Object.keys(d.view).length;
 
-/** apply shows a view as it will be. What is not changed stays the same object. */
+/**
+ * apply shows a view as it will be. What is not changed stays the same object. Something new is shown although another user has
+ * made something of the same name: it is what the draft is about.
+ */
 export function apply(t: Tree, d: Draft): { view: TreeItem; children: TreeItem[] } {
   if (d === untouched) return t;
   const view = Object.keys(d.view).length ? { ...t.view, ...d.view } : t.view;
-  const have = new Set(t.children.map(keyOf));
-  const added = d.added.filter((i) => !have.has(keyOf(i)));
-  const children = [...t.children, ...added].filter((i) => !d.removed[keyOf(i)]);
-  return { view, children: children.map((i) => merge(i, d.changes[keyOf(i)])) };
+  const added = new Set(d.added.map(keyOf));
+  const stays = t.children.filter((i) => !d.removed[keyOf(i)] && !added.has(keyOf(i)));
+  return { view, children: [...stays.map((i) => merge(i, d.changes[keyOf(i)])), ...d.added] };
 }
 
-function merge(i: TreeItem, c?: Change): TreeItem {
+export function merge(i: TreeItem, c?: Change): TreeItem {
   if (!c) return i;
   const { answers, ...place } = c;
   return { ...i, ...place, answers: answers ? { ...i.answers, ...answers } : i.answers };
@@ -74,11 +76,17 @@ export function add(d: Draft, item: TreeItem): Draft {
   return { ...d, added: [...d.added, item] };
 }
 
+/** replaceAdded puts something new in the place of something new, as under another name. */
+export const replaceAdded = (d: Draft, key: string, item: TreeItem): Draft => ({
+  ...d,
+  added: d.added.map((i) => (keyOf(i) === key ? item : i)),
+});
+
 export function remove(d: Draft, item: TreeItem): Draft {
   const key = keyOf(item);
   const { [key]: _, ...changes } = d.changes;
   if (d.added.some((i) => keyOf(i) === key)) return { ...d, changes, added: d.added.filter((i) => keyOf(i) !== key) };
-  return { ...d, changes, removed: { ...d.removed, [key]: item } };
+  return { ...d, changes, base: based(d, item), removed: { ...d.removed, [key]: item } };
 }
 
 /** settle forgets what has been saved. */
@@ -113,13 +121,14 @@ export function settleSaved(d: Draft, sent: Draft, keys: Set<string>, ownKey: st
     const added = sent.added.find((i) => keyOf(i) === key);
     const base = added ?? sent.base[key];
     if (key === ownKey || !base || sent.removed[key]) continue;
-    if (d.removed[key]) {
-      left.removed[key] = d.removed[key];
-      continue;
-    }
     const [made, wanted] = added
       ? [undefined, d.added.find((i) => keyOf(i) === key)]
       : [sent.changes[key], d.changes[key]];
+    if (d.removed[key]) {
+      left.removed[key] = d.removed[key];
+      left.base[key] = baseOf(merge(base as TreeItem, made));
+      continue;
+    }
     const more = added && !wanted ? undefined : rest(base, made, wanted);
     if (!more) continue;
     left.changes[key] = more;
@@ -222,7 +231,11 @@ export function batches(t: Tree, d: Draft): Batch[] {
   }
   const posts = [...by.values()].map(batchOf).sort((a, b) => order(a) - order(b));
   const gone = new Map<string, TreeItem[]>();
-  for (const i of Object.values(d.removed)) gone.set(packageOf(i), [...(gone.get(packageOf(i)) ?? []), i]);
+  const now = new Map(t.children.map((i) => [keyOf(i), i]));
+  for (const [key, was] of Object.entries(d.removed)) {
+    const i = now.get(key) ?? was;
+    gone.set(packageOf(i), [...(gone.get(packageOf(i)) ?? []), i]);
+  }
   const removals = [...gone].map(([p, items]) => removalOf(p, items)).sort((a, b) => order(b) - order(a));
   return [...posts, ...removals];
 }
@@ -272,7 +285,7 @@ function removalOf(p: string, items: TreeItem[]): Batch {
 const quoted = (cell: string) => (cell === "" ? "" : `"${cell.replaceAll('"', '""')}"`);
 
 /** csv writes rows of a batch. Cells are always quoted: they may hold anything. */
-export function csv(b: Batch, rows = b.rows): string {
-  const lines = rows.map((r) => b.columns.map((c) => quoted(r.cells[c] ?? "")).join(","));
+export function csv(b: Batch): string {
+  const lines = b.rows.map((r) => b.columns.map((c) => quoted(r.cells[c] ?? "")).join(","));
   return `${[b.columns.join(","), ...lines].join("\n")}\n`;
 }

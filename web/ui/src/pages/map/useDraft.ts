@@ -1,25 +1,14 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { Tree } from "../../api";
-import { useLive } from "../../live";
+import { above } from "../../parts/above";
 import { messageOf } from "../../parts/Page";
 import { usePerson } from "../../session";
-import {
-  begin,
-  type Collision,
-  findCollisions,
-  presentOf,
-  replaced,
-  restore,
-  type Saving,
-  type Sent,
-  sentOf,
-  watched,
-  watchedUntold,
-  without,
-} from "./collisions";
+import { begin, restore, sentOf } from "./collisions";
 import { conflicts } from "./conflicts";
 import { batches, countOf, type Draft, nameOfKey, settleSaved, strays, untouched } from "./draft";
+import { SavedPlaces } from "./SavedPlaces";
 import { check, gone, save, type Wrong } from "./save";
+import { type Found, type Place, saved } from "./saved";
 import { keyOf } from "./scene";
 
 interface History {
@@ -34,84 +23,42 @@ const fresh: History = { past: [], now: untouched, future: [] };
 export interface Reading {
   reread: () => Promise<Tree>;
   settled: () => Promise<Tree>;
+  isFetching: boolean;
 }
 
-interface Watch {
-  saving: Saving;
-  until: number;
-  reread: Reading["reread"];
-}
+const placeOf = ({ view }: Tree): Place => ({ key: keyOf(view), name: view.name, resource: view.resource });
 
-/** useCollisions finds those who save the same at the same moment, for a while after each save. */
-function useCollisions(tree: Tree) {
+/** useCollisions gives what was saved by others besides what this person has saved in a view. */
+function useCollisions(tree: Tree, reading: Reading, latest: RefObject<Reading>) {
   const limited = !!usePerson().views?.length;
-  const [found, setFound] = useState<Collision[]>([]);
-  const recent = useRef<Watch[]>([]);
-  const watcher = useMemo(() => {
-    const show = (all: Collision[]) => {
-      const news = new Map(all.map((c) => [c.key, c])); // of two saves the later one counts
-      if (news.size) setFound((old) => [...old.filter((c) => !news.has(c.key)), ...news.values()]);
-    };
-    const watched = () => {
-      recent.current = recent.current.filter((r) => Date.now() < r.until);
-      return recent.current;
-    };
-    const lookAt = async (w: Watch): Promise<void> => {
-      const { saving } = w;
-      const all = await findCollisions(saving);
-      if (!all.length) return;
-      const now = await w.reread().catch(() => undefined); // what is there now is reported, too
-      if (w.saving !== saving) return lookAt(w);
-      show(all.filter((c) => !now || presentOf(c, now)));
-    };
-    let last = Promise.resolve();
-    const look = () => {
-      last = last.then(async () => {
-        for (const w of watched()) await lookAt(w);
-      });
-      return last;
-    };
-    return {
-      look,
-      /** compare finds what is not as it was saved, for those who do not hear of changes. */
-      compare: (t: Tree) => {
-        for (const { saving } of watched()) show(replaced(saving, t));
-      },
-      /** begin forgets what is about to be saved again. */
-      begin: (sent: Sent[]) => {
-        const keys = new Set(sent.map((s) => s.key));
-        for (const r of recent.current) r.saving = without(r.saving, sent);
-        setFound((old) => old.filter((c) => !keys.has(c.key)));
-      },
-      watch: (saving: Saving, reread: Reading["reread"], ms: number) => {
-        recent.current.push({ saving, reread, until: Date.now() + ms });
-      },
-      /** close ends what is said about collisions. */
-      close: (these: Collision[]) => {
-        const keys = new Set(these.map((c) => c.key));
-        for (const r of recent.current)
-          r.saving = { ...r.saving, sent: r.saving.sent.filter((one) => !keys.has(one.key)) };
-        setFound((old) => old.filter((c) => !keys.has(c.key)));
-      },
-    };
-  }, []);
-  useLive({
-    event: (events) => {
-      if (events.some((e) => e.type === "configuration")) void watcher.look();
-    },
-    resync: () => void watcher.look(),
-  });
+  const { found } = useSyncExternalStore(saved.subscribe, saved.get);
+  const { key } = placeOf(tree);
+  useEffect(() => saved.show({ key, reread: () => latest.current.reread() }), [key, latest]);
+  useEffect(() => above.add(SavedPlaces), []);
+  // A user who comes back sees at first what the view was like before.
+  const [current, setCurrent] = useState(() => !saved.get().found.some((c) => c.place.key === key));
   useEffect(() => {
-    setFound((old) => (old.every((c) => presentOf(c, tree)) ? old : old.filter((c) => presentOf(c, tree))));
-    if (limited) watcher.compare(tree);
-  }, [limited, watcher, tree]);
-  return { found, watcher, limited };
+    if (current) return;
+    latest.current.reread().then(
+      () => setCurrent(true),
+      () => undefined, // the page says so
+    );
+  }, [current, latest]);
+  const { isFetching } = reading;
+  useEffect(() => {
+    if (!current || isFetching) return;
+    saved.present(placeOf(tree), tree);
+    if (limited) saved.compare(placeOf(tree), tree);
+  }, [limited, tree, current, isFetching]);
+  return { found: useMemo(() => found.filter((c) => c.place.key === key), [found, key]), limited };
 }
 
 /** useDraft keeps what is not saved yet, with a way back and forth. */
-export function useDraft(tree: Tree) {
+export function useDraft(tree: Tree, reading: Reading) {
   const { user } = usePerson();
-  const { found, watcher, limited } = useCollisions(tree);
+  const latestReading = useRef(reading);
+  latestReading.current = reading;
+  const { found, limited } = useCollisions(tree, reading, latestReading);
   const [h, set] = useState(fresh);
   const [wrong, setWrong] = useState<Wrong[]>([]);
   const [busy, setBusy] = useState(false);
@@ -145,16 +92,17 @@ export function useDraft(tree: Tree) {
       /** Changes of other people that met what was saved. */
       collisions: found,
       /** restore puts what a collision has replaced into the draft. */
-      restore: (t: Tree, c: Collision) => {
+      restore: (t: Tree, c: Found) => {
         set(({ past, now }) => ({
           ...{ past: [...past.slice(-199), now], future: [] },
           now: restore(now, t, c),
         }));
-        watcher.close([c]);
+        saved.close([c]);
       },
-      closeCollisions: watcher.close,
+      closeCollisions: saved.close,
       /** save sends everything, unless another user has changed the same, and reports whether all of it was saved. */
-      save: async ({ reread, settled }: Reading): Promise<boolean> => {
+      save: async (): Promise<boolean> => {
+        const { reread, settled } = latestReading.current;
         setBusy(true);
         setWrong([]);
         try {
@@ -168,13 +116,13 @@ export function useDraft(tree: Tree) {
           const draft = latest.current.now;
           const all = batches(t, draft);
           const rows = (saved: Set<string>) => sentOf(all, saved);
-          if (!refused.length) watcher.begin(rows(new Set(all.flatMap((b) => b.rows.map((r) => r.key)))));
+          if (!refused.length) saved.begin(placeOf(t), rows(new Set(all.flatMap((b) => b.rows.map((r) => r.key)))));
           const outcome = refused.length ? { saved: new Set<string>(), wrong: refused } : await save(all);
           if (outcome.saved.size) {
             const now = await reread().catch(() => undefined); // it is saved all the same
-            watcher.watch({ ...before, sent: rows(outcome.saved) }, reread, limited ? watchedUntold : watched);
-            if (!limited) await watcher.look();
-            else if (now) watcher.compare(now);
+            saved.watch(placeOf(t), { ...before, sent: rows(outcome.saved) });
+            if (!limited) await saved.look();
+            else if (now) saved.compare(placeOf(t), now);
           }
           const wrong = [...left, ...outcome.wrong];
           set((s) => afterSave(s, draft, outcome.saved, keyOf(t.view)));
@@ -188,7 +136,7 @@ export function useDraft(tree: Tree) {
         }
       },
     }),
-    [h, wrong, busy, found, user, watcher, limited],
+    [h, wrong, busy, found, user, limited],
   );
 }
 
