@@ -2,6 +2,7 @@ package api
 
 import (
 	"belfry"
+	"belfry/api/browser"
 	"belfry/engine"
 )
 
@@ -24,6 +25,11 @@ func (r *request) actor() *belfry.Actor {
 	case r.login != nil:
 		by.Via = belfry.ViaSession
 	}
-	by.Address = address(r.Request)
+	by.Address = browser.Address(r.Request)
 	return by
+}
+
+// placeOf describes the origin of a login, so that users recognise it later.
+func placeOf(r *request) belfry.Place {
+	return belfry.Place{Address: browser.Address(r.Request), Browser: browser.Name(r.UserAgent()), Request: r.id}
 }

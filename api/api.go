@@ -29,11 +29,13 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/api/body"
+	"belfry/api/browser"
 	"belfry/api/encode"
 	"belfry/api/input"
 	"belfry/api/limit"
 	"belfry/api/live"
 	"belfry/api/meter"
+	"belfry/backup"
 	"belfry/collect"
 	"belfry/engine"
 	"belfry/intake"
@@ -55,6 +57,7 @@ type Config struct {
 	Accounts *accounts.Accounts
 	Provider *accounts.Provider  // nil: there is none
 	Collect  *collect.Supervisor // nil: there are no collectors
+	Backups  *backup.Keeper      // nil: the service is not running
 	Images   *sqlite.Mover       // has the bytes of pictures
 	Hub      *live.Hub
 
@@ -166,7 +169,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &answer{ResponseWriter: rw, id: newID(), start: s.Now(), idle: s.limits.Load().Idle}
 	h := w.Header()
 	h["X-Request-Id"] = []string{w.id}
-	protect(h, r)
+	browser.Protect(h, r)
 	defer func() {
 		fault := recover()
 		if fault != nil && fault != http.ErrAbortHandler {

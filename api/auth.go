@@ -81,6 +81,9 @@ func (s *Server) admit(r *http.Request, rt Route) (*request, error) {
 		if req.level < rt.Level {
 			return nil, req.tooLow(rt)
 		}
+		if rt.Command != "" && !req.local {
+			return nil, belfry.Errorf(belfry.InsufficientLevel, "%s %s is possible only on the machine of the service, with %s", rt.Method, rt.Path, rt.Command)
+		}
 		if req.scope().Limited() && !rt.Scoped() {
 			return nil, req.outOfScope(rt)
 		}

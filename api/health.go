@@ -2,10 +2,10 @@ package api
 
 import (
 	"errors"
-	"net"
 	"net/http"
 
 	"belfry"
+	"belfry/api/browser"
 )
 
 var pageRoutes = []Route{
@@ -55,22 +55,11 @@ func (s *Server) version(w *answer, _ *request) error {
 // metrics serves the counters to callers on this machine. A proxy on this machine forwards for others, and is recognised by the
 // headers it adds; a browser on this machine may request for another site, which shows in Host.
 func (s *Server) metrics(w *answer, r *request) error {
-	if s.Metrics == nil || !local(r.Request) || !OwnHost(r.Request, s.Hosts...) {
+	if s.Metrics == nil || !browser.Local(r.Request) || !browser.OwnHost(r.Request, s.Hosts...) {
 		return unknownPath(r.Request)
 	}
 	s.Metrics.ServeHTTP(w, r.Request)
 	return nil
-}
-
-func local(r *http.Request) bool {
-	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if r.Header.Get(h) != "" {
-			return false
-		}
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	ip := net.ParseIP(host)
-	return err == nil && ip != nil && ip.IsLoopback()
 }
 
 // Starting serves while the service reads its own state: /healthz answers, all else fails with the reason why it is not ready.
@@ -78,7 +67,7 @@ func Starting(ready func() error) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := &answer{ResponseWriter: rw, id: newID()}
 		w.Header().Set("X-Request-Id", w.id)
-		protect(w.Header(), r)
+		browser.Protect(w.Header(), r)
 		if r.URL.Path == "/healthz" {
 			writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 			return

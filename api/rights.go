@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"belfry"
+	"belfry/api/browser"
 	"belfry/meta"
 )
 
@@ -73,9 +74,9 @@ func (s *Server) validKey(r *request) *meta.Key {
 	if k == nil || k.Expires != 0 && k.Expires <= now {
 		return nil
 	}
-	if len(k.Addresses) > 0 && !k.Accepts(peerAddress(r.Request)) {
+	if len(k.Addresses) > 0 && !k.Accepts(browser.PeerAddress(r.Request)) {
 		s.meter.KeysElsewhere.Inc()
-		s.Accounts.RefuseKey(k.Customer, k.Name, address(r.Request))
+		s.Accounts.RefuseKey(k.Customer, k.Name, browser.Address(r.Request))
 		return nil
 	}
 	k.NoteUse(now)

@@ -16,6 +16,7 @@ type Route struct {
 	Limited         bool         // users who are limited to some views may use it: its handler respects the scope
 	Sending         bool         // a key with only: send may use it
 	RemovedCustomer bool         // it works in a session that acts in a customer which was removed
+	Command         string       // that alone may use it, through the socket of the local administrator; empty: everyone who has the level
 	InTurn          bool         // a GET whose answer grows with what the customer has, see inTurn
 	serve           handler
 

@@ -13,7 +13,7 @@ import (
 // Routes are all endpoints. A new endpoint is a handler with its Route beside it, in the list of its subject; a new subject has its line here.
 var Routes = slices.Concat(
 	pageRoutes, provisioningRoutes, openapiRoutes, packageRoutes, classRoutes, sessionRoutes, userRoutes, customerRoutes, keyRoutes, policyRoutes,
-	healthRoutes, settingRoutes, pictureRoutes, auditRoutes, sendRoutes, explainRoutes, actionRoutes, receiverRoutes, legacyRoutes, queryRoutes, treeRoutes, streamRoutes,
+	healthRoutes, backupRoutes, settingRoutes, pictureRoutes, auditRoutes, sendRoutes, explainRoutes, actionRoutes, receiverRoutes, legacyRoutes, queryRoutes, treeRoutes, streamRoutes,
 )
 
 // anyParams accepts all parameters.

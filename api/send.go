@@ -350,8 +350,7 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 	if status != http.StatusOK {
 		text = s.Tree.Access().MaskKeys(text) // errors repeat values of the client
 	}
-	w.Header()["Content-Type"] = typeJSON
-	w.Header()["Cache-Control"] = noStore
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(text)
 }

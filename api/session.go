@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"belfry"
 	"belfry/accounts"
+	"belfry/api/browser"
 	"belfry/meta"
 )
 
@@ -153,33 +153,12 @@ func (s *Server) logIn(w *answer, r *request) error {
 
 // peer is where a request comes from, for limits per client: with IPv6 every client has a whole network.
 func peer(r *http.Request) string {
-	text := address(r)
+	text := browser.Address(r)
 	if ip, err := netip.ParseAddr(text); err == nil && ip.Is6() {
 		p, _ := ip.Prefix(64)
 		return p.String()
 	}
 	return text
-}
-
-// address is the other end of the connection, without its port. What a proxy says of those behind it is not believed.
-func address(r *http.Request) string {
-	if ip := peerAddress(r); ip.IsValid() {
-		return ip.String()
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
-}
-
-// peerAddress is address as a value; the zero Addr when the connection has none, as that of a test.
-func peerAddress(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return at.Addr().Unmap().WithZone("")
 }
 
 // person describes the session to its user.

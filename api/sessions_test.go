@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"belfry"
 	"belfry/accounts"
@@ -115,45 +113,4 @@ func TestSessionsUsed(t *testing.T) {
 	f(time.Second, 1)
 	f(7*time.Hour, 0) // renewed, and stored with that
 	h.must(h.accounts.SessionsUsed())
-}
-
-func TestBrowser(t *testing.T) {
-	f := func(agent, want string) {
-		t.Helper()
-		if got := browser(agent); got != want {
-			t.Errorf("%q is %q, want %q", agent, got, want)
-		}
-	}
-	f("", "")
-	f("curl/8.14.1", "curl 8.14.1")
-	f("Python-urllib/3.13 more", "Python-urllib 3.13")
-	f(firefox, "Firefox 142 on Linux")
-	f("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36", "Chrome 140 on Windows")
-	f("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0", "Edge 140 on Windows")
-	f("Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36", "Chrome 140 on Android")
-	f("Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1", "Safari 18 on iPhone")
-	f("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15", "Safari 18 on macOS")
-	f("Mozilla/5.0 (compatible)", "a browser")
-	f("Mozilla/5.0 Firefox/x", "Firefox")
-	f("Mozilla/5.0 Chrome/"+strings.Repeat("9", 1000), "Chrome "+strings.Repeat("9", 53))
-	f(strings.Repeat("ü", 1000), strings.Repeat("ü", 60))
-	f("<script>alert(1)</script> x", "<script>alert(1)< script>") // text, and shown as that
-	f("a\u202eb\x00\xff\u200bc", "abc")
-}
-
-func FuzzBrowser(f *testing.F) {
-	for _, s := range []string{"", firefox, "curl/8", "Mozilla/", "Mozilla/5.0 Version/\xff iPad", "\u202e/\x00"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, agent string) {
-		got := browser(agent)
-		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > browserLength {
-			t.Errorf("%q gave %q", agent, got)
-		}
-		for _, r := range got {
-			if !unicode.IsPrint(r) {
-				t.Errorf("%q gave %q, which holds %U", agent, got, r)
-			}
-		}
-	})
 }

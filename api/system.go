@@ -6,6 +6,7 @@ import (
 
 	"belfry"
 	"belfry/api/meter"
+	"belfry/backup"
 	"belfry/engine/audit"
 )
 
@@ -52,6 +53,7 @@ type Health struct {
 	Streams     int             `json:"streams"`
 	Sessions    int             `json:"sessions"`
 	Connections HealthConnected `json:"connections"`
+	Backup      *backup.State   `json:"backup,omitempty" help:"Backups: what runs, what was done last and what is scheduled."`
 }
 
 // HealthFault is something around the service that is wrong now.
@@ -149,6 +151,10 @@ func (s *Server) system(w *answer, r *request) error {
 		h.Why = messageOf(err)
 	} else {
 		h.Ready = true
+	}
+	if s.Backups != nil {
+		state := s.Backups.State()
+		h.Backup = &state
 	}
 	h.Queries.Slowest = s.slow.List(whose, s.Now(), s.Tree.Access().CustomerName)
 	writeJSON(w, http.StatusOK, h)

@@ -49,6 +49,10 @@ func (s *service) erase(ctx context.Context) error {
 	if len(left) == 0 || s.disk.Ready() != nil { // rewriting a file needs space
 		return nil
 	}
+	if !s.deletions.TryLock() { // by a backup, or by retention; the next check tries again
+		return nil
+	}
+	defer s.deletions.Unlock()
 	begun := time.Now()
 	if err := arrived(ctx, s.store, s.Journal.Last()); err != nil {
 		return err

@@ -5,17 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"time"
 
 	"belfry/journal"
 )
 
-// faultsFile holds the open faults and the unwritten events for the next start, so that a fault that was open when the process
-// was killed gets its end event too.
-const faultsFile = "faults"
-
-// faultNotes is the content of the file.
+// faultNotes is the content of the file folder.FaultsFile: the open faults and the unwritten events for the next start, so that a
+// fault that was open when the process was killed gets its end event too.
 type faultNotes struct {
 	Open    map[string]faultNote `json:"open"`
 	Pending []faultEvent         `json:"pending,omitempty"`
@@ -29,7 +25,7 @@ type faultNote struct {
 // load reads what the previous run has left. An unreadable file costs only some events.
 func (f *faults) load(path string) {
 	f.file = path
-	text, err := os.ReadFile(path)
+	text, err := journal.ReadChecked(path)
 	var notes faultNotes
 	if err == nil {
 		err = json.Unmarshal(text, &notes)
@@ -60,7 +56,7 @@ func (f *faults) save() {
 	if err != nil || bytes.Equal(text, f.kept) {
 		return
 	}
-	if err := journal.WriteFile(f.file, text); err != nil {
+	if err := journal.WriteChecked(f.file, text); err != nil {
 		f.log.Debug("the open faults cannot be saved", "err", err)
 		return
 	}

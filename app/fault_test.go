@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"belfry"
+	"belfry/folder"
 )
 
 func TestFaults(t *testing.T) {
@@ -71,7 +72,7 @@ func TestFaults(t *testing.T) {
 // Faults that were open when the process ended go on if they are found again, and end if they are not; events that could
 // not be written are written by the next process.
 func TestFaultsGoOn(t *testing.T) {
-	path := filepath.Join(t.TempDir(), faultsFile)
+	path := filepath.Join(t.TempDir(), folder.FaultsFile)
 	now := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	// process runs f in a process of its own and returns its events.
 	process := func(broken bool, do func(f *faults)) (events []string) {

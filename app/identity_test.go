@@ -192,9 +192,12 @@ func (in *instance) withoutIDs() {
 	for _, dir := range []string{"", "journal", "rows"} {
 		in.must(os.Remove(in.path(dir + "/instance")))
 	}
+	meta, err := sqlite.Open(in.Context(), in.path("meta.db"), in.options.Log)
+	in.must(err)
+	in.must(errors.Join(meta.SkipTo(in.Context(), 1<<32|1, 1), meta.Close()))
 	db, err := sql.Open("sqlite", in.path("meta.db"))
 	in.must(err)
-	_, err = db.Exec(`DELETE FROM instance; UPDATE position SET pos = 4294967297`)
+	_, err = db.Exec(`DELETE FROM instance`)
 	in.must(errors.Join(err, db.Close()))
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"belfry/backup"
 	"belfry/collect"
 	"belfry/intake"
 )
@@ -29,6 +30,7 @@ func (s *service) metrics() metrics {
 	s.storeMetrics(m)
 	s.memoryMetrics(m)
 	s.connectionMetrics(m)
+	s.backupMetrics(m)
 	return m
 }
 
@@ -136,4 +138,32 @@ func (s *service) connectionMetrics(m metrics) {
 	m.counter("belfry_connections_evicted_total", "Connections, most of them idle, closed to make room for waiting ones.", nil, func() float64 { return float64(s.listeners.Counts().Evicted) })
 	m.counter("belfry_connections_refused_total", "Connections closed because too many were waiting.", nil, func() float64 { return float64(s.listeners.Counts().Refused) })
 	m.counter("belfry_http2_requests_refused_total", "HTTP/2 requests refused because too many were in progress.", nil, func() float64 { return float64(s.listeners.Counts().RequestsRefused) })
+}
+
+// backupMetrics adds the metrics of backups.
+func (s *service) backupMetrics(m metrics) {
+	totals := func(f func(backup.Totals) int64) func() float64 {
+		return func() float64 {
+			if s.backups == nil {
+				return 0
+			}
+			return float64(f(s.backups.Totals()))
+		}
+	}
+	m.counter("belfry_backups_total", "Backups made.", prometheus.Labels{"result": "ok"}, totals(func(t backup.Totals) int64 { return t.Made }))
+	m.counter("belfry_backups_total", "Backups made.", prometheus.Labels{"result": "failed"}, totals(func(t backup.Totals) int64 { return t.Failed }))
+	m.counter("belfry_backup_bytes_total", "Bytes of backups: copied, or linked to the same file of an earlier backup.", prometheus.Labels{"how": "copied"}, totals(func(t backup.Totals) int64 { return t.Copied }))
+	m.counter("belfry_backup_bytes_total", "Bytes of backups: copied, or linked to the same file of an earlier backup.", prometheus.Labels{"how": "linked"}, totals(func(t backup.Totals) int64 { return t.Linked }))
+	m.gauge("belfry_backup_running", "1 while a backup or a restore of days runs.", nil, func() float64 {
+		if s.backups == nil || s.backups.State().Running == nil {
+			return 0
+		}
+		return 1
+	})
+	m.gauge("belfry_backup_newest_timestamp_seconds", "When the newest complete backup in backup.target began; 0: there is none.", nil, func() float64 {
+		if s.backups == nil || s.backups.Newest().IsZero() {
+			return 0
+		}
+		return float64(s.backups.Newest().Unix())
+	})
 }

@@ -44,12 +44,14 @@ type rowStore struct {
 	store.Store
 	summaries store.Summarizer // nil: no summaries
 	embedded  store.Embedded   // nil: does not run in this process
+	copier    store.Copier     // nil: has no files to copy
 }
 
 func newRowStore(s store.Store) *rowStore {
 	r := &rowStore{Store: s}
 	r.summaries, _ = s.(store.Summarizer)
 	r.embedded, _ = s.(store.Embedded)
+	r.copier, _ = s.(store.Copier)
 	return r
 }
 

@@ -55,6 +55,9 @@ func (s *service) apply(c, old *config.Config) {
 		s.rezone()
 	}
 	tuneRuntime(c.Runtime, old.Runtime)
+	if s.backups != nil {
+		s.backups.Changed()
+	}
 	select {
 	case s.reloads <- struct{}{}:
 	default:

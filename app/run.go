@@ -120,8 +120,13 @@ func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
 	}
 }
 
-// retain drops the rows that are older than the retention of their collection. While the clock is suspect it deletes nothing.
+// retain drops the rows that are older than the retention of their collection. While the clock is suspect, or a backup runs, it
+// deletes nothing.
 func (s *service) retain(ctx context.Context) {
+	if !s.deletions.TryLock() {
+		return
+	}
+	defer s.deletions.Unlock()
 	now, sure := s.guard.mayDelete()
 	if !sure {
 		return

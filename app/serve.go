@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"belfry/accounts"
 	"belfry/api"
 	"belfry/api/live"
+	"belfry/backup"
 	"belfry/collect"
 	"belfry/config"
 	"belfry/engine"
@@ -66,6 +68,8 @@ type service struct {
 	summarised    atomic.Int64                 // Unix time when all summaries were last up to date
 	instanceFiles folder.InstanceFiles
 	turns         status.Turns // of queries on current collections
+	backups       *backup.Keeper
+	deletions     sync.Mutex // held while rows and customers are deleted, and by a backup, which must not miss them
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -92,7 +96,7 @@ func Serve(ctx context.Context, o Options) error {
 	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
 	s.pressure.lasts = s.faults.memory
-	s.faults.load(filepath.Join(o.Config.Data, faultsFile))
+	s.faults.load(filepath.Join(o.Config.Data, folder.FaultsFile))
 	s.newFailureTrackers()
 	s.OnAppend, s.OnNote, s.OnTimes = s.journalFailed, s.journalEndFailed, s.failures.times.record
 	folder.WarnReadable(o.Config, o.Log)
@@ -413,6 +417,8 @@ func (s *service) serveHTTP(ctx context.Context) error {
 		}
 		c.Provider = accounts.NewProvider(cfg, s.accounts, s.Log.With("part", "oidc"))
 	}
+	s.backups = s.newKeeper()
+	c.Backups = s.backups
 	s.api = api.New(c)
 	s.listeners.Handle(s.api, metrics.handler(), s.api.Local())
 	if !s.cfg.Load().NoCollect {
@@ -426,6 +432,9 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	s.upkeep.start("watch of lock, journal and metadata", s.watchParts, s.failed)
 	s.upkeep.start("housekeeping", s.housekeep, s.failed)
 	s.upkeep.start("measurements", func(ctx context.Context) error { return s.vitals.run(ctx, s.intake.Counters()) }, s.failed)
+	if s.backups != nil {
+		s.upkeep.start("backups", lowPriority(s.backups.Run), s.failed)
+	}
 	s.upkeep.start("removal of customers", lowPriority(s.keepErased), s.failed)
 	s.upkeep.start("status snapshots", s.keepSnapshots, s.failed)
 	s.upkeep.start("check of the metadata", lowPriority(s.checkMetadata), s.failed)

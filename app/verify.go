@@ -34,6 +34,9 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if err := folder.CheckRestored(o.Config.Data); err != nil {
+		return v, err
+	}
 	rows, err := verifyRows(ctx, o, budget)
 	if err != nil {
 		return v, err

@@ -46,6 +46,7 @@ type Config struct {
 	Runtime       Runtime           `yaml:"runtime"`
 	Sessions      Sessions          `yaml:"sessions"`
 	Secrets       Secrets           `yaml:"secrets"`
+	Backup        Backup            `yaml:"backup"`
 	OIDC          OIDC              `yaml:"oidc"`
 	file          string            // path of the file
 	sources       map[string]string // settings given on this machine, and where: see FromFile
@@ -136,6 +137,17 @@ type Secrets struct {
 	KeyFile string `yaml:"key_file" help:"file of the key with which secrets of receivers are encrypted, inside data unless absolute; created at the first start. Keep it separate from backups of data"`
 }
 
+// Backup configures the backups that the service makes by itself. They can be changed only where the service runs: whoever could
+// change them from elsewhere could have all data written to a folder, or the backups deleted.
+type Backup struct {
+	Target     string   `yaml:"target" help:"folder for the backups that the service makes by itself, on another disk than data; empty: it makes none" reload:"yes"`
+	Every      Duration `yaml:"every" help:"how often a backup is made: a part of a day, such as 6h, or whole days" reload:"yes"`
+	At         string   `yaml:"at" help:"time of day of a backup, in timezone; the others of the day follow from it and every" reload:"yes"`
+	Keep       int      `yaml:"keep" help:"how many backups are kept in target; older ones are deleted after a backup" reload:"yes"`
+	Recipients string   `yaml:"recipients" help:"public keys (age1...) for which backups are encrypted, separated by commas; empty: not encrypted" reload:"yes"`
+	Rate       Size     `yaml:"rate" help:"bytes per second that a backup reads; 0: as fast as the disk allows" reload:"yes"`
+}
+
 // Ages maps collections and summaries to their retention.
 type Ages map[string]Duration
 
@@ -156,6 +168,7 @@ func Default(cat *catalog.Catalog) *Config {
 			Stop: Duration(9 * time.Second), // many supervisors kill after ten
 		},
 		Secrets:   Secrets{KeyFile: "secret.key"},
+		Backup:    Backup{Every: Duration(day), At: "02:00", Keep: 14},
 		Sessions:  Sessions{MaxAge: Duration(7 * day)},
 		Retention: defaultAges(cat),
 		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}, Scopes: "openid profile email", Recheck: Duration(15 * time.Minute)},
@@ -280,7 +293,7 @@ func (c *Config) Check() error {
 		inRange("sessions.max_age", c.Sessions.MaxAge, Duration(time.Minute), Duration(400*day)),
 		inRange("runtime.gc_percent", c.Runtime.GCPercent, 0, 10_000),
 	)
-	errs = append(errs, c.Retention.check(), c.OIDC.check())
+	errs = append(errs, c.Retention.check(), c.OIDC.check(), c.Backup.check())
 	for i, err := range errs {
 		errs[i] = c.inFile(err)
 	}

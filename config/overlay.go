@@ -66,7 +66,7 @@ func (c *Config) Fields() map[string]Field {
 			return
 		}
 		// Names of files can be changed only by those who can write the files.
-		live := f.Tag.Get("reload") != "" && !strings.HasPrefix(path, "tls.")
+		live := f.Tag.Get("reload") != "" && !strings.HasPrefix(path, "tls.") && !strings.HasPrefix(path, "backup.")
 		list[path] = Field{value: mine, Help: f.Tag.Get("help"), Live: live}
 	})
 	return list

@@ -1,14 +1,15 @@
 package crash
 
 import (
-	"database/sql"
 	encoding "encoding/binary"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	_ "modernc.org/sqlite"
+	"belfry"
+	"belfry/meta/sqlite"
 )
 
 // TestNames kills the program when the rows of a new object have reached their file and the object itself has not
@@ -45,12 +46,12 @@ func noteRows(t *testing.T, data string) {
 	if err != nil || len(end) < 20 {
 		t.Fatalf("the end of the journal: %d bytes, %v", len(end), err)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(data, "meta.db"))
+	db, err := sqlite.Open(t.Context(), filepath.Join(data, "meta.db"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec("UPDATE position SET rows = ?", int64(encoding.LittleEndian.Uint64(end[12:]))); err != nil {
+	if err := db.MarkRows(t.Context(), belfry.Position(encoding.LittleEndian.Uint64(end[12:]))); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -171,6 +171,18 @@ func (a *Arrivals) write(until belfry.Time) error {
 	return nil
 }
 
+// content returns the content of the file as it should be; fs.ErrNotExist if there have been no records. The file itself is written in
+// place, so what is read at the same moment may be half of it.
+func (a *Arrivals) content() ([]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	until := belfry.Time(a.until.Load())
+	if until == 0 && a.serial == 0 {
+		return nil, fs.ErrNotExist
+	}
+	return recordTimes{a.instance, a.serial, until.Std(), a.steps}.encode()
+}
+
 // Renew moves until ahead of the clock and writes the file if it is out of date. It also writes if something else has replaced
 // the file: that fails, so the error is reported even if no record arrives. If the clock is past until, it was set, or the
 // machine slept: then the next record writes the file.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,14 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	arrivalsSize = 16 << 10 // size of the file, enough for all steps
-	arrivalsHead = "arrivals 1 "
-)
+const arrivalsSize = 16 << 10 // size of the file, enough for all steps
 
 // encode returns the content of the file:
 //
-//	arrivals 1 5f1c09aa    format version, CRC32C of everything after this line
+//	arrivals 1 5f1c09aa    see journal.CheckLine
 //	{"instance": …         JSON, and blank lines up to arrivalsSize
 func (r recordTimes) encode() ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", "  ")
@@ -39,9 +35,7 @@ func (r recordTimes) encode() ([]byte, error) {
 }
 
 // arrivalsLine returns the first line for the given rest.
-func arrivalsLine(rest []byte) []byte {
-	return fmt.Appendf(nil, "%s%08x\n", arrivalsHead, crc32.Checksum(rest, crc32.MakeTable(crc32.Castagnoli)))
-}
+func arrivalsLine(rest []byte) []byte { return journal.CheckLine(ArrivalsFile, rest) }
 
 // readArrivals reads the file of a data folder; serial is the number in journal/end. Without a usable file, the result covers a
 // step of the clock at any position.

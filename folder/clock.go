@@ -2,7 +2,6 @@ package folder
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -20,7 +19,7 @@ const (
 
 // ReadClock reads the last known time, and the time of the last confirmation; zero if there was none.
 func ReadClock(path string) (known, confirmed time.Time, err error) {
-	text, err := os.ReadFile(path)
+	text, err := journal.ReadChecked(path)
 	if err != nil {
 		return known, confirmed, err
 	}
@@ -42,7 +41,7 @@ func WriteClock(path string, known, confirmed time.Time) error {
 	if !confirmed.IsZero() {
 		text += confirmed.UTC().Format(confirmedLayout) + "\n"
 	}
-	return journal.WriteFile(path, []byte(text))
+	return journal.WriteChecked(path, []byte(text))
 }
 
 // Distance formats the difference of two times, in years if it is several: a time.Duration ends at 292 years.

@@ -51,6 +51,7 @@ type Folder struct {
 	OnTimes  func(error)     // called when record times cannot be written, and with nil when they can again; may be nil
 	OnNote   func(error)     // called when the end of the journal cannot be written, and with nil when it can; may be nil
 
+	arrivals *Arrivals       // nil before OpenArrivals
 	accepted map[string]bool // parts whose loss was accepted at this start
 	Notices  []string        // texts of events about accepted losses
 	gaps     []gap           // lost positions
@@ -75,8 +76,12 @@ func Lock(o Options) (*Folder, error) {
 	if f.Lock, err = journal.LockDir(dir); err != nil {
 		return nil, explainLock(err)
 	}
-	makePrivate(o.Config, o.Log)
-	if _, err := journal.Format(dir); err != nil {
+	err = CheckRestored(dir) // a restore that is running has the lock
+	if err == nil {
+		makePrivate(o.Config, o.Log)
+		_, err = journal.Format(dir)
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Lock.Unlock())
 	}
 	return f, nil
@@ -240,6 +245,7 @@ func (f *Folder) OpenArrivals() *Arrivals {
 	}
 	known, err := f.readArrivals()
 	a.start(known, err, f.Last)
+	f.arrivals = a
 	return a
 }
 

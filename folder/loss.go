@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,7 +164,7 @@ func findLoss(list []Loss, l Loss) *Loss {
 }
 
 func readLosses(path string) (list []Loss, err error) {
-	text, err := os.ReadFile(path)
+	text, err := journal.ReadChecked(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -181,7 +180,7 @@ func readLosses(path string) (list []Loss, err error) {
 func writeLosses(path string, list []Loss) error {
 	text, err := json.MarshalIndent(list, "", "  ")
 	if err == nil {
-		err = journal.WriteFile(path, append(text, '\n'))
+		err = journal.WriteChecked(path, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("write the list of lost journal records: %w", err)

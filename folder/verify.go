@@ -3,6 +3,7 @@ package folder
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,6 +84,7 @@ func (v *verifier) run(ctx context.Context) (err error) {
 	v.readLosses()
 	v.readArrivals()
 	v.readClock()
+	v.readFaults()
 	v.segments(readable)
 	return nil
 }
@@ -262,7 +264,7 @@ func (v *verifier) readArrivals() {
 	var err error
 	v.times, err = readArrivals(v.cfg.Data, cmp.Or(p.meta.id, p.dir.id, p.journal.id), journal.ReadNote(p.journal.path))
 	v.timesKnown = err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a new folder has none
+	if err != nil && !(errors.Is(err, fs.ErrNotExist) && journal.ReadNote(p.journal.path) == 0) { // a new folder has none
 		v.found(filepath.Join(v.cfg.Data, ArrivalsFile), "it cannot be used: "+err.Error(),
 			"Restore it from a backup of the whole data folder, or let the next start write a new one. Without it, all times count as incomplete if records of the journal are lost.")
 	}
@@ -285,6 +287,18 @@ func (v *verifier) readClock() {
 	}
 	if problem != "" {
 		v.found(path, problem, "Make sure that the clock of this machine is right. Then start the service, and confirm the clock with belfry clock confirm if the fault "+FaultClock+" is open: until then nothing is deleted.")
+	}
+}
+
+// readFaults checks the file with the open faults.
+func (v *verifier) readFaults() {
+	path := filepath.Join(v.cfg.Data, FaultsFile)
+	text, err := journal.ReadChecked(path)
+	if err == nil && !json.Valid(text) {
+		err = errors.New("it is not JSON")
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file is not needed
+		v.found(path, "it cannot be used: "+err.Error(), "Restore it from a backup, or remove it: then events about the end of faults that were open, or are not written yet, are missing.")
 	}
 }
 

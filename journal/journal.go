@@ -141,6 +141,7 @@ type Journal struct {
 	first    uint64          // number of the oldest segment that Open found
 	begins   belfry.Position // last position before the oldest segment, from its header; 0 if unknown
 	damaged  []Damage
+	holds    int           // see Hold
 	rotate   atomic.Bool   // the next record begins a new segment
 	lowSpace atomic.Bool   // there was not enough space for the last new segment
 	note     atomic.Uint64 // see SetNote
@@ -395,12 +396,12 @@ func (j *Journal) remove(pos belfry.Position) error {
 	}
 }
 
-// claimOldest returns the oldest segment if pos covers it and a newer one exists, else nil. It marks it as being
-// removed.
+// claimOldest returns the oldest segment if pos covers it, a newer one exists and there is no Hold, else nil. It marks it as
+// being removed.
 func (j *Journal) claimOldest(pos belfry.Position) *segment {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if len(j.segments) < 2 || j.segments[0].last > pos {
+	if j.holds > 0 || len(j.segments) < 2 || j.segments[0].last > pos {
 		return nil
 	}
 	j.segments[0].removing = true

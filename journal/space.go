@@ -46,7 +46,7 @@ func noSpace(err error) bool {
 }
 
 // Shrink frees the space of records that are in all stores even if they are in the newest segment, which Release keeps:
-// if all records are at or before pos, it begins a small segment and removes the others.
+// if all records are at or before pos, it begins a small segment and removes the others. During a Hold it does nothing.
 func (j *Journal) Shrink(pos belfry.Position) error {
 	if err := j.replaceNewest(pos); err != nil {
 		return writeError("begin a small segment in journal "+j.dir, err)
@@ -59,7 +59,7 @@ func (j *Journal) replaceNewest(pos belfry.Position) error {
 	defer j.writing.Unlock()
 	j.mu.Lock()
 	n := len(j.segments)
-	needed := n > 0 && j.segments[n-1].index() > 0 && j.segments[n-1].last <= pos
+	needed := j.holds == 0 && n > 0 && j.segments[n-1].index() > 0 && j.segments[n-1].last <= pos
 	j.mu.Unlock()
 	if !needed || j.closed {
 		return nil

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"belfry/api"
+	"belfry/api/browser"
 	"belfry/collect"
 	"belfry/config"
 )
@@ -192,7 +193,7 @@ func ownHosts(next http.Handler, names []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		if !api.OwnHost(r, names...) {
+		if !browser.OwnHost(r, names...) {
 			http.Error(w, "unknown host; use an address or the name of the machine, or add the name to admin_hosts", http.StatusForbidden)
 			return
 		}

@@ -3,8 +3,10 @@ package meta
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -154,8 +156,18 @@ func openFile(t *testing.T, path string) *sqlite.DB {
 func setPosition(t *testing.T, path string, pos belfry.Position) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
+	var rows, next int64
+	var instance string
 	if err == nil {
-		_, err = db.Exec(`UPDATE position SET pos = $1`, int64(pos))
+		err = db.QueryRow(`SELECT rows, next_item, instance FROM position`).Scan(&rows, &next, &instance)
+	}
+	var row []byte // as the database computes its checksum
+	for _, n := range []int64{1, int64(pos), rows, next, int64(len(instance))} {
+		row = binary.LittleEndian.AppendUint64(row, uint64(n))
+	}
+	sum := int32(crc32.Checksum(append(row, instance...), crc32.MakeTable(crc32.Castagnoli)))
+	if err == nil {
+		_, err = db.Exec(`UPDATE position SET pos = $1, sum = $2`, int64(pos), sum)
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)

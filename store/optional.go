@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"belfry"
@@ -49,6 +50,36 @@ type Embedded interface {
 
 	// FreeMemory returns memory that the engine has freed, and keeps for later, to the system.
 	FreeMemory()
+}
+
+// Copier is a Store whose files can be copied while it is in use.
+type Copier interface {
+	// CopyFiles calls each, one file after the other, for all files from which the store can be opened again. Append continues
+	// meanwhile. The files together have at least every record up to the position that Durable recorded before the call.
+	// Whatever the store can compute again is left out. A file that was damaged, lost or changed while it was copied comes
+	// once more, as a whole or with Err; then what was copied of it before is void, and so is an error that each returned
+	// for it. Any other error of each ends the copy.
+	//
+	// The caller makes sure that Drop and Erase are not called meanwhile.
+	CopyFiles(ctx context.Context, each func(CopiedFile) error) error
+
+	// Merge adds the rows that the file of one period, from an earlier copy of this store, has and the store lacks, and
+	// returns how many. Rows are recognised by customer and id; those of customers for which keep is false are left out. It
+	// fails for a dropped period. After an error it can be called again. A period that was incomplete stays so, because only
+	// the operator can know whether the copy had every row. The caller makes sure that Erase is not called meanwhile.
+	Merge(ctx context.Context, path, name string, keep func(belfry.CustomerID) bool) (added int, err error)
+
+	// FileOf returns the collection and the period, such as 2026-11-15, of which a copied file has rows; ok is false for others.
+	FileOf(name string) (collection, period string, ok bool)
+}
+
+// CopiedFile is a file of a store as it is while it is copied.
+type CopiedFile struct {
+	Name    string    // in the folder of the store, with slashes
+	Size    int64     // bytes of Content
+	Content io.Reader // usable until each returns; nil if there is an Err
+	State   string    // equal only if the content is equal; empty: unknown
+	Err     error     // it cannot be read, because it is damaged or missing
 }
 
 // Incomplete is a day of a collection of which rows cannot be read.

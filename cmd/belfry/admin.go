@@ -31,11 +31,7 @@ const wholeInstance = ""
 // use runs one command with a client for the customer: of the running service, or of the folder itself. Unless existing is set,
 // it creates a missing folder.
 func (f adminFlags) use(s streams, existing bool, customer string, do func(context.Context, *client.Client) error) error {
-	cat, err := catalog.Load()
-	if err != nil {
-		return err
-	}
-	cfg, err := (&configFlags{Config: f.Config, Data: f.Data}).load(cat)
+	cfg, cat, err := f.load()
 	if err != nil {
 		return err
 	}
@@ -57,6 +53,16 @@ func (f adminFlags) use(s streams, existing bool, customer string, do func(conte
 		return errors.New(client.Printable(f.Message)) // without the HTTP status
 	}
 	return err
+}
+
+// load reads the configuration.
+func (f adminFlags) load() (*config.Config, *catalog.Catalog, error) {
+	cat, err := catalog.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, err := (&configFlags{Config: f.Config, Data: f.Data}).load(cat)
+	return cfg, cat, err
 }
 
 type keyCmd struct {

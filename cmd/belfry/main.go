@@ -54,7 +54,9 @@ type commands struct {
 	Audit      auditCmd      `cmd:"" help:"List the audit trail of a running service: who changed what, from where."`
 	Fault      faultCmd      `cmd:"" help:"Confirm a fault that stays open until an administrator confirms it; works while the service runs and while it is stopped."`
 	Clock      clockCmd      `cmd:"" help:"Confirm the clock after it was found far off; works while the service runs and while it is stopped."`
-	Verify     verifyCmd     `cmd:"" help:"Check the data folder of a stopped service for damaged and missing files."`
+	Backup     backupCmd     `cmd:"" help:"Back up all data, while the service runs or while it is stopped."`
+	Restore    restoreCmd    `cmd:"" help:"Restore a backup into an empty data folder, or days of it into a running service."`
+	Verify     verifyCmd     `cmd:"" help:"Check a backup, or the data folder of a stopped service, for damaged and missing files."`
 	Check      checkCmd      `cmd:"" help:"Check the configuration and print it as serve would use it on this machine."`
 	Send       sendCmd       `cmd:"" help:"Send a file of rows to a server."`
 	Provision  provisionCmd  `cmd:"" help:"Create and change the items of a package from a file, or of all packages from a folder."`

@@ -170,6 +170,37 @@ machine, whether it runs or not.`,
 "clock" is the same as "belfry clock confirm". Other faults end with their cause.`,
 		examples: []usageExample{{"Confirm that rows are lost:", "belfry fault confirm journal_loss --data /var/lib/belfry"}},
 	},
+	"backup": {
+		description: `Makes a backup of everything in the data folder, while the service runs or while it is stopped, and prints the folder of the
+backup. It is complete up to one position of the journal: what was acknowledged by then is in it, once.
+
+TARGET is a folder that holds backups, each in a folder named by the time at which it began, in UTC. Files that have not changed since
+the last backup in it become hard links, so each backup is complete by itself and can be deleted by itself. With - the backup is
+written to standard output as a tar stream; one without its last file, backup.json, is incomplete.
+
+The key file that encrypts secrets of receivers, private keys of TLS and the configuration are not in a backup. While a backup runs,
+retention and the removal of customers wait.
+
+Exit status: 0 when the backup is complete, 4 when it is complete except for files that could not be read, which are listed, 1 when it
+failed.`,
+		examples: []usageExample{
+			{"Make a backup on another disk:", "belfry backup --data /var/lib/belfry /mnt/backups"},
+			{"Send one to another machine:", "belfry backup --data /var/lib/belfry - | ssh vault 'cat >belfry.tar'"},
+			{"Create a key pair for encrypted backups:", "belfry backup --new-key private.key"},
+		},
+	},
+	"restore": {
+		description: `Restores a backup into an empty data folder, and into the folders for rows and metadata that the configuration names. Everything is
+checked before it is used; a backup that is damaged or from which files are missing is refused with their names. After an interruption
+the service refuses to start from the folder: run the same command again.
+
+With --collection, rows of the backup are added to the running service: those that it lacks, recognized by customer and id. Rows of
+removed customers and of days that retention has deleted are not added.`,
+		examples: []usageExample{
+			{"Restore the newest backup of a folder:", "belfry restore --data /var/lib/belfry /mnt/backups"},
+			{"Bring one day back into the running service:", "belfry restore --data /var/lib/belfry --collection objectdata --day 2026-11-15 /mnt/backups"},
+		},
+	},
 	"verify": {
 		description: `Reads every file in the folder of a stopped service, rows, metadata and journal, to its last block, and lists what is damaged or
 missing and what to do about it. It moves and deletes nothing. --json prints an object with the number of files read and the list

@@ -73,6 +73,22 @@ func (c *console) step(s client.Step) {
 	c.drawn = true
 }
 
+// bytes draws the progress of a backup or a restore.
+func (c *console) bytes(done, total int64, also string) {
+	if c.width <= 0 {
+		return
+	}
+	text := size(done)
+	if total > 0 {
+		text += " of " + size(total)
+	}
+	if took := c.now().Sub(c.start).Seconds(); took > 0 {
+		text += "  " + size(int64(float64(done)/took)) + "/s"
+	}
+	fmt.Fprintf(c.err, "\r%s\x1b[K", clipped(text+"  "+also, c.width-1))
+	c.drawn = true
+}
+
 // end removes the bar.
 func (c *console) end() {
 	if c.drawn {

@@ -1,37 +1,27 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
 
 	"belfry/app"
-	"belfry/catalog"
+	"belfry/backup"
 )
 
 type verifyCmd struct {
 	adminFlags
-	JSON bool `name:"json" help:"Print the result as JSON."`
+	Backup string `arg:"" optional:"" help:"Folder of a backup, a folder of backups, or a tar file. Without it, the data folder is checked."`
+	JSON   bool   `name:"json" help:"Print the result as JSON."`
 }
 
 // problemsError means that verify has found problems.
 type problemsError struct{ error }
 
-// Run checks the data folder of a stopped service, and lists its problems with their remedies.
+// Run checks a backup, or the data folder of a stopped service, and lists its problems with their remedies.
 func (c *verifyCmd) Run(s streams) error {
-	cat, err := catalog.Load()
-	if err != nil {
-		return err
-	}
-	cfg, err := (&configFlags{Config: c.Config, Data: c.Data}).load(cat)
-	if err != nil {
-		return err
-	}
-	level := &slog.LevelVar{}
-	level.Set(slog.LevelWarn)
-	found, err := app.Verify(context.Background(), app.Options{Config: cfg, Catalog: cat, Log: newLog(s.err, level), Level: level, Existing: true})
+	found, err := c.verify(s)
 	if err != nil {
 		return err
 	}
@@ -61,4 +51,23 @@ func (c *verifyCmd) Run(s streams) error {
 		return fmt.Errorf("%s of %d could not be read: not enough memory", count(len(found.Unread), "file"), found.Files)
 	}
 	return nil
+}
+
+// verify returns what is wrong with the backup or the folder.
+func (c *verifyCmd) verify(s streams) (app.Verification, error) {
+	ctx, stop := interruptible()
+	defer stop()
+	if c.Backup != "" {
+		bar := newConsole(s, "", c.JSON)
+		defer bar.end()
+		found, err := backup.Verify(ctx, c.Backup, func(p backup.Progress) { bar.bytes(p.Bytes, p.TotalBytes, count(p.Files, "file")) })
+		return app.Verification{Files: found.Files, Problems: found.Problems}, err
+	}
+	cfg, cat, err := c.load()
+	if err != nil {
+		return app.Verification{}, err
+	}
+	level := &slog.LevelVar{}
+	level.Set(slog.LevelWarn)
+	return app.Verify(ctx, app.Options{Config: cfg, Catalog: cat, Log: newLog(s.err, level), Level: level, Existing: true})
 }

@@ -29,6 +29,7 @@ const (
 	ActionRemoved   = "removed"
 	ActionImported  = "imported"
 	ActionConfirmed = "confirmed"
+	ActionRestored  = "restored"
 )
 
 // Kinds of what is changed, beside those of items and documents.
@@ -36,6 +37,7 @@ const (
 	KindSession       = "session"
 	KindConfiguration = "configuration"
 	KindFault         = "fault"
+	KindBackup        = "backup"
 )
 
 // Trail collects the rows of one command.

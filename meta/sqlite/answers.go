@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"belfry"
@@ -27,6 +28,43 @@ func (m *Mover) RecountAnswers(ctx context.Context) error {
 	}
 	m.counted = counted
 	return nil
+}
+
+// Answer finds what was answered under an idempotency key; nil when nothing was.
+func (db *DB) Answer(ctx context.Context, customer belfry.CustomerID, key string) (*belfry.Answer, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	rows, err := db.read.QueryContext(ctx, `SELECT `+answerColumns+` FROM answer WHERE customer = $1 AND key = $2`, int64(customer), key)
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return nil, rows.Err()
+	}
+	a, err := scanAnswer(rows)
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	return a, nil
+}
+
+const answerColumns = `customer, key, request, status, body, time, sum`
+
+// scanAnswer reads a row of answerColumns.
+func scanAnswer(rows *sql.Rows) (*belfry.Answer, error) {
+	a := &belfry.Answer{}
+	var request sql.RawBytes
+	var sum any
+	if err := scan(rows, "answer", &a.Customer, &a.Key, &request, &a.Status, &a.Body, &a.Time, &sum); err != nil {
+		return nil, err
+	}
+	c := columns{}.number(int64(a.Customer)).text(a.Key).bytes(request).number(int64(a.Status)).bytes(a.Body).number(int64(a.Time))
+	if !c.match(sum) || copy(a.Request[:], request) != len(a.Request) {
+		return nil, mismatch("answer", a.Customer, a.Key)
+	}
+	a.Body = notNull(a.Body)
+	return a, nil
 }
 
 func (db *DB) countAnswers(ctx context.Context) (map[belfry.CustomerID]int, error) {

@@ -164,67 +164,6 @@ func (db *DB) closePools() error {
 // Stored is the position in the file, once it is committed.
 func (db *DB) Stored() belfry.Position { return belfry.Position(db.stored.Load()) }
 
-// Position is the journal position up to which every record is in the database.
-func (db *DB) Position(ctx context.Context) (belfry.Position, error) {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	var pos int64
-	if err := db.read.QueryRowContext(ctx, `SELECT pos FROM position`).Scan(&pos); err != nil {
-		return 0, fmt.Errorf("read metadata position: %w", err)
-	}
-	return belfry.Position(pos), nil
-}
-
-// RowsPosition is the position last given to MarkRows.
-func (db *DB) RowsPosition(ctx context.Context) (belfry.Position, error) {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	var pos int64
-	if err := db.read.QueryRowContext(ctx, `SELECT rows FROM position`).Scan(&pos); err != nil {
-		return 0, fmt.Errorf("read position of rows: %w", err)
-	}
-	return belfry.Position(pos), nil
-}
-
-// MarkRows remembers that the rows of every record at or below pos are in the row store, so that a start need not
-// offer them again. A mark that is lost costs time, no more.
-func (db *DB) MarkRows(ctx context.Context, pos belfry.Position) error {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	if err := db.files.check(); err != nil {
-		return err
-	}
-	if _, err := db.write.ExecContext(ctx, `UPDATE position SET rows = $1 WHERE rows < $1`, int64(pos)); err != nil {
-		return fmt.Errorf("mark position of rows: %w", err)
-	}
-	return nil
-}
-
-// Answer finds what was answered under an idempotency key; nil when nothing was.
-func (db *DB) Answer(ctx context.Context, customer belfry.CustomerID, key string) (*belfry.Answer, error) {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	a := &belfry.Answer{Customer: customer, Key: key}
-	var request sql.RawBytes
-	rows, err := db.read.QueryContext(ctx,
-		`SELECT request, status, body, time FROM answer WHERE customer = $1 AND key = $2`, int64(customer), key)
-	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		return nil, rows.Err()
-	}
-	if err := rows.Scan(&request, &a.Status, &a.Body, &a.Time); err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
-	}
-	if copy(a.Request[:], request) != len(a.Request) {
-		return nil, fmt.Errorf("answer of customer %d has a digest of %d bytes", customer, len(request))
-	}
-	a.Body = notNull(a.Body)
-	return a, nil
-}
-
 // forgetAtOnce limits how many answers one transaction removes, so that the mover does not wait behind it.
 const forgetAtOnce = 10_000
 

@@ -51,13 +51,18 @@ func (m *Mover) Image(ctx context.Context, c belfry.CustomerID, hash string) ([]
 func (db *DB) image(ctx context.Context, c belfry.CustomerID, hash string) (image []byte, err error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	err = db.read.QueryRowContext(ctx, `SELECT body FROM doc WHERE kind = $1 AND customer = $2 AND name = $3`,
-		belfry.DocImage, int64(c), hash).Scan(&image)
+	d := belfry.Doc{Kind: belfry.DocImage, Customer: c, Name: hash}
+	var sum any
+	err = db.read.QueryRowContext(ctx, `SELECT body, sum FROM doc WHERE kind = $1 AND customer = $2 AND name = $3`,
+		d.Kind, int64(c), hash).Scan(&d.Body, &sum)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
-	case err != nil:
+	case err == nil && !docColumns(&d).match(sum):
+		err = mismatch("doc", d.Kind, c, hash)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read picture: %w", err)
 	}
-	return image, nil
+	return d.Body, nil
 }

@@ -32,11 +32,10 @@ func (db *DB) Load(ctx context.Context, v Visitor) error {
 		return fmt.Errorf("load metadata: %w", err)
 	}
 	defer tx.Rollback()
-	l := &loader{ctx, tx, v}
-	for _, part := range []func() error{l.docs, l.numbers, l.items, l.states, l.counters, l.customersWithRemoved} {
-		if err := part(); err != nil {
-			return fmt.Errorf("load metadata: %w", err)
-		}
+	l := &loader{ctx: ctx, tx: tx, v: v}
+	err = l.inTurn(l.position, l.docs, l.numbers, l.items, l.states, l.counters, l.customersWithRemoved)
+	if err != nil {
+		return fmt.Errorf("load metadata: %w", err)
 	}
 	return nil
 }
@@ -45,6 +44,21 @@ type loader struct {
 	ctx context.Context
 	tx  *sql.Tx
 	v   Visitor
+	at  position
+}
+
+func (l *loader) position() (err error) {
+	l.at, err = readPosition(l.ctx, l.tx)
+	return err
+}
+
+func (l *loader) inTurn(parts ...func() error) error {
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // each calls f for every row of a query.
@@ -68,19 +82,34 @@ func (l *loader) docs() error {
 	}
 	for _, kind := range l.v.Kinds {
 		err := l.each(func(rows *sql.Rows) error {
-			d := belfry.Doc{Kind: kind}
-			if err := rows.Scan(&d.Customer, &d.Name, &d.Body); err != nil {
-				return err
+			d, err := scanDoc(rows)
+			if err == nil {
+				l.v.Doc(d)
 			}
-			d.Body = notNull(d.Body)
-			l.v.Doc(d)
-			return nil
-		}, `SELECT customer, name, body FROM doc WHERE kind = $1 ORDER BY customer, name`, kind)
+			return err
+		}, `SELECT `+docsColumns+` FROM doc WHERE kind = $1 ORDER BY customer, name`, kind)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+const docsColumns = `kind, customer, name, body, sum`
+
+// scanDoc reads a row of docsColumns.
+func scanDoc(rows *sql.Rows) (d belfry.Doc, err error) {
+	var sum any
+	err = scan(rows, "doc", &d.Kind, &d.Customer, &d.Name, &d.Body, &sum)
+	if err == nil && !docColumns(&d).match(sum) {
+		err = mismatch("doc", d.Kind, d.Customer, d.Name)
+	}
+	d.Body = notNull(d.Body)
+	return d, err
+}
+
+func docColumns(d *belfry.Doc) columns {
+	return columns{}.text(d.Kind).number(int64(d.Customer)).text(d.Name).bytes(d.Body)
 }
 
 func (l *loader) items() error {
@@ -95,30 +124,29 @@ func (l *loader) items() error {
 		known[s] = s
 		return s
 	}
-	var stored int64
-	if err := l.tx.QueryRowContext(l.ctx, `SELECT pos FROM position`).Scan(&stored); err != nil {
-		return err
-	}
-	read := func(each func(belfry.Item)) func(*sql.Rows) error {
-		var pos int64
+	read := func(table string, each func(belfry.Item)) func(*sql.Rows) error {
+		s := newItemScanner(table)
 		return func(rows *sql.Rows) error {
-			it, err := scanItem(rows, &pos)
-			it.Class, it.Package = once(it.Class), once(it.Package)
-			if pos > stored && l.v.Ahead != nil {
-				l.v.Ahead(it.ID, belfry.Position(pos))
+			it, err := s.scan(rows)
+			if err != nil {
+				return err
 			}
-			each(it)
-			return err
+			it.Class, it.Package = once(it.Class), once(it.Package)
+			if it.pos > l.at.pos && l.v.Ahead != nil {
+				l.v.Ahead(it.ID, it.pos)
+			}
+			each(it.Item)
+			return nil
 		}
 	}
 	var q parentsFirst
 	var gone []belfry.Item // by id
-	err := l.each(read(func(it belfry.Item) { gone = append(gone, it) }), `SELECT `+itemColumns+`, pos FROM removed
+	err := l.each(read("removed", func(it belfry.Item) { gone = append(gone, it) }), `SELECT `+removedColumns+` FROM removed
 		WHERE pos > (SELECT MIN(pos, rows) FROM position) ORDER BY id`)
 	if err != nil {
 		return err
 	}
-	err = l.each(read(func(it belfry.Item) {
+	err = l.each(read("item", func(it belfry.Item) {
 		last := belfry.ID(0)
 		for len(gone) > 0 && gone[0].ID <= it.ID {
 			last = gone[0].ID
@@ -128,7 +156,7 @@ func (l *loader) items() error {
 		if last != it.ID { // else it is one that was removed and put back by a replay
 			q.add(it, l.v.Item)
 		}
-	}), `SELECT `+itemColumns+`, pos FROM item ORDER BY id`)
+	}), `SELECT `+itemColumns+` FROM item ORDER BY id`)
 	for _, it := range gone {
 		q.add(it, l.v.Item)
 	}
@@ -136,22 +164,62 @@ func (l *loader) items() error {
 	return err
 }
 
-const itemColumns = `id, customer, kind, name, parent, resource, class, package, created, removed, details, number`
+const (
+	itemColumns    = `id, pos, customer, kind, name, parent, resource, class, package, created, removed, details, number, sum`
+	removedColumns = itemColumns + `, ended`
+)
 
-// scanItem reads a row of itemColumns.
-func scanItem(rows *sql.Rows, more ...any) (it belfry.Item, err error) {
-	var details string
-	err = rows.Scan(append([]any{
-		&it.ID, &it.Customer, &it.Kind, &it.Name, &it.Parent, &it.Resource, &it.Class, &it.Package,
-		&it.Created, &it.Removed, &details, &it.Number,
-	}, more...)...)
-	if err == nil && details != "" {
+// itemScanner reads rows of itemColumns or removedColumns. It has the columns as plain numbers: database/sql converts other types by way
+// of texts, which for a million items takes a second.
+type itemScanner struct {
+	table                              string // item or removed
+	id, pos, customer, kind, parent    int64
+	resource, created, removed, number int64
+	ended                              int64 // in removed
+	name, class, pkg, details          string
+	sum                                any
+	into                               []any
+	encoded                            columns
+}
+
+// newItemScanner also reads more columns, after the others.
+func newItemScanner(table string, more ...any) *itemScanner {
+	s := &itemScanner{table: table}
+	s.into = []any{
+		&s.id, &s.pos, &s.customer, &s.kind, &s.name, &s.parent, &s.resource, &s.class, &s.pkg,
+		&s.created, &s.removed, &s.details, &s.number, &s.sum,
+	}
+	if table == "removed" {
+		s.into = append(s.into, &s.ended)
+	}
+	s.into = append(s.into, more...)
+	return s
+}
+
+func (s *itemScanner) scan(rows *sql.Rows) (it itemAt, err error) {
+	if err := scan(rows, s.table, s.into...); err != nil {
+		return it, err
+	}
+	c := s.encoded[:0].number(s.id, s.pos, s.customer, s.kind).text(s.name).number(s.parent, s.resource).text(s.class).text(s.pkg).
+		number(s.created, s.removed).text(s.details).number(s.number)
+	if s.table == "removed" {
+		c = c.number(s.ended)
+	}
+	if s.encoded = c; !c.match(s.sum) {
+		return it, mismatch(s.table, s.id)
+	}
+	it = itemAt{pos: belfry.Position(s.pos), Item: belfry.Item{
+		ID: belfry.ID(s.id), Customer: belfry.CustomerID(s.customer), Kind: belfry.Kind(s.kind), Name: s.name,
+		Parent: belfry.ID(s.parent), Resource: belfry.ID(s.resource), Class: s.class, Package: s.pkg,
+		Created: belfry.Time(s.created), Removed: belfry.Time(s.removed), Number: uint32(s.number),
+	}}
+	if s.details != "" {
 		it.Details = new(belfry.Details)
-		if err = json.Unmarshal([]byte(details), it.Details); err != nil {
-			err = fmt.Errorf("details of item %d: %w", it.ID, err)
+		if err := json.Unmarshal([]byte(s.details), it.Details); err != nil {
+			return it, fmt.Errorf("details of item %d: %w", it.ID, err)
 		}
 	}
-	return it, err
+	return it, nil
 }
 
 // parentsFirst passes items on that come by id, each after the one it stands in. Nearly always that is the order in
@@ -197,44 +265,36 @@ func (l *loader) states() error {
 	if l.v.State == nil {
 		return nil
 	}
+	var id, pos int64
 	var body sql.RawBytes
+	var sum any
+	var c columns
 	return l.each(func(rows *sql.Rows) error {
-		var id belfry.ID
-		if err := rows.Scan(&id, &body); err != nil {
+		if err := scan(rows, "state", &id, &pos, &body, &sum); err != nil {
 			return err
+		}
+		if c = c[:0].number(id, pos).bytes(body); !c.match(sum) {
+			return mismatch("state", id)
 		}
 		s, err := belfry.DecodeState(body)
 		if err != nil {
 			return fmt.Errorf("state of item %d: %w", id, err)
 		}
-		l.v.State(id, s)
+		l.v.State(belfry.ID(id), s)
 		return nil
-	}, `SELECT item, body FROM state ORDER BY item`)
+	}, `SELECT item, pos, body, sum FROM state ORDER BY item`)
 }
 
 func (l *loader) counters() error {
 	if l.v.Counter != nil {
-		err := l.each(func(rows *sql.Rows) error {
-			var c belfry.CustomerID
-			var next belfry.RowID
-			if err := rows.Scan(&c, &next); err != nil {
-				return err
-			}
-			l.v.Counter(c, next)
-			return nil
-		}, `SELECT customer, next_row FROM customer_counter ORDER BY customer`)
+		err := l.numbersOf("customer_counter", "next_row", func(c belfry.CustomerID, n int64) { l.v.Counter(c, belfry.RowID(n)) })
 		if err != nil {
 			return err
 		}
 	}
-	if l.v.NextID == nil {
-		return nil
+	if l.v.NextID != nil {
+		l.v.NextID(l.at.next)
 	}
-	var next belfry.ID
-	if err := l.tx.QueryRowContext(l.ctx, `SELECT next_item FROM position`).Scan(&next); err != nil {
-		return err
-	}
-	l.v.NextID(next)
 	return nil
 }
 
@@ -243,18 +303,27 @@ func (l *loader) numbers() error {
 	if l.v.Highest == nil {
 		return nil
 	}
-	return l.each(func(rows *sql.Rows) error {
-		var c belfry.CustomerID
-		var number uint32
-		if err := rows.Scan(&c, &number); err != nil {
-			return err
-		}
-		l.v.Highest(c, number)
-		return nil
-	}, `SELECT customer, highest FROM item_counter`)
+	return l.numbersOf("item_counter", "highest", func(c belfry.CustomerID, n int64) { l.v.Highest(c, uint32(n)) })
 }
 
-// past finds the customers that have removed items, one look into an index for each.
+// numbersOf reads a table that has one number for each customer.
+func (l *loader) numbersOf(table, column string, each func(c belfry.CustomerID, n int64)) error {
+	return l.each(func(rows *sql.Rows) error {
+		var c belfry.CustomerID
+		var n int64
+		var sum any
+		if err := scan(rows, table, &c, &n, &sum); err != nil {
+			return err
+		}
+		if !(columns{}).number(int64(c), n).match(sum) {
+			return mismatch(table, c)
+		}
+		each(c, n)
+		return nil
+	}, `SELECT customer, `+column+`, sum FROM `+table+` ORDER BY customer`)
+}
+
+// customersWithRemoved finds the customers that have removed items, one look into an index for each.
 func (l *loader) customersWithRemoved() error {
 	if l.v.HasRemoved == nil {
 		return nil

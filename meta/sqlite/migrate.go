@@ -59,7 +59,7 @@ func migrate(ctx context.Context, db *sql.DB, steps []migration, log *slog.Logge
 		return err
 	}
 	for i := max(have+1-firstSchema, 0); i < len(steps); i++ {
-		if err := step(ctx, db, firstSchema+i, steps[i]); err != nil {
+		if err := step(ctx, db, firstSchema+i, steps[i], i == len(steps)-1); err != nil {
 			return fmt.Errorf("migration %s: %w", steps[i].name, err)
 		}
 		log.Info("metadata schema migrated", "version", firstSchema+i, "name", steps[i].name)
@@ -82,7 +82,9 @@ func knownSchema(have int, steps []migration) error {
 	return nil
 }
 
-func step(ctx context.Context, db *sql.DB, version int, m migration) error {
+// step makes one step. The last one also computes the checksums of rows that have none: a step that changes the columns of a table
+// sets them to NULL.
+func step(ctx context.Context, db *sql.DB, version int, m migration, last bool) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -90,6 +92,11 @@ func step(ctx context.Context, db *sql.DB, version int, m migration) error {
 	defer tx.Rollback()
 	if _, err := tx.ExecContext(ctx, m.text); err != nil {
 		return err
+	}
+	if last {
+		if err := fillSums(ctx, tx); err != nil {
+			return err
+		}
 	}
 	if _, err := tx.ExecContext(ctx, `INSERT INTO migration (version, name) VALUES ($1, $2)`, version, m.name); err != nil {
 		return err

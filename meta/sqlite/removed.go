@@ -19,8 +19,8 @@ type RemovedItem struct {
 	Pos                    belfry.Position // of the record that removed it
 }
 
-const removedText = `SELECT i.id, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details, i.number,
-	COALESCE(rp.name, lp.name, ''), COALESCE(rr.name, lr.name, ''), i.pos FROM removed i
+const removedText = `SELECT i.id, i.pos, i.customer, i.kind, i.name, i.parent, i.resource, i.class, i.package, i.created, i.removed, i.details, i.number,
+	i.sum, i.ended, COALESCE(rp.name, lp.name, ''), COALESCE(rr.name, lr.name, '') FROM removed i
 	LEFT JOIN removed rp ON rp.id = i.parent LEFT JOIN item lp ON lp.id = i.parent
 	LEFT JOIN removed rr ON rr.id = i.resource LEFT JOIN item lr ON lr.id = i.resource WHERE `
 
@@ -33,12 +33,13 @@ func (db *DB) findRemoved(ctx context.Context, where string, args ...any) (list 
 		return nil, fmt.Errorf("read removed items: %w", err)
 	}
 	defer rows.Close()
-	for rows.Next() {
-		var it RemovedItem
-		if it.Item, err = scanItem(rows, &it.ViewName, &it.ResourceName, &it.Pos); err != nil {
+	var view, resource string
+	for s := newItemScanner("removed", &view, &resource); rows.Next(); {
+		it, err := s.scan(rows)
+		if err != nil {
 			return nil, fmt.Errorf("read removed items: %w", err)
 		}
-		list = append(list, it)
+		list = append(list, RemovedItem{it.Item, view, resource, it.pos})
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read removed items: %w", err)

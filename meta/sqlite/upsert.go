@@ -12,14 +12,17 @@ type tables struct {
 	item, removed, doc, answer, counter, numbers, state upsert
 }
 
-func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
-	for _, s := range []struct {
-		into    *upsert
-		table   string
-		key     []string
-		columns []string
-		where   string
-	}{
+// table describes a table whose rows have checksums.
+type table struct {
+	into    *upsert // nil for tables of one row
+	name    string
+	key     []string
+	columns []string
+	where   string
+}
+
+func (t *tables) list() []table {
+	return []table{
 		{&t.item, "item", []string{"id"}, []string{
 			"pos", "customer", "kind", "name", "parent", "resource", "class",
 			"package", "created", "removed", "details", "number",
@@ -38,9 +41,18 @@ func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
 		}, // an older record met again must not lower it
 		{&t.numbers, "item_counter", []string{"customer"}, []string{"highest"}, " WHERE excluded.highest > item_counter.highest"},
 		{&t.state, "state", []string{"item"}, []string{"pos", "body"}, ""},
-	} {
-		if *s.into, err = newUpsert(ctx, db, s.table, s.key, s.columns, s.where); err != nil {
-			return fmt.Errorf("prepare %s: %w", s.table, err)
+		{nil, "position", []string{"one"}, []string{"pos", "rows", "next_item", "instance"}, ""},
+		{nil, "instance", []string{"one"}, []string{"id"}, ""},
+	}
+}
+
+func (t *tables) prepare(ctx context.Context, db *sql.DB) (err error) {
+	for _, s := range t.list() {
+		if s.into == nil {
+			continue
+		}
+		if *s.into, err = newUpsert(ctx, db, s.name, s.key, s.columns, s.where); err != nil {
+			return fmt.Errorf("prepare %s: %w", s.name, err)
 		}
 	}
 	return nil
@@ -57,6 +69,7 @@ type upsert struct {
 var upsertRows = [...]int{64, 8, 1}
 
 func newUpsert(ctx context.Context, db *sql.DB, table string, key, columns []string, where string) (u upsert, err error) {
+	columns = append(columns, "sum")
 	all := append(append([]string(nil), key...), columns...)
 	set := make([]string, len(columns))
 	for i, c := range columns {
@@ -92,9 +105,10 @@ func placeholders(rows, width int) string {
 	return b.String()
 }
 
-// exec writes n rows; row appends the arguments of the i-th one. Each statement starts with no arguments.
+// exec writes n rows with their checksums; row appends the other arguments of the i-th one. Each statement starts with no arguments.
 func (u *upsert) exec(w *writer, n int, row func(i int, args []any) ([]any, error)) error {
 	var args []any
+	var encoded columns
 	done := 0
 	for i, rows := range upsertRows {
 		if n-done < rows {
@@ -104,10 +118,13 @@ func (u *upsert) exec(w *writer, n int, row func(i int, args []any) ([]any, erro
 		for n-done >= rows {
 			args = args[:0]
 			for range rows {
+				from := len(args)
 				var err error
 				if args, err = row(done, args); err != nil {
 					return err
 				}
+				encoded = encoded[:0].args(args[from:])
+				args = append(args, encoded.sum())
 				done++
 			}
 			if _, err := stmt.ExecContext(w.ctx, args...); err != nil {

@@ -19,24 +19,21 @@ import (
 )
 
 // Verify reads a database file that nobody has open, with all that is in it, and returns what is wrong. It changes nothing.
-// A changed byte inside a text that is still valid is not found: SQLite has no checksums.
 func Verify(ctx context.Context, path string) error {
 	if err := checkLog(ctx, path); err != nil {
 		return err
 	}
-	return reading(path, func(db *sql.DB) error { return verify(ctx, db) })
+	return reading(path, func(db *sql.DB) error { return verify(ctx, db, (*loader).all) })
 }
 
-// Intact reads all pages of the open database and returns an error, see Damaged, if they do not fit together. It takes a
-// second for some hundred megabytes; writers do not wait for it.
+// Intact reads all pages of the open database, and all rows that Load does not read, and returns an error, see Damaged, if pages do
+// not fit together or a row is not as it was written. It takes a second for some hundred megabytes; writers do not wait for it.
 func (db *DB) Intact(ctx context.Context) error {
 	db.mu.RLock()
 	read := db.read
 	db.mu.RUnlock()
-	return integrity(ctx, read)
+	return verify(ctx, read, (*loader).unread)
 }
-
-var errDamaged = errors.New("SQLite finds it damaged")
 
 // Facts are what a database file says about the instance it belongs to.
 type Facts struct {
@@ -72,12 +69,12 @@ func ReadItems(ctx context.Context, path, text string, each func(*belfry.Item)) 
 			return err
 		}
 		defer rows.Close()
-		for rows.Next() {
-			it, err := scanItem(rows)
+		for s := newItemScanner("item"); rows.Next(); {
+			it, err := s.scan(rows)
 			if err != nil {
 				return err
 			}
-			each(&it)
+			each(&it.Item)
 		}
 		return rows.Err()
 	})
@@ -115,12 +112,13 @@ func integrity(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if found != "ok" {
-		return fmt.Errorf("%w: %s", errDamaged, found)
+		return damagedError("SQLite finds it damaged: " + found)
 	}
 	return nil
 }
 
-func verify(ctx context.Context, db *sql.DB) error {
+// verify checks the pages and then parts of the content.
+func verify(ctx context.Context, db *sql.DB, parts func(*loader) error) error {
 	if err := integrity(ctx, db); err != nil {
 		return err
 	}
@@ -129,29 +127,35 @@ func verify(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	defer tx.Rollback()
-	l := &loader{ctx, tx, Visitor{
-		Item: func(belfry.Item) {}, State: func(belfry.ID, *belfry.ItemState) {}, Counter: func(belfry.CustomerID, belfry.RowID) {}, NextID: func(belfry.ID) {},
-	}}
-	parts := []func() error{l.items, l.states, l.counters, l.allDocs, l.allRemoved}
 	steps, err := migrations()
 	if err != nil {
 		return err
 	}
 	have, err := schemaOf(ctx, tx)
-	if err == nil {
-		if err := knownSchema(have, steps); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
-	if err != nil || have < lastSchema(steps) {
-		parts = []func() error{l.allDocs} // tables of an older version are read after its next start
+	if err := knownSchema(have, steps); err != nil || have < lastSchema(steps) {
+		return err // tables of an older version are read after its next start
 	}
-	for _, part := range parts {
-		if err := part(); err != nil {
-			return err
-		}
+	return parts(&loader{ctx: ctx, tx: tx, v: everything()})
+}
+
+// everything is a visitor for which all is read that can be damaged.
+func everything() Visitor {
+	return Visitor{
+		Item: func(belfry.Item) {}, State: func(belfry.ID, *belfry.ItemState) {}, Counter: func(belfry.CustomerID, belfry.RowID) {},
+		Highest: func(belfry.CustomerID, uint32) {},
 	}
-	return nil
+}
+
+func (l *loader) all() error {
+	return l.inTurn(l.position, l.numbers, l.items, l.states, l.counters, l.unread)
+}
+
+// unread reads what Load leaves out, and every document.
+func (l *loader) unread() error {
+	return l.inTurn(l.instance, l.allDocs, l.allRemoved, l.allAnswers)
 }
 
 // schemaOf is the number of the last migration.
@@ -163,8 +167,8 @@ func schemaOf(ctx context.Context, tx *sql.Tx) (have int, err error) {
 // allDocs checks what every document is made of, images included.
 func (l *loader) allDocs() error {
 	return l.each(func(rows *sql.Rows) error {
-		var d belfry.Doc
-		if err := rows.Scan(&d.Kind, &d.Customer, &d.Name, &d.Body); err != nil {
+		d, err := scanDoc(rows)
+		if err != nil {
 			return err
 		}
 		if d.Kind != belfry.DocImage {
@@ -177,14 +181,27 @@ func (l *loader) allDocs() error {
 			return fmt.Errorf("the bytes of the image %s are not those of its hash", d.Name)
 		}
 		return nil
-	}, `SELECT kind, customer, name, body FROM doc`)
+	}, `SELECT `+docsColumns+` FROM doc`)
+}
+
+func (l *loader) instance() error {
+	_, err := readInstance(l.ctx, l.tx)
+	return err
+}
+
+func (l *loader) allAnswers() error {
+	return l.each(func(rows *sql.Rows) error {
+		_, err := scanAnswer(rows)
+		return err
+	}, `SELECT `+answerColumns+` FROM answer`)
 }
 
 func (l *loader) allRemoved() error {
+	s := newItemScanner("removed")
 	return l.each(func(rows *sql.Rows) error {
-		_, err := scanItem(rows)
+		_, err := s.scan(rows)
 		return err
-	}, `SELECT `+itemColumns+` FROM removed`)
+	}, `SELECT `+removedColumns+` FROM removed`)
 }
 
 // Damaged tells whether an error says that the content of a database file is wrong, and not that it cannot be read.
@@ -194,5 +211,6 @@ func Damaged(err error) bool {
 		base := code.Code() & 0xff
 		return base == sqlite3.SQLITE_CORRUPT || base == sqlite3.SQLITE_NOTADB
 	}
-	return errors.Is(err, errDamaged)
+	var found damagedError
+	return errors.As(err, &found)
 }

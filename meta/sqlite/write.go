@@ -86,16 +86,11 @@ func (db *DB) apply(ctx context.Context, c *change) error {
 	if err := db.files.check(); err != nil {
 		return err
 	}
-	tx, err := db.write.BeginTx(ctx, nil)
+	err := db.transact(ctx, func(tx *sql.Tx) error {
+		w := &writer{ctx: ctx, tx: tx, statements: &db.statements}
+		return w.change(c)
+	})
 	if err != nil {
-		return fmt.Errorf("write metadata: %w", err)
-	}
-	defer tx.Rollback()
-	w := &writer{ctx, tx, &db.statements}
-	if err := w.change(c); err != nil {
-		return fmt.Errorf("write metadata: %w", err)
-	}
-	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("write metadata: %w", err)
 	}
 	if c.pos > db.Stored() { // only the one writer stores it
@@ -109,6 +104,7 @@ type writer struct {
 	ctx        context.Context
 	tx         *sql.Tx
 	statements *tables
+	next       belfry.ID // after the items that were written
 }
 
 func (w *writer) change(c *change) error {
@@ -125,7 +121,7 @@ func (w *writer) items(c *change) error {
 		return nil
 	}
 	items := lastOf(c.items, func(a, b itemAt) int { return cmp.Compare(a.ID, b.ID) })
-	next := items[len(items)-1].ID + 1
+	w.next = items[len(items)-1].ID + 1
 	live, gone := make([]itemAt, 0, len(items)), []itemAt(nil)
 	for _, it := range items {
 		if it.Removed == 0 {
@@ -141,10 +137,6 @@ func (w *writer) items(c *change) error {
 	if err == nil {
 		err = w.numbers(items)
 	}
-	if err != nil {
-		return err
-	}
-	_, err = w.tx.ExecContext(w.ctx, `UPDATE position SET next_item = $1 WHERE next_item < $1`, int64(next))
 	return err
 }
 
@@ -231,11 +223,10 @@ func (w *writer) states(c *change) error {
 }
 
 func (w *writer) position(c *change) error {
-	if c.pos == 0 {
+	if c.pos == 0 && w.next == 0 {
 		return nil
 	}
-	_, err := w.tx.ExecContext(w.ctx, `UPDATE position SET pos = $1 WHERE pos < $1`, int64(c.pos))
-	return err
+	return changePosition(w.ctx, w.tx, func(p *position) { p.pos, p.next = max(p.pos, c.pos), max(p.next, w.next) })
 }
 
 // notNull makes an empty body of a missing one, which SQL would take for NULL.

@@ -12,8 +12,8 @@ import (
 	"belfry/query"
 	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowfile"
 	"belfry/store/duck/rowwriter"
-	"belfry/store/duck/summary"
 )
 
 func (fs *files) attach(ctx context.Context, f *file) (err error) {
@@ -33,54 +33,26 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 			fs.detach(f)
 		}
 	}()
-	kinds, err := f.inspect(ctx, fs.conn, fs.instance)
+	content, err := rowfile.Inspect(ctx, fs.conn, f.attached(), fs.instance)
 	if err != nil {
 		return err
 	}
-	f.setColumns(kinds)
+	f.pos = content.Pos
+	f.setColumns(content.Kinds)
 	fs.noteLog(f)
 	f.log.found = f.log.info != nil
 	if f.dirty, err = uncheckpointed(f); err != nil {
 		return err
 	}
+	if f == fs.held {
+		if err := fs.holdAttached(ctx, f); err != nil {
+			return err
+		}
+	}
 	if had := belfry.Position(fs.manifest.Pos[f.key()]); f.pos < had {
 		return errors.Join(errLost, fs.loseRows(f, had)) // the caller must know that the day is incomplete
 	}
 	return nil
-}
-
-// inspect reads the position and the columns of a file that has just been attached, and checks that its content belongs
-// to its name.
-func (f *file) inspect(ctx context.Context, c *duckdb.Conn, instance string) (kinds map[string]duckdb.Kind, err error) {
-	if err := f.readPosition(ctx, c, instance); err != nil {
-		return nil, err
-	}
-	if kinds, err = readKinds(ctx, c, f.alias); err != nil {
-		return nil, err
-	}
-	first, any, err := firstTime(ctx, c, f.alias)
-	if err != nil {
-		return nil, err
-	}
-	if len(f.collection.Fields) == 0 { // a file of summaries
-		err := summary.Check(ctx, c, f.attached())
-		if duckdb.IsKind(err, duckdb.BinderError, duckdb.CatalogError) {
-			return nil, fmt.Errorf("%w: it does not say what its summaries were made of in a way that this program knows", damage.ErrForeign)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return kinds, damage.Belongs(f.collection, f.Span, kinds, first, any)
-}
-
-// firstTime returns the time of a row of the file, if it has any.
-func firstTime(ctx context.Context, c *duckdb.Conn, alias string) (t belfry.Time, any bool, err error) {
-	r, err := c.Query(ctx, "SELECT timestamp FROM "+alias+".main.rows WHERE timestamp IS NOT NULL LIMIT 1") // padding has none
-	if err != nil || !r.Next() {
-		return 0, false, err
-	}
-	return belfry.Time(r.Int(0)), true, nil
 }
 
 // diagnoseAttach takes a file out of use if it could not be attached because it is damaged, gone or unreadable. An
@@ -143,28 +115,13 @@ func (f *file) setColumns(kinds map[string]duckdb.Kind) {
 	f.kinds, f.table = kinds, t
 }
 
-func readKinds(ctx context.Context, c *duckdb.Conn, alias string) (map[string]duckdb.Kind, error) {
-	r, err := c.Query(ctx, "SELECT name, type FROM pragma_table_info("+duckdb.QuoteText(alias+".main.rows")+")")
-	if err != nil {
-		return nil, err
-	}
-	kinds := map[string]duckdb.Kind{}
-	for r.Next() {
-		k, ok := duckdb.KindOf(r.TextAt(1))
-		if !ok {
-			return nil, fmt.Errorf("column %s has type %s, which this version does not know", r.TextAt(0), r.TextAt(1))
-		}
-		kinds[r.TextAt(0)] = k
-	}
-	return kinds, nil
-}
-
 // detach detaches the file. Rows that are only in its log stay there and are read at the next attach.
 func (fs *files) detach(f *file) error {
 	if f.alias == "" {
 		f.stale = false
 		return nil
 	}
+	fs.allowCheckpoint(f)
 	err := fs.conn.Exec(context.Background(), "DETACH "+f.alias)
 	f.alias, f.stale, f.dirty, f.log = "", false, 0, logState{}
 	fs.attached--
@@ -184,6 +141,7 @@ func (fs *files) detachAll(ctx context.Context) error {
 				continue
 			}
 			fs.checkLog(f, false)
+			fs.allowCheckpoint(f)
 			if (f.dirty > long || f.log.lost) && !f.stale {
 				err := fs.conn.Exec(ctx, "CHECKPOINT "+f.alias)
 				switch {
@@ -210,7 +168,7 @@ func (fs *files) forget() {
 			f.alias, f.stale, f.dirty, f.log = "", false, 0, logState{}
 		}
 	}
-	fs.attached = 0
+	fs.attached, fs.holding = 0, false
 	fs.freed.Broadcast()
 }
 

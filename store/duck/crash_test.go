@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 		if os.Getenv(crashLines) != "" {
 			appendLinesForever(dir)
 		}
+		if path := os.Getenv(crashMerge); path != "" {
+			mergeForever(dir, path)
+		}
 		appendForever(dir)
 	}
 	os.Exit(m.Run())

@@ -6,12 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"belfry/journal"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
-	"belfry/store/duck/summary"
+	"belfry/store/duck/rowfile"
 )
 
 // create creates a file without rows. It gets its name once both tables are durable, so a file with a proper name can
@@ -44,34 +43,7 @@ func (fs *files) buildTemplate(ctx context.Context, cols []duckdb.Column) ([]byt
 	if err := unlink(path); err != nil {
 		return nil, err
 	}
-	err := fs.writeTemplate(ctx, path, cols)
+	err := rowfile.Create(ctx, fs.conn, path, cols, fs.instance)
 	data, readErr := os.ReadFile(path)
 	return data, errors.Join(err, readErr, unlink(path))
-}
-
-func (fs *files) writeTemplate(ctx context.Context, path string, cols []duckdb.Column) error {
-	const alias = "image"
-	if err := fs.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
-		return err
-	}
-	defs := make([]string, len(cols))
-	for i, c := range cols {
-		defs[i] = duckdb.QuoteName(c.Name) + " " + c.Kind.SQL()
-	}
-	err := fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main.rows ("+strings.Join(defs, ", ")+")")
-	if err == nil {
-		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main.position (pos UBIGINT)")
-	}
-	if err == nil && slices.Contains(cols, duckdb.Column{Name: summary.RowsColumn, Kind: duckdb.Int}) { // a file of summaries
-		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+summary.MadeTable+" (timestamp BIGINT, rows BIGINT, origin BIGINT)")
-	} else if err == nil { // see origins
-		err = fs.conn.Exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
-	}
-	if err == nil && fs.instance != "" {
-		err = fs.conn.Exec(ctx, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+duckdb.QuoteText(fs.instance)+" AS id")
-	}
-	if err == nil {
-		err = fs.conn.Exec(ctx, "CHECKPOINT "+alias)
-	}
-	return errors.Join(err, fs.conn.Exec(context.WithoutCancel(ctx), "DETACH "+alias))
 }

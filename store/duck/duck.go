@@ -43,6 +43,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"belfry"
 	"belfry/catalog"
@@ -55,6 +56,7 @@ import (
 )
 
 var (
+	_ store.Copier     = (*Store)(nil)
 	_ store.Embedded   = (*Store)(nil)
 	_ store.Summarizer = (*Store)(nil)
 )
@@ -63,10 +65,11 @@ var (
 type config struct {
 	store.Config
 
-	logLimit       int64 // size at which a file's log is checkpointed; 64 MB
-	summaryRows    int64 // rows that one statement summarises; the engine holds them until it is done; 1 Mi
-	noTokenFilters bool  // build no token filters
-	noPadding      bool  // store rows without padding, which needs more memory
+	logLimit       int64         // size at which a file's log is checkpointed; 64 MB
+	summaryRows    int64         // rows that one statement summarises; the engine holds them until it is done; 1 Mi
+	eraseWait      time.Duration // for writers of rows; 10 s
+	noTokenFilters bool          // build no token filters
+	noPadding      bool          // store rows without padding, which needs more memory
 }
 
 func (c *config) setDefaults() error {
@@ -82,6 +85,7 @@ func (c *config) setDefaults() error {
 	c.Workers = cmp.Or(c.Workers, c.Behind)
 	c.logLimit = cmp.Or(c.logLimit, min(64<<20, c.MemoryLimit/4))
 	c.summaryRows = cmp.Or(c.summaryRows, 1<<20)
+	c.eraseWait = cmp.Or(c.eraseWait, 10*time.Second)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
@@ -122,6 +126,7 @@ type Store struct {
 	files    *files
 	memory   int64 // current memory limit of the engine
 
+	copying  sync.Mutex    // held by CopyFiles
 	write    chan struct{} // held by Append and Drop, one at a time
 	writer   *duckdb.Conn
 	marks    folder.Watermarks
@@ -167,7 +172,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	var all []*catalog.Collection
-	all, s.trackers = collections(s.cfg.Catalog)
+	all, s.trackers = summary.Collections(s.cfg.Catalog)
 	s.loadKept(all)
 	var err error
 	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.Noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
@@ -203,6 +208,9 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if s.files.conn, err = s.engine.Connect(); err != nil {
 		return err
 	}
+	if s.files.holder, err = s.engine.Connect(); err != nil {
+		return err
+	}
 	s.items, err = names.Open(ctx, s.writer, s.cfg.Config)
 	return err
 }
@@ -217,13 +225,16 @@ func (s *Store) stop() {
 	if s.files.conn != nil {
 		s.files.conn.Close()
 	}
+	if s.files.holder != nil {
+		s.files.holder.Close()
+	}
 	if s.writer != nil {
 		s.writer.Close()
 	}
 	if s.engine != nil {
 		s.engine.Close()
 	}
-	s.engine, s.files.conn, s.writer = nil, nil, nil
+	s.engine, s.files.conn, s.files.holder, s.writer = nil, nil, nil, nil
 }
 
 var (

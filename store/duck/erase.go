@@ -13,6 +13,7 @@ import (
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
+	"belfry/store/duck/rowfile"
 	"belfry/store/duck/summary"
 )
 
@@ -119,7 +120,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 		return false, err
 	}
 	copied := f.path + journal.TempSuffix
-	if err := s.copyWithout(ctx, q, f, copied, among); err != nil {
+	if err := errors.Join(unlink(copied), rowfile.CopyWithout(ctx, q, f.attached(), copied, among, s.cfg.Instance, s.trackerFor(c) != nil)); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
 	if !exclusive {
@@ -148,52 +149,18 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 }
 
 // lockWriteFor waits for the right to write rows of a collection. A writer of summaries already has it and must not
-// wait for write: Drop holds write and waits for the summaries.
+// wait for write: Drop holds write and waits for the summaries. The wait is bounded, because the caller keeps the engine from
+// being replaced, and a writer that has too little memory waits for just that.
 func (s *Store) lockWriteFor(ctx context.Context, c *catalog.Collection) (release func(), err error) {
 	if s.trackerFor(c) != nil {
 		return func() {}, nil
 	}
-	return s.unlockWrite, s.lockWrite(ctx)
-}
-
-// copyWithout copies the tables of a file without some rows. It recounts the rows that summaries were made of: counts
-// of other customers do not change, and summaries whose count is now too low are made again.
-func (s *Store) copyWithout(ctx context.Context, q *duckdb.Conn, f *file, path, among string) (err error) {
-	if err := unlink(path); err != nil { // left by an earlier attempt
-		return err
+	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.eraseWait, errors.New("rows are being written to it; the next attempt continues"))
+	defer cancel()
+	if s.lockWrite(ctx) != nil {
+		return nil, context.Cause(ctx)
 	}
-	const alias = "erased"
-	if err := q.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
-		return err
-	}
-	texts := []string{
-		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.ref() + " WHERE (" + among + ") IS NOT TRUE", // keeps padding
-		"CREATE TABLE " + alias + ".main.position AS SELECT pos FROM " + f.alias + ".main.position ORDER BY pos",  // all of them; see summary.Origin
-	}
-	if s.cfg.Instance != "" {
-		texts = append(texts, "CREATE TABLE "+alias+".main."+instanceTable+" AS SELECT "+duckdb.QuoteText(s.cfg.Instance)+" AS id")
-	}
-	if s.trackerFor(f.collection) != nil {
-		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+
-			alias+".main.rows AS r LEFT JOIN "+f.attached().Made()+" AS m USING (timestamp) GROUP BY timestamp")
-	}
-	for _, text := range append(texts, "CHECKPOINT "+alias) {
-		if err == nil {
-			err = q.Exec(ctx, text)
-		}
-	}
-	if err = errors.Join(err, q.Exec(context.WithoutCancel(ctx), "DETACH "+alias)); err != nil {
-		return err
-	}
-	return syncFile(path)
-}
-
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return s.unlockWrite, nil
 }
 
 // swap replaces f by another file once no one uses f, the caller included. The caller keeps writers away. Users that

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"belfry"
+	"belfry/catalog"
 	"belfry/store"
 )
 
@@ -206,5 +208,38 @@ func TestEraseMeanwhile(t *testing.T) {
 	count := s.everyRow(t, 1, "SELECT COUNT(*) FROM objectlog WHERE timestamp >= '2000-01-01'")
 	if got, want := fmt.Sprint(count), fmt.Sprint(sent*eraseRows); !strings.Contains(got, want) {
 		t.Errorf("%s rows of the other, want %s", got, want)
+	}
+}
+
+// TestEraseWhileMemoryGrows: a writer that has too little memory replaces the engine, which an erase keeps. The erase ends, and
+// the next one does its work.
+func TestEraseWhileMemoryGrows(t *testing.T) {
+	cat, err := catalog.Load()
+	must(t, err)
+	s, err := openStore(t.Context(), config{Config: store.Config{Dir: t.TempDir(), Catalog: cat, MemoryLimit: 64 << 20}, eraseWait: 10 * time.Millisecond})
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	mustAppend(t, s, wordsOf(1, 1, 0), wordsOf(2, 2, 0))
+	must(t, s.lockWrite(t.Context())) // as Append has it
+	c := cat.KeptAs("objectlog")
+	day, who := c.PeriodOf(crashDay0), []belfry.CustomerID{2}
+	if err := s.eraseIn(t.Context(), c, day, who); err == nil || !strings.Contains(err.Error(), "rows are being written") {
+		t.Errorf("erase while rows are written: %v", err)
+	}
+	grown := make(chan bool)
+	erased := make(chan error)
+	go func() { erased <- s.eraseIn(t.Context(), c, day, who) }()
+	go func() { grown <- s.growMemory(t.Context()) }()
+	if !<-grown {
+		t.Error("the memory did not grow")
+	}
+	s.unlockWrite()
+	<-erased
+	must(t, s.Erase(t.Context(), who))
+	if rows := s.everyRow(t, 2, eraseLog); len(rows) != 0 {
+		t.Errorf("%d rows of a removed customer", len(rows))
+	}
+	if rows := s.everyRow(t, 1, eraseLog); len(rows) != eraseRows {
+		t.Errorf("%d rows of the other customer", len(rows))
 	}
 }

@@ -32,8 +32,11 @@ type files struct {
 	instance     string       // that the folder belongs to; empty: unknown
 	instanceInfo os.FileInfo  // of instanceFile when it was last read
 	conn         *duckdb.Conn // for ATTACH and DETACH, under mu
+	holder       *duckdb.Conn // for what is done to the held file
 
 	mu            sync.Mutex
+	held          *file              // is being copied; nil: none
+	holding       bool               // a transaction of holder holds off checkpoints of it
 	freed         *sync.Cond         // a file was detached or moved aside
 	byName        map[string][]*file // by collection, oldest period first
 	attached      int
@@ -414,7 +417,7 @@ func (fs *files) overfull(n int, size int64) *file {
 	var oldest *file
 	for _, list := range fs.byName {
 		for _, f := range list {
-			if f.alias == "" || f.dirty == 0 || f.stale || f.occupied {
+			if f.alias == "" || f.dirty == 0 || f.stale || f.occupied || f == fs.held {
 				continue
 			}
 			n, size = n-1, size-f.dirty

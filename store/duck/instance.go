@@ -7,17 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"belfry"
 	"belfry/store"
-	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/rowfile"
 )
-
-// instanceTable names in each file the instance its rows belong to: customers and items are numbers that mean something
-// else in another instance. A row is added when the file is created and with the first commit to each log, so that a
-// log beside a file of another instance is detected, too.
-const instanceTable = "instance"
 
 // sign writes the id of the instance into a file, if its log does not have it yet, as part of a transaction.
 func (fs *files) sign(ctx context.Context, c *duckdb.Conn, f *file) error {
@@ -27,37 +21,7 @@ func (fs *files) sign(ctx context.Context, c *duckdb.Conn, f *file) error {
 	if done {
 		return nil
 	}
-	return c.Exec(ctx, "INSERT INTO "+f.alias+".main."+instanceTable+" VALUES (?)", fs.instance)
-}
-
-// readPosition reads the position of a file and checks that it belongs to the instance.
-func (f *file) readPosition(ctx context.Context, c *duckdb.Conn, instance string) (err error) {
-	const position = "(SELECT max(pos) FROM %[1]s.main.position)"
-	if instance == "" {
-		pos, err := c.Number(ctx, fmt.Sprintf("SELECT "+position, f.alias))
-		f.pos = belfry.Position(pos)
-		return err
-	}
-	r, err := c.Query(ctx, fmt.Sprintf("SELECT "+position+", (SELECT min(id) FROM %[1]s.main."+instanceTable+"), (SELECT max(id) FROM %[1]s.main."+instanceTable+")", f.alias))
-	if err != nil && strings.Contains(err.Error(), "Table with name "+instanceTable+" does not exist") {
-		return fmt.Errorf("%w: it has no table that names its instance", damage.ErrForeign)
-	}
-	if err != nil {
-		return err
-	}
-	r.Next()
-	if f.pos = 0; !r.Null(0) {
-		f.pos = belfry.Position(r.Int(0))
-	}
-	if r.Null(1) {
-		return fmt.Errorf("%w: it does not name its instance", damage.ErrForeign)
-	}
-	for _, id := range []string{r.TextAt(1), r.TextAt(2)} {
-		if id != instance {
-			return fmt.Errorf("%w: it has rows of the instance %.40q", damage.ErrForeign, id)
-		}
-	}
-	return nil
+	return c.Exec(ctx, "INSERT INTO "+f.alias+".main."+rowfile.InstanceTable+" VALUES (?)", fs.instance)
 }
 
 // instanceFile holds the id of the instance that the folder belongs to. Whoever creates the folder writes it before the

@@ -9,6 +9,7 @@ import (
 	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/rowfile"
 )
 
 // instanceStore makes a store of an instance with rows of day 0, in its file and in its log.
@@ -50,7 +51,7 @@ func TestForeignFile(t *testing.T) {
 				write(t, dayPath(with, 0)+folder.LateSuffix+suffix, content)
 			}
 			v, err := Verify(t.Context(), store.Config{Dir: with, Catalog: cat, Instance: ours})
-			if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, theirs) || v.Problems[0].Remedy != remedyBadLate {
+			if err != nil || len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Problem, theirs) || !strings.HasPrefix(v.Problems[0].Remedy, "Before you start the service, put back a good copy") {
 				t.Errorf("second file: verify: %v, %v", v, err)
 			}
 		}
@@ -71,7 +72,7 @@ func TestFileWithoutInstance(t *testing.T) {
 		s := openInstance(t, dir, testInstance)
 		used, err := s.files.acquire(t.Context(), s.cfg.Catalog.Collection("objectdata"), crashDay0, crashDay0)
 		must(t, err)
-		must(t, s.writer.Exec(t.Context(), text+used[0].alias+".main."+instanceTable))
+		must(t, s.writer.Exec(t.Context(), text+used[0].alias+".main."+rowfile.InstanceTable))
 		s.files.release(used)
 		must(t, s.Close())
 		v, err := Verify(t.Context(), store.Config{Dir: copyDir(t, dir), Catalog: s.cfg.Catalog, Instance: testInstance})

@@ -2,7 +2,6 @@ package duck
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -26,22 +25,6 @@ const maxSought = 64
 
 // leastFiltered is how many files a plan must have for filters to be worth reading.
 const leastFiltered = 3
-
-// itemFormatOf returns the format that a valid filter of the file has.
-func itemFormatOf(f *file) (index.Format, error) {
-	info, err := os.Stat(f.path)
-	if err != nil {
-		return index.Format{}, err
-	}
-	log, err := os.Stat(f.path + ".wal")
-	if errors.Is(err, os.ErrNotExist) {
-		return index.ListFormat(info.Size(), info.ModTime().UnixNano()), nil
-	}
-	if err != nil {
-		return index.Format{}, err
-	}
-	return index.ListFormat(info.Size(), info.ModTime().UnixNano(), log.Size(), log.ModTime().UnixNano()), nil
-}
 
 // itemIndex is the part of a file's item filter that is in memory. The mutex of files guards it.
 type itemIndex struct {
@@ -71,7 +54,7 @@ func (s *Store) buildItemFilter(ctx context.Context, c *duckdb.Conn, f *file, se
 	if err != nil {
 		return fmt.Errorf("list items: %w", err)
 	}
-	want, err := itemFormatOf(f)
+	want, err := index.ListFormatOf(f.path)
 	if err != nil || s.files.writeCount(f) != before {
 		return err
 	}
@@ -125,7 +108,7 @@ func (s *Store) itemBlock(f *file) (b index.Block, list *index.List, writes int,
 	if have.known && have.writes == writes {
 		return have.block, have.list, writes, true
 	}
-	want, err := itemFormatOf(f)
+	want, err := index.ListFormatOf(f.path)
 	if err != nil || writes%2 != 0 {
 		return index.Block{}, nil, writes, false
 	}
@@ -143,7 +126,7 @@ func (f *file) stampItems() {
 	if !f.items.known || f.items.writes != f.writes {
 		return
 	}
-	want, err := itemFormatOf(f)
+	want, err := index.ListFormatOf(f.path)
 	if err != nil {
 		return
 	}

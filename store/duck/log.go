@@ -53,6 +53,7 @@ func (fs *files) commit(ctx context.Context, c *duckdb.Conn, f *file) error {
 // checkpoint moves the log of f into the file. The caller holds f.
 func (fs *files) checkpoint(ctx context.Context, c *duckdb.Conn, f *file) error {
 	fs.beginChange(f)
+	fs.endHold(f)
 	err := c.Exec(ctx, "CHECKPOINT "+f.alias)
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"belfry"
 	"belfry/store"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/verification"
 )
 
 // Reached returns the highest position of which the store has rows, by the newest file of each collection. Files that
@@ -35,6 +36,16 @@ func (s *Store) Reached(ctx context.Context) (pos belfry.Position, err error) {
 		s.files.finish(files, nil)
 	}
 	return pos, nil
+}
+
+// Verify reads all files of a store that no process has open, and lists what is damaged or missing. It moves and
+// deletes nothing.
+func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
+	cfg := config{Config: c}
+	if err := cfg.setDefaults(); err != nil {
+		return store.Verified{}, err
+	}
+	return verification.Run(ctx, cfg.Config, cfg.options(cfg.MemoryLimit))
 }
 
 // Files are patterns of the files that a folder with rows has.

@@ -11,6 +11,7 @@ import (
 	"belfry/query"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/rowfile"
 	"belfry/store/duck/summary"
 )
 
@@ -64,7 +65,7 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 		from = d.Hour
 	}
 	counts := d.DayCounts(w.Spans) // before the files are acquired, so that they cannot belong to later ones
-	used, err := s.files.acquireAll(ctx, s.files.list(from, periodsOf(from, w.Spans)))
+	used, err := s.files.acquireAll(ctx, s.files.list(from, summary.PeriodsOf(from, w.Spans)))
 	if err != nil {
 		return err
 	}
@@ -99,17 +100,6 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 	d.NoteMade(f.attached(), rows, counts)
 	d.Finish(w)
 	return nil
-}
-
-// periodsOf returns the periods of files that contain the spans, each once. Spans are in order of time.
-func periodsOf(c *catalog.Collection, spans []belfry.Span) []belfry.Span {
-	var list []belfry.Span
-	for _, sp := range spans {
-		if len(list) == 0 || !list[len(list)-1].Contains(sp.From) {
-			list = append(list, c.PeriodOf(sp.From))
-		}
-	}
-	return list
 }
 
 // coveredBy returns the spans for which there is a file.
@@ -170,7 +160,7 @@ var errNewColumn = errors.New("a new column")
 // rows.
 func unchanged(ctx context.Context, q *duckdb.Conn, used []*file, known []query.Table) error {
 	for i, f := range used {
-		kinds, err := readKinds(ctx, q, f.alias)
+		kinds, err := rowfile.Kinds(ctx, q, f.alias)
 		if err != nil {
 			return err
 		}

@@ -10,20 +10,6 @@ import (
 	"belfry/store/duck/summary"
 )
 
-// collections returns all collections that may have files, and the trackers of those with summaries, by name.
-func collections(cat *catalog.Catalog) (all []*catalog.Collection, sums map[string]*summary.Tracker) {
-	sums = map[string]*summary.Tracker{}
-	for _, c := range cat.Kept() {
-		all = append(all, c)
-		if len(c.Summaries) > 0 {
-			d := summary.NewTracker(c)
-			sums[c.Name] = d
-			all = append(all, d.Hour, d.Day)
-		}
-	}
-	return all, sums
-}
-
 // stateOf compares the rows of a day with its summaries. f is the acquired file of the rows; if it is nil, rows that
 // have not been counted are not counted.
 func (s *Store) stateOf(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, day belfry.Span, f *file) (summary.State, error) {

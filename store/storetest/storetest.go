@@ -45,6 +45,8 @@ func Run(t *testing.T, open Open) {
 		{"Reached", testReached},
 		{"Erase", testErase},
 		{"RemovedNames", testRemovedNames},
+		{"Copy", testCopy},
+		{"Merge", testMerge},
 		{"Summaries", testSummaries},
 		{"Key", testKey},
 		{"SchemaChange", testSchemaChange},

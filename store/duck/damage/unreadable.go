@@ -87,6 +87,11 @@ func Checkpoints(path string) (n uint64, err error) {
 		return 0, err
 	}
 	defer f.Close()
+	return CheckpointsIn(f)
+}
+
+// CheckpointsIn is Checkpoints for an open file.
+func CheckpointsIn(f io.ReaderAt) (n uint64, err error) {
 	for _, at := range []int64{mainHeader, 2 * mainHeader} {
 		var b [8]byte
 		if _, err := f.ReadAt(b[:], at+8); err != nil { // after the checksum

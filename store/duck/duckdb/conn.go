@@ -380,6 +380,9 @@ func (r *Result) Words(col int) (words []uint64, null []bool) {
 	return r.cols[col].words, r.cols[col].null
 }
 
+// Texts returns all values of a column of texts; NULL is empty.
+func (r *Result) Texts(col int) []string { return r.cols[col].texts }
+
 // Null reports whether a value of the current row is NULL.
 func (r *Result) Null(col int) bool { return r.cols[col].null[r.row-1] }
 

@@ -8,6 +8,7 @@ package folder
 import (
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"belfry"
@@ -52,11 +53,22 @@ func Cause(err error) error {
 	return err
 }
 
+// logSuffixes are those of what the engine keeps beside a database file.
+var logSuffixes = []string{".wal.recovery", ".wal.checkpoint", ".wal"}
+
+// HasLog reports whether a database file has a log, which a crash may have left.
+func HasLog(path string) bool {
+	return slices.ContainsFunc(logSuffixes, func(suffix string) bool {
+		_, err := os.Lstat(path + suffix)
+		return err == nil
+	})
+}
+
 // Unlink removes a database file and what the engine keeps beside it. The file itself goes last, so that an interrupted
 // removal is found again.
 func Unlink(path string) error {
 	var errs []error
-	for _, suffix := range []string{".wal.recovery", ".wal.checkpoint", ".wal", ""} {
+	for _, suffix := range append(slices.Clip(logSuffixes), "") {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

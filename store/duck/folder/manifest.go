@@ -140,14 +140,14 @@ func (m *Manifest) Rewrite() error {
 	}
 	m.Close()
 	m.needsRewrite = true
-	if err := journal.WriteFile(m.Path, []byte(m.text())); err != nil {
+	if err := journal.WriteFile(m.Path, []byte(m.Text())); err != nil {
 		return err
 	}
 	return m.open()
 }
 
-// text returns the content of the file.
-func (m *Manifest) text() string {
+// Text returns the content of a file with a line for each day file.
+func (m *Manifest) Text() string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(m.Pos)) {
 		lines = append(lines, manifestLine(key, strconv.FormatUint(m.Pos[key], 10)))

@@ -68,7 +68,12 @@ func WriteNote(path, why string) error {
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return journal.WriteFile(path, []byte("The file of this day "+why+". Removing this note says that the rows will not come back.\n"))
+	return journal.WriteFile(path, []byte(Note(why)))
+}
+
+// Note returns the text of a note in place of a file that is gone.
+func Note(why string) string {
+	return "The file of this day " + why + ". Removing this note says that the rows will not come back.\n"
 }
 
 // NoteManifestLoss writes a note that the manifest was lost. It keeps a fault open until an operator removes it: day
@@ -82,4 +87,15 @@ func NoteManifestLoss(dir, why string, now time.Time) error {
 func ManifestNotes(dir string) []string {
 	notes, _ := filepath.Glob(filepath.Join(dir, ManifestFile+MissingMark+"*Z"))
 	return notes
+}
+
+// Notes returns the names of the notes about a whole collection or the whole folder, of which some may not exist.
+func Notes(dir string, all []*catalog.Collection) (list []string) {
+	for _, note := range ManifestNotes(dir) {
+		list = append(list, filepath.Base(note))
+	}
+	for _, c := range all {
+		list = append(list, c.Name+"/"+WatermarkFile, KeptKey(c))
+	}
+	return list
 }

@@ -1,6 +1,9 @@
 package index
 
 import (
+	"errors"
+	"os"
+
 	"belfry"
 )
 
@@ -9,8 +12,21 @@ import (
 // listFormat is the version of the layout.
 const listFormat = "items, twice"
 
-// ListFormat returns the format of an item list. The parts identify the state of the file it belongs to.
-func ListFormat(parts ...any) Format { return formatOf(append([]any{listFormat}, parts...)...) }
+// ListFormatOf returns the format that a valid item list of a database file has now.
+func ListFormatOf(path string) (Format, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Format{}, err
+	}
+	log, err := os.Stat(path + ".wal")
+	if errors.Is(err, os.ErrNotExist) {
+		return formatOf(listFormat, info.Size(), info.ModTime().UnixNano()), nil
+	}
+	if err != nil {
+		return Format{}, err
+	}
+	return formatOf(listFormat, info.Size(), info.ModTime().UnixNano(), log.Size(), log.ModTime().UnixNano()), nil
+}
 
 // AddItem adds an item to the set.
 func (s *Set) AddItem(c belfry.CustomerID, id belfry.ID) { s.add(itemToken(c, id)) }

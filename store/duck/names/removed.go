@@ -40,6 +40,7 @@ type removedNames struct {
 	log      *slog.Logger
 	batch    int64 // the last one shown
 	added    int   // rows since the last checkpoint
+	held     bool  // no checkpoint may be made; see Hold
 	mark     mark
 }
 
@@ -236,11 +237,35 @@ func (r *removedNames) show(ctx context.Context, c *duckdb.Conn) error {
 
 // checkpoint moves the log into the file.
 func (r *removedNames) checkpoint(ctx context.Context, c *duckdb.Conn) error {
-	if r.added == 0 {
+	if r.added == 0 || r.held {
 		return nil
 	}
 	r.added = 0
 	return c.Exec(ctx, "CHECKPOINT "+removedDatabase)
+}
+
+// Hold checkpoints the file of removed names and keeps it as it then is, for a copy, until LetGo. The connection c is for
+// these two alone.
+func (d *Names) Hold(ctx context.Context, c *duckdb.Conn) error {
+	r := &d.removed
+	if r.path == memoryOnly {
+		return errors.New("the names of removed items are only in memory until the next start")
+	}
+	r.added = 0
+	err := c.Exec(ctx, "CHECKPOINT "+removedDatabase)
+	if err == nil {
+		err = c.HoldCheckpoints(ctx, removedDatabase)
+	}
+	r.held = err == nil
+	return err
+}
+
+// LetGo ends Hold.
+func (d *Names) LetGo(c *duckdb.Conn) {
+	if d.removed.held {
+		c.AllowCheckpoints()
+		d.removed.held = false
+	}
 }
 
 var (

@@ -25,6 +25,9 @@ const (
 type Piece struct {
 	Batch *belfry.Batch
 	Rows  []int // nil: all of them
+
+	// Of rows that are copied from another file, in place of what Batch says; with Rows nil.
+	Customers, IDs []int64
 }
 
 // Len returns the number of rows.
@@ -71,9 +74,14 @@ func CommitSize(pieces []Piece) int {
 	return len(pieces)
 }
 
+// commonColumns returns the columns that every file has.
+func commonColumns() []duckdb.Column {
+	return []duckdb.Column{{Name: CustomerColumn, Kind: duckdb.Small}, {Name: IDColumn, Kind: duckdb.ID}, {Name: TimestampColumn, Kind: duckdb.Int}}
+}
+
 // Columns returns the columns that the pieces need, starting with those that every file has.
 func Columns(c *catalog.Collection, pieces []Piece) ([]duckdb.Column, error) {
-	cols := []duckdb.Column{{Name: CustomerColumn, Kind: duckdb.Small}, {Name: IDColumn, Kind: duckdb.ID}, {Name: TimestampColumn, Kind: duckdb.Int}}
+	cols := commonColumns()
 	if c.Item {
 		cols = append(cols, duckdb.Column{Name: belfry.ItemColumn, Kind: duckdb.ID})
 	}

@@ -33,7 +33,7 @@ func (w *rowWriter) write(p Piece) error {
 			return err
 		}
 		if p.Rows == nil {
-			w.writeRange(p.Batch, at, n)
+			w.writeRange(p, at, n)
 		} else {
 			w.writeRows(p.Batch, p.Rows[at:at+n])
 		}
@@ -54,9 +54,14 @@ func (w *rowWriter) source(b *belfry.Batch, i int) *belfry.Column {
 }
 
 // writeRange writes n rows from at.
-func (w *rowWriter) writeRange(b *belfry.Batch, at, n int) {
+func (w *rowWriter) writeRange(p Piece, at, n int) {
+	b := p.Batch
 	for i, c := range w.from {
 		switch {
+		case w.Columns[i].Name == CustomerColumn && p.IDs != nil:
+			w.Appender.Smalls(i, p.Customers[at:at+n])
+		case w.Columns[i].Name == IDColumn && p.IDs != nil:
+			w.Appender.Ints(i, p.IDs[at:at+n])
 		case w.Columns[i].Name == CustomerColumn:
 			w.Appender.Fixed(i, n, uint32(b.Customer))
 		case w.Columns[i].Name == IDColumn:

@@ -125,6 +125,16 @@ export interface AuditRow {
   info?: string;
 }
 
+export interface BackupDays {
+  /** Absolute path of the folder of the backup. */
+  backup: string;
+  collection: string;
+  /** Only this day, such as 2026-11-15; or month, such as 2026-11, of collections with a file for each month. */
+  day?: string;
+  /** Absolute path of the file with the private key of an encrypted backup. */
+  identity?: string;
+}
+
 /** A class definition. The name may be left out where the path has it. */
 export interface Class {
   /** Inferred from rows that used it. Ignored in requests. */
@@ -168,6 +178,16 @@ export interface Column {
   /** What the number must be divisible by. */
   step?: number;
   help: string;
+}
+
+export interface Contents {
+  target: string;
+  /** Complete backups. */
+  count: number;
+  /** When the newest of them began. */
+  newest?: string;
+  /** Why the folder cannot be read. */
+  error?: string;
 }
 
 export interface Created {
@@ -420,6 +440,8 @@ export interface Health {
   streams: number;
   sessions: number;
   connections: HealthConnected;
+  /** Backups: what runs, what was done last and what is scheduled. */
+  backup?: State;
 }
 
 export interface HealthCollection {
@@ -523,6 +545,34 @@ export interface Interval {
   interval: string;
 }
 
+export interface Job {
+  /** Number of the job since the start of the service. */
+  id: number;
+  kind: "backup" | "restore";
+  /** Folder of the backup; of a running one, the folder of backups. */
+  backup: string;
+  began: string;
+  ended?: string;
+  /** Files so far. */
+  files: number;
+  /** Bytes so far, those of unchanged files included. */
+  bytes: number;
+  /** Bytes of files that have not changed since the backup before. */
+  linked: number;
+  /** Bytes altogether; 0: unknown. */
+  total: number;
+  /** Rows that a restore has added. */
+  rows: number;
+  /** Files that could not be read, with the reason. */
+  missing?: string[];
+  /** Position of the journal up to which the backup is complete. */
+  position?: string;
+  /** Why it failed. */
+  error?: string;
+  /** The service began it by itself. */
+  scheduled: boolean;
+}
+
 export interface Key {
   name: string;
   level: "read" | "readwrite" | "readwritedelete";
@@ -594,6 +644,15 @@ export interface LoginOptions {
   name?: string;
   /** There is an OpenID Connect provider. */
   oidc: boolean;
+}
+
+export interface NewBackup {
+  /** Absolute path of a folder; only on the machine of the service. Without it, the configured one. */
+  target?: string;
+  /** Copy files that have not changed since the last backup, too. */
+  full?: boolean;
+  /** Public keys for which the backup is encrypted; without it, those that are configured. With target only. */
+  recipients?: string[];
 }
 
 export interface NewCustomer {
@@ -923,6 +982,17 @@ export interface SlowQuery {
   seconds: number;
   rows: number;
   failed?: boolean;
+}
+
+export interface State {
+  /** The job that runs. */
+  running?: Job;
+  /** The last job that ended since the start of the service. */
+  last?: Job;
+  /** The folder of the backups that the service makes by itself. */
+  scheduled?: Contents;
+  /** When the next of them begins. */
+  next?: string;
 }
 
 /** Why an item has its status. Fields that do not apply are absent. */

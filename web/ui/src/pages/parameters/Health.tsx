@@ -8,7 +8,7 @@ import { bytes } from "../../parts/bytes";
 import { Chart } from "../../parts/Chart";
 import { Failure, Page, Waiting } from "../../parts/Page";
 import { StatusIcon } from "../../parts/StatusIcon";
-import { ago, Time } from "../../parts/Time";
+import { Age, ago, Time } from "../../parts/Time";
 import { Copied } from "./Copy";
 import { Faults } from "./Faults";
 import { type FileSystem, fileSystems } from "./filesystems";
@@ -45,6 +45,7 @@ function Shown({ of: h }: { of: Health }) {
       </Text>
       <Ingest of={h} />
       <Storage of={h} />
+      {h.backup && <Backups of={h.backup} />}
       <Queries of={h} />
       <Part title="The process">
         <div className="facts">
@@ -188,6 +189,43 @@ function Storage({ of: h }: { of: Health }) {
           Nothing is stored yet in {empty.sort().join(", ")}.
         </Text>
       )}
+    </Part>
+  );
+}
+
+/** What the service backs up by itself, and what runs or ran last. */
+function Backups({ of: b }: { of: NonNullable<Health["backup"]> }) {
+  const s = b.scheduled;
+  return (
+    <Part title="Backups">
+      <div className="facts">
+        <Fact label="Newest backup" alarm={!!s && !s.newest}>
+          {s?.newest ? <Age at={s.newest} /> : "none"}
+        </Fact>
+        {s && <Fact label="Kept">{count(s.count)}</Fact>}
+        {b.next && (
+          <Fact label="Next">
+            <Time at={b.next} />
+          </Fact>
+        )}
+      </div>
+      {b.running && (
+        <Text size="sm" className="name">
+          A {b.running.kind} is running: {count(b.running.files)} files, {bytes(b.running.bytes)}, since{" "}
+          <Time at={b.running.began} />, {b.running.backup}
+        </Text>
+      )}
+      {b.last && (
+        <Text size="sm" className="name" c={b.last.error ? "var(--mantine-color-error)" : undefined}>
+          The last {b.last.kind} {b.last.error ? `failed: ${b.last.error}` : "succeeded"}, {bytes(b.last.bytes)},{" "}
+          <Time at={b.last.ended ?? b.last.began} />, {b.last.backup}
+        </Text>
+      )}
+      <Text size="sm" c="dimmed" className="name">
+        {s
+          ? `Backups are made by schedule into ${s.target}.${s.error ? ` That folder cannot be read: ${s.error}` : ""}`
+          : "No backups are scheduled. Set backup.target in the configuration file."}
+      </Text>
     </Part>
   );
 }

@@ -1,20 +1,13 @@
-package api
+package browser
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
-
-	"belfry"
 )
 
-// browserLength is how many characters of a browser's name are kept at most.
-const browserLength = 60
-
-// placeOf describes the origin of a login, so that users recognise it later.
-func placeOf(r *request) belfry.Place {
-	return belfry.Place{Address: address(r.Request), Browser: browser(r.UserAgent()), Request: r.id}
-}
+// Length is how many characters of a name are kept at most.
+const Length = 60
 
 // sign is a part of the User-Agent header that identifies a browser by name. Browsers claim to be others as well, so the first sign
 // that is found counts.
@@ -43,9 +36,9 @@ var systemSigns = []sign{
 	{"Linux", "Linux"},
 }
 
-// browser summarises a User-Agent, as in Firefox 142 on Linux. Other programs are named by their first word. The text is shown to
+// Name summarises a User-Agent, as in Firefox 142 on Linux. Other programs are named by their first word. The text is shown to
 // users later, so only printable characters are kept, and few of them.
-func browser(agent string) string {
+func Name(agent string) string {
 	agent = printable(agent)
 	if !strings.HasPrefix(agent, "Mozilla/") {
 		name, _, _ := strings.Cut(agent, " ")
@@ -85,4 +78,4 @@ func digits(text string) string {
 	return text[:end]
 }
 
-func short(text string) string { return fmt.Sprintf("%.*s", browserLength, text) }
+func short(text string) string { return fmt.Sprintf("%.*s", Length, text) }

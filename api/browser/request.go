@@ -1,4 +1,6 @@
-package api
+// Package browser is about browsers as clients: what they may do with an answer, whether a request comes from this machine and for it,
+// and which browser it is.
+package browser
 
 import (
 	"net"
@@ -12,7 +14,6 @@ var (
 	nosniff    = []string{"nosniff"}
 	noReferrer = []string{"no-referrer"}
 	noStore    = []string{"no-store"}
-	typeJSON   = []string{"application/json"}
 	// An answer of the API is no page: whatever it holds, a browser runs, loads and frames nothing of it.
 	inertPage  = []string{"default-src 'none'; frame-ancestors 'none'"}
 	sameOrigin = []string{"same-origin"}
@@ -21,9 +22,9 @@ var (
 	onlyTLS = []string{"max-age=31536000"}
 )
 
-// protect sets the headers that restrict what a browser may do with an answer. The web interface, and answers that may be
+// Protect sets the headers that restrict what a browser may do with an answer. The web interface, and answers that may be
 // cached, replace some of them.
-func protect(h http.Header, r *http.Request) {
+func Protect(h http.Header, r *http.Request) {
 	h["X-Content-Type-Options"] = nosniff
 	h["Referrer-Policy"] = noReferrer // the URL may contain a key
 	h["Cache-Control"] = noStore
@@ -56,4 +57,37 @@ func hostOf(r *http.Request) string {
 		host = h
 	}
 	return strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+}
+
+// Local reports whether a request comes from this machine, and not through a proxy on it.
+func Local(r *http.Request) bool {
+	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if r.Header.Get(h) != "" {
+			return false
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
+}
+
+// Address is the other end of the connection, without its port. What a proxy says of those behind it is not believed.
+func Address(r *http.Request) string {
+	if ip := PeerAddress(r); ip.IsValid() {
+		return ip.String()
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// PeerAddress is Address as a value; the zero Addr when the connection has none, as that of a test.
+func PeerAddress(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap().WithZone("")
 }

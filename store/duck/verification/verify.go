@@ -1,4 +1,6 @@
-package duck
+// Package verification reads every file of a store that no process has open, and reports what is damaged or missing. It moves
+// and deletes nothing.
+package verification
 
 import (
 	"context"
@@ -17,17 +19,14 @@ import (
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/names"
+	"belfry/store/duck/rowfile"
+	"belfry/store/duck/summary"
 )
 
-// Verify reads all files of a store that no process has open, and lists what is damaged or missing. It moves and
-// deletes nothing.
-func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
-	cfg := config{Config: c}
-	if err := cfg.setDefaults(); err != nil {
-		return store.Verified{}, err
-	}
+// Run verifies a store. The memory of the engine may grow as that of the store.
+func Run(ctx context.Context, cfg store.Config, engine duckdb.Options) (store.Verified, error) {
 	v := verifying{
-		Verified: store.Verified{Problems: []store.Problem{}}, cfg: cfg, memory: cfg.MemoryLimit,
+		Verified: store.Verified{Problems: []store.Problem{}}, cfg: cfg, options: engine,
 		dir: cfg.Dir, instance: cfg.Instance, marked: map[string]bool{}, found: map[string]bool{},
 	}
 	if _, err := os.Stat(cfg.Dir); errors.Is(err, os.ErrNotExist) {
@@ -37,7 +36,7 @@ func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
 		return v.Verified, err
 	}
 	defer func() { v.close() }()
-	all, _ := collections(cfg.Catalog)
+	all, _ := summary.Collections(cfg.Catalog)
 	v.readMarks(all)
 	if v.manifest = folder.ReadManifest(cfg.Dir); v.manifest.Fault != nil {
 		return v.Verified, v.manifest.Fault
@@ -53,7 +52,7 @@ func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
 }
 
 func (v *verifying) open(ctx context.Context) (err error) {
-	if v.engine, err = duckdb.Open(v.cfg.options(v.memory).Settings(), 0, 0); err != nil {
+	if v.engine, err = duckdb.Open(v.options.Settings(), 0, 0); err != nil {
 		return err
 	}
 	if v.conn, err = v.engine.Connect(); err != nil {
@@ -78,11 +77,12 @@ func (v *verifying) close() {
 // grow restarts the engine with twice the memory and one thread, as each thread holds the rows it works on; false if
 // the maximum is reached. The service does the same.
 func (v *verifying) grow(ctx context.Context) (bool, error) {
-	if v.memory >= v.cfg.MemoryMost && v.cfg.Threads == 1 {
+	o := &v.options
+	if o.Memory >= v.cfg.MemoryMost && o.Threads == 1 {
 		return false, nil
 	}
 	v.close()
-	v.cfg.Threads, v.memory = 1, max(v.memory, min(2*v.memory, v.cfg.MemoryMost))
+	o.Threads, o.Memory = 1, max(o.Memory, min(2*o.Memory, v.cfg.MemoryMost))
 	return true, v.open(ctx)
 }
 
@@ -104,10 +104,10 @@ func (v *verifying) manifestProblems() {
 // verifying is one run of Verify.
 type verifying struct {
 	store.Verified
-	cfg      config
+	cfg      store.Config
+	options  duckdb.Options
 	dir      string
 	instance string
-	memory   int64 // of the engine
 	engine   *duckdb.Engine
 	conn     *duckdb.Conn
 	marks    folder.Watermarks
@@ -208,10 +208,19 @@ func (v *verifying) add(c *catalog.Collection, p belfry.Span, file, problem, rem
 	v.Problems = append(v.Problems, store.Problem{Collection: c.Name, Day: p.From.Std().Format(folder.Layout(c)), File: file, Problem: problem, Remedy: remedy})
 }
 
+// file is a file of rows.
+type file struct {
+	summary.File
+	key string // in the manifest
+	pos belfry.Position
+}
+
+func (v *verifying) path(f *file) string { return filepath.Join(v.dir, filepath.FromSlash(f.key)) }
+
 // file reads the whole file of a day and returns its position; 0 if something is wrong with it. The error is that of
 // ctx, or of an engine that cannot be started.
 func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Span) (belfry.Position, error) {
-	f := &file{Span: p, collection: c, path: filepath.Join(v.dir, c.Name, folder.FileName(c, p))}
+	f := &file{File: summary.File{Span: p, Collection: c}, key: folder.ManifestKey(c, p)}
 	problem, remedy, err := v.examine(ctx, f)
 	if err == nil && problem != "" {
 		v.add(c, p, filepath.Join(c.Name, folder.FileName(c, p)), problem, remedy)
@@ -224,7 +233,7 @@ func (v *verifying) file(ctx context.Context, c *catalog.Collection, p belfry.Sp
 
 // late reads a whole late file, which is reported even if it is intact.
 func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
-	f := &file{Span: p, collection: c, late: true, path: filepath.Join(v.dir, c.Name, folder.FileName(c, p)+folder.LateSuffix)}
+	f := &file{File: summary.File{Span: p, Collection: c}, key: folder.ManifestKey(c, p) + folder.LateSuffix}
 	problem, remedy, err := v.examine(ctx, f)
 	switch {
 	case problem == "":
@@ -233,7 +242,7 @@ func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Sp
 		remedy = remedyBadLate
 	}
 	if err == nil {
-		v.add(c, p, filepath.Join(c.Name, filepath.Base(f.path)), problem, remedy)
+		v.add(c, p, filepath.FromSlash(f.key), problem, remedy)
 	}
 	return err
 }
@@ -248,8 +257,8 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 		}
 		if !more {
 			v.Unread = append(v.Unread, store.Problem{
-				Collection: f.collection.Name, Day: f.From.Std().Format(folder.Layout(f.collection)), File: f.key(),
-				Problem: fmt.Sprintf("not read: %d MiB of memory are too little for its rows", v.memory>>20),
+				Collection: f.Collection.Name, Day: f.From.Std().Format(folder.Layout(f.Collection)), File: f.key,
+				Problem: fmt.Sprintf("not read: %d MiB of memory are too little for its rows", v.options.Memory>>20),
 				Remedy:  "It may well be whole. Run verify again where there is more memory, or with a larger storage.duckdb.memory_limit.",
 			})
 			return "", "", nil
@@ -260,40 +269,41 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 		return "", "", ctx.Err()
 	}
 	if err == nil {
-		if had := belfry.Position(v.manifest.Pos[f.key()]); f.pos < had {
+		if had := belfry.Position(v.manifest.Pos[f.key]); f.pos < had {
 			return fmt.Sprintf("its last rows are missing: it ends at position %d and had %d", f.pos, had), remedyDamaged, nil
 		}
 		return "", "", nil
 	}
-	if why := damage.AtOpen(f.path, err); why != "" {
+	if why := damage.AtOpen(v.path(f), err); why != "" {
 		return "damaged: " + why, remedyDamaged, nil
 	}
 	return "cannot be read: " + err.Error(), remedyUnknown, nil
 }
 
 func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
-	if info, err := os.Stat(f.path); err == nil && info.Size() == 0 { // the engine would write a new database into it
+	if info, err := os.Stat(v.path(f)); err == nil && info.Size() == 0 { // the engine would write a new database into it
 		return errors.New("it is empty")
 	}
-	f.alias = "f"
-	err := v.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(f.path)+" AS "+f.alias)
+	f.Alias = "f"
+	err := v.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(v.path(f))+" AS "+f.Alias)
 	if err != nil {
 		return err
 	}
-	return errors.Join(v.read(ctx, f), v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+f.alias))
+	return errors.Join(v.read(ctx, f), v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+f.Alias))
 }
 
 // read makes the engine read every block of the rows.
 func (v *verifying) read(ctx context.Context, f *file) (err error) {
-	kinds, err := f.inspect(ctx, v.conn, v.instance)
+	content, err := rowfile.Inspect(ctx, v.conn, f.File, v.instance)
 	if err != nil {
 		return err
 	}
+	f.pos = content.Pos
 	var sums []string
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+	for _, name := range slices.Sorted(maps.Keys(content.Kinds)) {
 		sums = append(sums, "bit_xor(hash("+duckdb.QuoteName(name)+"))")
 	}
-	return v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.ref())
+	return v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.Alias+".main.rows")
 }
 
 // removedNames reads the whole file with the names of removed items. A folder without rows may have none.
@@ -316,7 +326,7 @@ func (v *verifying) removedNames(ctx context.Context) error {
 		return nil
 	}
 	v.Files++
-	atStart, err := names.ReadAll(ctx, v.conn, v.cfg.Config)
+	atStart, err := names.ReadAll(ctx, v.conn, v.cfg)
 	remedy := remedyNoNames
 	if atStart {
 		remedy = remedyNames

@@ -1,0 +1,262 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/config"
+)
+
+// keeping is a Keeper in a bubble, where the time passes when everything waits. It starts at midnight.
+type keeping struct {
+	*Keeper
+	cfg       *config.Config
+	source    *failingSource
+	deletions sync.Mutex
+	mu        sync.Mutex
+	reported  []string
+	fault     string
+	stop      error
+}
+
+// failingSource is a memorySource that can fail or block.
+type failingSource struct {
+	memorySource
+	mu    sync.Mutex
+	err   error
+	block chan struct{} // nil: it does not block
+}
+
+func (s *failingSource) Files(ctx context.Context, each func(File) error) (belfry.Position, error) {
+	s.mu.Lock()
+	err, block := s.err, s.block
+	s.mu.Unlock()
+	if block != nil {
+		select {
+		case <-block:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return s.memorySource.Files(ctx, each)
+}
+
+func (s *failingSource) set(err error, block chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err, s.block = err, block
+}
+
+func newKeeping(t *testing.T, target string) *keeping {
+	t.Helper()
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &keeping{cfg: config.Default(cat), source: &failingSource{memorySource: memorySource{files: []File{memoryFile("rows/a", []byte("rows"))}}}}
+	k.cfg.Data = t.TempDir()
+	k.cfg.Backup = config.Backup{Target: target, Every: config.Duration(6 * time.Hour), At: "02:00", Keep: 3}
+	k.Keeper = NewKeeper(KeeperConfig{
+		Source: k.source, Catalog: cat, Config: func() *config.Config { return k.cfg }, Program: "test", Log: slog.New(slog.DiscardHandler),
+		Now: ticking(), Zone: func() *time.Location { return time.UTC }, Deletions: &k.deletions,
+		Stop: func() error {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			return k.stop
+		},
+		Report: func(m string) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			k.reported = append(k.reported, m)
+		},
+		Fault: func(m string) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			k.fault = m
+		},
+	})
+	return k
+}
+
+func (k *keeping) openFault() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.fault
+}
+
+// run runs the schedule until the test ends.
+func (k *keeping) run(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- k.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+}
+
+// begun lists when the backups in the target began.
+func (k *keeping) begun(t *testing.T) (times []string) {
+	t.Helper()
+	list, err := List(k.cfg.Backup.Target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list {
+		times = append(times, b.Manifest.Begin.Format("02 15:04"))
+	}
+	return times
+}
+
+// TestSchedule lets two days pass: the first backup is made at once, the others at their times, and the oldest are deleted.
+func TestSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, filepath.Join(t.TempDir(), "backups"))
+		k.run(t)
+		time.Sleep(time.Hour)
+		if got := k.begun(t); !slices.Equal(got, []string{"01 00:00"}) {
+			t.Errorf("after an hour there are backups of %v", got)
+		}
+		if s := k.State(); s.Scheduled == nil || s.Scheduled.Count != 1 || s.Next != "2000-01-01T02:00:00.000000Z" || s.Last == nil || !s.Last.Scheduled {
+			t.Errorf("after an hour the state is %+v", s)
+		}
+		time.Sleep(24 * time.Hour)
+		if got := k.begun(t); !slices.Equal(got, []string{"01 08:00", "01 14:00", "01 20:00"}) {
+			t.Errorf("after a day there are backups of %v", got)
+		}
+		if n := k.Totals(); n.Made != 5 || n.Failed != 0 || n.Linked == 0 {
+			t.Errorf("after a day the totals are %+v", n)
+		}
+		if len(k.reported) != 5 || k.openFault() != "" {
+			t.Errorf("events %q, fault %q", k.reported, k.openFault())
+		}
+	})
+}
+
+// TestScheduleFails: a backup that fails opens a fault, which names the last good one, and is tried again.
+func TestScheduleFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, filepath.Join(t.TempDir(), "backups"))
+		k.run(t)
+		time.Sleep(time.Minute)
+		k.source.set(errors.New("the disk does not answer"), nil)
+		time.Sleep(2 * time.Hour)
+		if f := k.openFault(); !strings.Contains(f, "the disk does not answer. The last complete one is of 2000-01-01T00:00:0") {
+			t.Errorf("the fault is %q", f)
+		}
+		failed := k.Totals().Failed
+		time.Sleep(time.Hour)
+		if again := k.Totals().Failed - failed; again < 3 || again > 5 {
+			t.Errorf("in an hour it was tried %d times", again)
+		}
+		k.source.set(nil, nil)
+		time.Sleep(16 * time.Minute)
+		if f := k.openFault(); f != "" {
+			t.Errorf("the fault is still open: %q", f)
+		}
+	})
+}
+
+// TestNoSchedule: without a target no backup is made, and none can be asked for without naming one.
+func TestNoSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, "")
+		k.run(t)
+		time.Sleep(48 * time.Hour)
+		if n := k.Totals(); n.Made+n.Failed != 0 || k.State().Scheduled != nil {
+			t.Errorf("totals %+v, state %+v", n, k.State())
+		}
+		_, err := k.Start(Wish{})
+		wantError(t, err, "backup.target is not configured")
+	})
+}
+
+// TestOneJob: while a job runs nothing is deleted and no other job starts; it can be stopped.
+func TestOneJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, "")
+		target := filepath.Join(t.TempDir(), "backups")
+		k.source.set(nil, make(chan struct{}))
+		if _, err := k.Start(Wish{Target: target}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if k.deletions.TryLock() {
+			t.Error("something could be deleted while a backup runs")
+		}
+		_, err := k.Start(Wish{Target: target})
+		wantError(t, err, "has been running since 2000-01-01T00:00:00.000000Z", "--stop")
+		if belfry.CodeOf(err) != belfry.Overloaded {
+			t.Errorf("the code is %s", belfry.CodeOf(err))
+		}
+		wantError(t, k.Stream(t.Context(), io.Discard, nil), "has been running since")
+		if !k.Stop(t.Context()) || k.Stop(t.Context()) {
+			t.Error("the job was not stopped, or stopped twice")
+		}
+		if s := k.State(); s.Running != nil || s.Last == nil || s.Last.Error != "it was stopped" {
+			t.Errorf("the state is %+v", s)
+		}
+		if !k.deletions.TryLock() {
+			t.Error("nothing can be deleted after the backup")
+		}
+	})
+}
+
+// TestJobEndsWithoutSpace: a job that holds the journal ends when the disk gets full.
+func TestJobEndsWithoutSpace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, "")
+		k.source.set(nil, make(chan struct{}))
+		if _, err := k.Start(Wish{Target: filepath.Join(t.TempDir(), "backups")}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if k.State().Running == nil {
+			t.Fatal("the job has ended too early")
+		}
+		k.mu.Lock()
+		k.stop = errors.New("1 MB free on the disk")
+		k.mu.Unlock()
+		time.Sleep(2 * time.Second)
+		if s := k.State(); s.Running != nil || s.Last.Error != "1 MB free on the disk" {
+			t.Errorf("the state is %+v", s)
+		}
+	})
+}
+
+// TestStreamEnds: the job of a stream ends when its reader does.
+func TestStreamEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, "")
+		k.source.set(nil, make(chan struct{}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := k.Stream(ctx, io.Discard, nil); belfry.CodeOf(err) != belfry.StorageUnavailable {
+			t.Errorf("the stream ended with %v", err)
+		}
+		if k.State().Running != nil {
+			t.Error("the job still runs")
+		}
+	})
+}
+
+// ticking returns a clock on which each look takes a moment, as on a real one: in a bubble it stands still between two looks.
+func ticking() func() time.Time {
+	var looks atomic.Int64
+	return func() time.Time { return time.Now().Add(time.Duration(looks.Add(1))) }
+}

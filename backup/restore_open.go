@@ -1,0 +1,146 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// open finds the backup. Except for a stream, it is checked, without reading all of it.
+func (r *restorer) open(from string) error {
+	if r.o.Stream != nil {
+		r.res.From = "the stream"
+		r.archive = newTarArchive(r.o.Stream, r.res.From)
+		return nil
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return fmt.Errorf("open the backup: %w", err)
+	}
+	if info.IsDir() {
+		err = r.openFolder(from)
+	} else {
+		err = r.openTar(from)
+	}
+	if err != nil {
+		return err
+	}
+	r.progress.TotalFiles, r.progress.TotalBytes = len(r.manifest.Files), r.manifest.Bytes()
+	return r.checkMissing()
+}
+
+func (r *restorer) openFolder(from string) error {
+	b, err := find(from)
+	if err != nil {
+		return err
+	}
+	r.use(b.Manifest)
+	r.res.From = b.Path
+	lost, err := absent(b.Path, b.Manifest)
+	if err != nil {
+		return err
+	}
+	if len(lost) > 0 {
+		return fmt.Errorf("the backup %s is damaged; missing or of another size: %s%s", b.Path, few(lost), otherRemedy)
+	}
+	a, err := newFolderArchive(b.Path, b.Manifest)
+	if err != nil {
+		return err
+	}
+	r.archive = a
+	r.closers = append(r.closers, closer(a.close))
+	return nil
+}
+
+type closer func() error
+
+func (c closer) Close() error { return c() }
+
+// find returns the backup in a folder, or the newest one in a folder of backups.
+func find(from string) (*Backup, error) {
+	if _, err := os.Lstat(filepath.Join(from, ManifestFile)); err == nil || isBackupName(filepath.Base(from)) {
+		m, err := loadManifest(from)
+		return &Backup{Path: from, Manifest: m}, err
+	}
+	if name, partial := strings.CutSuffix(filepath.Base(from), partialSuffix); partial && isBackupName(name) {
+		return nil, fmt.Errorf("%s is not complete%s", from, otherRemedy)
+	}
+	list, err := List(from)
+	if err != nil {
+		return nil, err
+	}
+	var newest *Backup
+	for i, b := range list {
+		if b.Err != nil {
+			continue
+		}
+		if newest != nil && b.Manifest.Instance != newest.Manifest.Instance {
+			return nil, fmt.Errorf("%s has backups of several instances, such as %s and %s; name the folder of one backup", from, newest.Path, b.Path)
+		}
+		newest = &list[i]
+	}
+	if newest == nil {
+		return nil, fmt.Errorf("%s has no complete backup; name the folder of a backup, a folder of backups, or a tar file", from)
+	}
+	return newest, nil
+}
+
+// openTar reads a tar file once for its names and its manifest, and opens it again.
+func (r *restorer) openTar(from string) error {
+	f, err := openPlain(from)
+	if err != nil {
+		return fmt.Errorf("open the backup: %w", err)
+	}
+	r.closers = append(r.closers, f)
+	a := newTarArchive(f, from)
+	sizes := map[string]int64{}
+	for {
+		e, err := a.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		sizes[e.name] = e.size
+	}
+	r.use(a.manifest)
+	var lost []string
+	for name, e := range r.entries {
+		if size, ok := sizes[name]; !ok || size != e.Size {
+			lost = append(lost, name)
+		}
+		delete(sizes, name)
+	}
+	slices.Sort(lost)
+	if len(lost) > 0 || len(sizes) > 0 {
+		return fmt.Errorf("the backup %s is damaged; missing or of another size: %s; unknown: %s%s", from, few(lost), few(slices.Sorted(maps.Keys(sizes))), otherRemedy)
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	r.archive = newTarArchive(f, from)
+	return err
+}
+
+func (r *restorer) use(m *Manifest) {
+	r.manifest, r.res.Manifest = m, m
+	r.entries = make(map[string]Entry, len(m.Files))
+	for _, e := range m.Files {
+		r.entries[m.Stored(e.Name)] = e
+	}
+}
+
+func (r *restorer) checkMissing() error {
+	if len(r.manifest.Missing) == 0 || r.o.AcceptMissing {
+		return nil
+	}
+	var list []string
+	for _, m := range r.manifest.Missing {
+		list = append(list, fmt.Sprintf("%s (%s)", m.Name, m.Reason))
+	}
+	return fmt.Errorf("files are missing from the backup, because they could not be read when it was made: %s. Use another backup, or accept that they are missing", few(list))
+}

@@ -1,0 +1,106 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"belfry"
+	"belfry/folder"
+	"belfry/journal"
+	"belfry/meta/sqlite"
+	"belfry/store"
+)
+
+// Running is the Source of a service that runs.
+type Running struct {
+	Folder  *folder.Folder
+	Rows    store.Copier
+	Mover   *store.Mover // moves what is in the journal into the rows
+	Journal *journal.Journal
+	Meta    *sqlite.DB
+	Temp    string // folder for the copy of the metadata, on a disk with room for them
+}
+
+// Instance implements Source.
+func (r *Running) Instance() string { return r.Folder.Instance }
+
+// Files implements Source. The order makes the backup complete at the position of the journal's last record: everything that is
+// copied before has at least the records before the segments that are held, and replay skips what it has beyond them.
+func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Position, error) {
+	release := r.Journal.Hold()
+	defer release()
+	if err := r.catchUp(ctx); err != nil {
+		return 0, err
+	}
+	err := r.Rows.CopyFiles(ctx, func(f store.CopiedFile) error {
+		return each(File{
+			Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err, Open: opened(f.Content),
+		})
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := r.metadata(ctx, each); err != nil {
+		return 0, err
+	}
+	pos, err := r.Journal.Copy(func(name string, size int64, content io.Reader) error {
+		return each(File{Name: "journal/" + name, Size: size, Open: opened(content)})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return pos, r.Folder.CopyFiles(func(name string, content []byte, unread error) error {
+		return each(File{Name: "data/" + name, Size: int64(len(content)), Open: opened(bytes.NewReader(content)), Err: unread})
+	})
+}
+
+// catchUp waits until the rows that have arrived so far are in the files of rows, so that single days of a backup can be restored. If
+// the row store is far behind they stay in the journal, which is in the backup too.
+func (r *Running) catchUp(ctx context.Context) error {
+	const longest, every = 10 * time.Second, 20 * time.Millisecond
+	tick, over := time.NewTicker(every), time.NewTimer(longest)
+	defer tick.Stop()
+	defer over.Stop()
+	for goal := r.Journal.Last(); r.Mover.Position() < goal; {
+		r.Mover.Flush()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over.C:
+			return nil
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// metadata copies the database to a file of its own first: a copy through SQLite is consistent, one of the file is not.
+func (r *Running) metadata(ctx context.Context, each func(File) error) (err error) {
+	if err := os.MkdirAll(r.Temp, 0o700); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(r.Temp, "backup-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "meta.db")
+	if _, err := r.Meta.Copy(ctx, path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return each(File{Name: "meta/meta.db", Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+}
+
+// opened returns the function File.Open of what is open already.
+func opened(r io.Reader) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(r), nil }
+}

@@ -1,0 +1,156 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"belfry"
+	"belfry/config"
+)
+
+const (
+	// checkEvery is how often the schedule is compared with the clock, which may be set.
+	checkEvery = 30 * time.Second
+	// retryAfter is the time between attempts after a scheduled backup has failed.
+	retryAfter = 15 * time.Minute
+)
+
+// Run makes the scheduled backups until ctx ends. A backup that was missed because the service was stopped is made soon after the
+// start.
+func (k *Keeper) Run(ctx context.Context) error {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	var failedAt time.Time
+	k.findNewest()
+	for {
+		b := k.c.Config().Backup
+		next := k.due(b)
+		now := k.c.Now() // after next, which is now if there is no backup
+		due := b.Target != "" && !next.After(now)
+		if due && now.Sub(failedAt).Abs() >= retryAfter {
+			failedAt = now
+			if k.scheduled(ctx) {
+				failedAt = time.Time{}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			stop, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			k.Stop(stop)
+			return nil
+		case <-k.wake:
+			k.findNewest()
+		case <-tick.C:
+		}
+	}
+}
+
+// due returns when the next scheduled backup must begin.
+func (k *Keeper) due(b config.Backup) time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.next(b)
+}
+
+// next is due; the mutex is held. Without any backup one is due at once.
+func (k *Keeper) next(b config.Backup) time.Time {
+	newest, err := time.Parse(time.RFC3339, k.newest.Newest)
+	if err != nil {
+		return k.c.Now()
+	}
+	if ahead := newest.Sub(k.c.Now()); ahead > 0 { // the clock was set back
+		newest = k.c.Now()
+	}
+	return b.Next(newest.In(k.c.Zone()))
+}
+
+// findNewest reads which backups are in the configured target.
+func (k *Keeper) findNewest() {
+	c := k.c.Config()
+	found := Contents{}
+	if c.Backup.Target != "" {
+		found.Target = c.Inside(c.Backup.Target)
+		list, err := List(found.Target)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the first backup creates the folder
+			found.Error = err.Error()
+		}
+		list = ofInstance(list, k.c.Source.Instance())
+		if found.Count = len(list); found.Count > 0 {
+			found.Newest = belfry.At(list[found.Count-1].Manifest.Begin).String()
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.newest = found
+}
+
+// scheduled makes a backup into the configured target, deletes the oldest ones, and reports whether it worked. While another job
+// runs it waits.
+func (k *Keeper) scheduled(ctx context.Context) bool {
+	o, err := k.options(Wish{})
+	if err != nil {
+		return false // the target was removed from the configuration
+	}
+	about, err := k.start(Job{Kind: KindBackup, Backup: o.Target, Scheduled: true}, func(ctx context.Context, j *job) error { return k.create(ctx, j, o) })
+	if err != nil {
+		return true // another job runs; the next check tries again
+	}
+	done, ok := k.wait(ctx, about.ID)
+	if !ok {
+		return true // the service stops
+	}
+	if done.Error != "" {
+		k.c.Fault(fmt.Sprintf("the backup into %s failed: %s. %s", o.Target, done.Error, k.lastGood()))
+		return false
+	}
+	k.findNewest()
+	if len(done.Missing) > 0 {
+		k.c.Fault(fmt.Sprintf("the backup %s is incomplete, %d files could not be read: %s", done.Backup, len(done.Missing), list(done.Missing)))
+	} else {
+		k.c.Fault("")
+	}
+	k.c.Report(fmt.Sprintf("backup %s: %d files, %s, of which %s have not changed since the one before", done.Backup, done.Files, rough(done.Bytes), rough(done.Linked)))
+	removed, err := Prune(o.Target, k.c.Source.Instance(), k.c.Config().Backup.Keep)
+	if err != nil {
+		k.c.Log.Warn("old backups not deleted", "folder", o.Target, "err", err)
+	}
+	if len(removed) > 0 {
+		k.c.Log.Info("old backups deleted", "folder", o.Target, "backups", removed)
+	}
+	k.findNewest()
+	return true
+}
+
+// lastGood says which backup there is, for the message of a failure.
+func (k *Keeper) lastGood() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.newest.Newest == "" {
+		return "There is no complete backup."
+	}
+	return "The last complete one is of " + k.newest.Newest + "."
+}
+
+// wait waits until a job has ended. It reports false if ctx ends first.
+func (k *Keeper) wait(ctx context.Context, id int) (Job, bool) {
+	k.mu.Lock()
+	j := k.running
+	k.mu.Unlock()
+	if j != nil && j.ID == id {
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return Job{}, false
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.last != nil && k.last.ID == id {
+		return *k.last, true
+	}
+	return Job{}, false
+}

@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"belfry"
+)
+
+// position is the one row of the table position.
+type position struct {
+	pos, rows belfry.Position // see DB.Position and DB.RowsPosition
+	next      belfry.ID       // the first item id that was never used
+	instance  string
+}
+
+func (p *position) columns() columns {
+	return columns{}.number(1, int64(p.pos), int64(p.rows), int64(p.next)).text(p.instance)
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func readPosition(ctx context.Context, q querier) (p position, err error) {
+	var pos, rows, next int64
+	var sum any
+	err = q.QueryRowContext(ctx, `SELECT pos, rows, next_item, instance, sum FROM position`).Scan(&pos, &rows, &next, &p.instance, &sum)
+	if err != nil {
+		return p, fmt.Errorf("read metadata position: %w", err)
+	}
+	p.pos, p.rows, p.next = belfry.Position(pos), belfry.Position(rows), belfry.ID(next)
+	if !p.columns().match(sum) {
+		return p, mismatch("position", 1)
+	}
+	return p, nil
+}
+
+// changePosition writes the row if change makes another of it.
+func changePosition(ctx context.Context, tx *sql.Tx, change func(*position)) error {
+	before, err := readPosition(ctx, tx)
+	after := before
+	if change(&after); err != nil || after == before {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE position SET pos = $1, rows = $2, next_item = $3, instance = $4, sum = $5`,
+		int64(after.pos), int64(after.rows), int64(after.next), after.instance, after.columns().sum())
+	return err
+}
+
+// changePosition is changePosition in a transaction of its own.
+func (db *DB) changePosition(ctx context.Context, change func(*position)) error {
+	return db.transact(ctx, func(tx *sql.Tx) error { return changePosition(ctx, tx, change) })
+}
+
+// transact runs f in a transaction of the writer.
+func (db *DB) transact(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// Position is the journal position up to which every record is in the database.
+func (db *DB) Position(ctx context.Context) (belfry.Position, error) {
+	p, err := db.position(ctx)
+	return p.pos, err
+}
+
+// RowsPosition is the position last given to MarkRows.
+func (db *DB) RowsPosition(ctx context.Context) (belfry.Position, error) {
+	p, err := db.position(ctx)
+	return p.rows, err
+}
+
+func (db *DB) position(ctx context.Context) (position, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return readPosition(ctx, db.read)
+}
+
+// MarkRows remembers that the rows of every record at or below pos are in the row store, so that a start need not
+// offer them again. A mark that is lost costs time, no more.
+func (db *DB) MarkRows(ctx context.Context, pos belfry.Position) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if err := db.files.check(); err != nil {
+		return err
+	}
+	if err := db.changePosition(ctx, func(p *position) { p.rows = max(p.rows, pos) }); err != nil {
+		return fmt.Errorf("mark position of rows: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+// Package copying reads the files of a store that is in use, for a copy of them.
+//
+// A database file is read as of its last checkpoint: what the engine writes later goes into its log, or into blocks that
+// the file as of that checkpoint does not use. So a file that is being copied must not be checkpointed; the store makes
+// sure of that, and the number of checkpoints in the header, compared after the copy, proves it.
+package copying
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"belfry/store"
+	"belfry/store/duck/damage"
+	"belfry/store/duck/folder"
+)
+
+// ErrChanged means that a file was changed or replaced while it was copied.
+var ErrChanged = errors.New("it was changed while it was copied")
+
+// File is a database file that is being copied.
+type File struct {
+	in          *os.File
+	info        os.FileInfo
+	checkpoints uint64
+	err         error // of a read
+}
+
+// Open opens a database file. It has no log, or one that is not copied.
+func Open(path string) (*File, error) {
+	in, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{in: in}
+	if f.info, err = in.Stat(); err == nil {
+		f.checkpoints, err = damage.CheckpointsIn(in)
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it is cut off")
+	}
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return f, nil
+}
+
+// openRegular opens a file, and nothing else: opening a pipe would wait for whoever writes into it.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, folder.Cause(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a file")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Copied describes the file.
+//
+// The number of checkpoints tells whether its content is another one, as long as the file is the same: its inode, its
+// size and the time of its last change, which no program can set.
+func (f *File) Copied(name string) store.CopiedFile {
+	c := store.CopiedFile{Name: name, Size: f.info.Size(), Content: io.LimitReader(f, f.info.Size())}
+	var s unix.Stat_t
+	if unix.Fstat(int(f.in.Fd()), &s) == nil {
+		c.State = fmt.Sprintf("%d checkpoints, %d bytes, inode %d:%d, changed %d.%09d", f.checkpoints, s.Size, s.Dev, s.Ino, s.Ctim.Sec, s.Ctim.Nsec)
+	}
+	return c
+}
+
+// Read implements io.Reader. A file that is shorter than it was is an error.
+func (f *File) Read(b []byte) (int, error) {
+	n, err := f.in.Read(b)
+	if err == io.EOF {
+		err = errors.New("it has become shorter while it was copied")
+	}
+	if err != nil {
+		f.err = folder.Cause(err)
+	}
+	return n, err
+}
+
+// Check returns an error if what was read is not the content of the file at path when it was opened: it could not be
+// read, or was changed or replaced.
+func (f *File) Check(path string) error {
+	if f.err != nil {
+		return f.err
+	}
+	n, err := damage.CheckpointsIn(f.in)
+	if err != nil {
+		return folder.Cause(err)
+	}
+	if n != f.checkpoints {
+		return fmt.Errorf("%w: it was checkpointed", ErrChanged)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return folder.Cause(err)
+	}
+	if !os.SameFile(info, f.info) {
+		return fmt.Errorf("%w: another file is in its place", ErrChanged)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (f *File) Close() { _ = f.in.Close() }
+
+// Text returns a file with this content.
+func Text(name, text string) store.CopiedFile {
+	return store.CopiedFile{Name: name, Size: int64(len(text)), Content: strings.NewReader(text), State: fmt.Sprintf("sha256 %x", sha256.Sum256([]byte(text)))}
+}
+
+// maxSmall is the maximum size of a file that Small reads.
+const maxSmall = max(folder.MaxKeptBytes, 1<<20)
+
+// Small reads a small file, of which the store always replaces the whole. It returns false if there is none.
+func Small(name, path string) (c store.CopiedFile, any bool) {
+	f, err := openRegular(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return c, false
+	}
+	if err != nil {
+		return store.CopiedFile{Name: name, Err: err}, true
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
+	if err == nil && len(text) > maxSmall {
+		err = fmt.Errorf("it has more than %d bytes", maxSmall)
+	}
+	if err != nil {
+		return store.CopiedFile{Name: name, Err: folder.Cause(err)}, true
+	}
+	return Text(name, string(text)), true
+}
+
+// To copies a file to a new one.
+func To(ctx context.Context, from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	for err == nil && ctx.Err() == nil {
+		_, err = io.CopyN(out, in, 64<<20)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return errors.Join(err, ctx.Err(), out.Close())
+}
