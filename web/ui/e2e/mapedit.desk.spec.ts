@@ -383,7 +383,7 @@ test("adds a label, a link, a shortcut, a picture and a view", async ({ page, se
   await form.getByRole("button", { name: "Add" }).click();
   form = await addOne(page, "View");
   await form.getByLabel("Name").fill(`${view} inner`);
-  await form.getByLabel("Arrange the icons").check();
+  await form.getByLabel("Arrange its icons automatically").check();
   await form.getByRole("button", { name: "Add" }).click();
   await expect(page.getByText("second line")).toBeVisible();
   await save(page);
@@ -471,7 +471,7 @@ test("background and arrangement of the view", async ({ page, service }) => {
   const view = await board(page, service);
   await page.getByRole("button", { name: "This view" }).click();
   const form = page.getByRole("dialog");
-  await form.getByLabel("Arrange the icons").check();
+  await form.getByLabel("Arrange its icons automatically").check();
   await form.getByLabel("Background").click();
   await page.getByRole("option", { name: "A colour" }).click();
   await form.getByLabel("Colour", { exact: true }).fill("#123b52");

@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { expect, logIn, test } from "./service";
 
-const reads = (p: Page) => p.getByRole("status").filter({ hasText: "this one reads everything every ten seconds" });
+const reads = (p: Page) => p.getByRole("status").filter({ hasText: "this one reloads everything every ten seconds" });
 
 test("seven windows that are seen at the same time", async ({ fresh, service }) => {
   await service.csv("/api/provisioning/custom", "name", "windowed");
