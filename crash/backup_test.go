@@ -22,9 +22,6 @@ func TestBackup(t *testing.T) {
 		t.Skip("part of make soak: a round takes seconds")
 	}
 	n := allKills()
-	if testing.Short() && *kills == 0 {
-		n = 2
-	}
 	b := newBackups(t, n)
 	for b.killed < n {
 		race := b.killed == n/2

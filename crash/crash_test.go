@@ -29,7 +29,7 @@ import (
 )
 
 var (
-	kills   = flag.Int("kills", 0, "how often TestKill kills the program, TestBackup backups, and the tests of one subject the program a fifth of it; 0: 50, or 3 with -short")
+	kills   = flag.Int("kills", 0, "how often TestKill kills the program, TestBackup backups, and the tests of one subject the program a fifth of it; 0: 50, or 5 with -short")
 	seed    = flag.Uint64("seed", 0, "where everything random starts; 0: a new one")
 	given   = flag.String("binary", "", "the program to test; empty: it is built")
 	verbose = flag.Bool("log", false, "show the log of the program")
