@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,11 +20,18 @@ var backupRoutes = []Route{
 		Errors:  []belfry.Code{belfry.StorageUnavailable},
 	},
 	{
+		Method: "GET", Path: "/api/backups/{id}", Level: belfry.LevelInstance, serve: (*Server).showBackup,
+		ID: "backup", Tag: "service", Help: "Reports one backup or restore: the one that is running, or one of the last ten.",
+		Wildcards: []Param{{Name: "id", Help: "Number of the job, from the answer that started it."}},
+		Answers:   []Answer{answers(200, "The job.", backup.Job{})},
+		Errors:    []belfry.Code{belfry.UnknownItem, belfry.StorageUnavailable},
+	},
+	{
 		Method: "POST", Path: "/api/backups", Level: belfry.LevelInstance, serve: (*Server).startBackup,
-		ID: "startBackup", Tag: "service", Help: "Starts a backup into the configured folder; GET reports its progress.",
+		ID: "startBackup", Tag: "service", Help: "Starts a backup into the configured folder.",
 		Detail:  "Another folder can be named only on the machine of the service, by `belfry backup`.",
 		Body:    inJSON(newBackup{}),
-		Answers: []Answer{answers(202, "The backup has started.", backup.Job{})},
+		Answers: []Answer{answers(202, "The backup has started; GET of `/api/backups/{id}` reports its progress.", backup.Job{})},
 		Errors:  []belfry.Code{belfry.Overloaded},
 	},
 	{
@@ -36,7 +44,7 @@ var backupRoutes = []Route{
 		ID: "restoreDays", Tag: "service", Help: "Adds the rows of a day, or of a whole collection, that a backup has and the service lacks.",
 		Detail:  "Only on the machine of the service, by `belfry restore`. Rows are recognized by customer and id, so a repeat adds nothing.",
 		Body:    inJSON(backupDays{}),
-		Answers: []Answer{answers(202, "The restore has started; GET of `/api/backups` reports its progress.", backup.Job{})},
+		Answers: []Answer{answers(202, "The restore has started; GET of `/api/backups/{id}` reports its progress.", backup.Job{})},
 		Errors:  []belfry.Code{belfry.Overloaded, belfry.UnknownCollection, belfry.UnknownItem},
 	},
 	{
@@ -79,6 +87,19 @@ func (s *Server) listBackups(w *answer, _ *request) error {
 	}
 	writeJSON(w, http.StatusOK, k.State())
 	return nil
+}
+
+func (s *Server) showBackup(w *answer, r *request) error {
+	k, err := s.keeper()
+	if err != nil {
+		return err
+	}
+	id, err := strconv.Atoi(r.PathValue("id"))
+	if j, ok := k.Job(id); err == nil && ok {
+		writeJSON(w, http.StatusOK, j)
+		return nil
+	}
+	return belfry.Errorf(belfry.UnknownItem, "no backup or restore has the number %.40q, or more than ten have ended since; GET /api/backups has the last one", r.PathValue("id"))
 }
 
 // startBackup starts a backup. Only the local administrator may choose the folder and who can read the backup: anyone else could

@@ -478,6 +478,9 @@ func TestOpenAPI(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	f(202, "-", "POST", "/api/backups", `{"full":true}`, jsn, cookie)
+	f(200, "-", "GET", "/api/backups/1", "", cookie)
+	f(404, "-", "GET", "/api/backups/99", "", cookie)
+	f(404, "-", "GET", "/api/backups/one", "", cookie)
 	f(403, "-", "POST", "/api/backups", `{"target":"/mnt/x"}`, jsn, cookie)
 	f(400, "-", "POST", "/api/backups", `{"ful":true}`, jsn, cookie)
 	f(403, "rwd", "POST", "/api/backups", `{}`, jsn)

@@ -33,12 +33,7 @@ type Source interface {
 	// Files calls each for every file, one after the other, and returns the position of the backup. What File.Open returns is
 	// used only while each runs. An error of each ends it.
 	Files(ctx context.Context, each func(File) error) (belfry.Position, error)
-}
-
-// Estimator is a Source that knows in advance which files there will be. Without it Create knows neither how much is to come nor
-// whether there is enough space.
-type Estimator interface {
-	// Estimate lists the files with name, size and state; Open is not called.
+	// Estimate lists the large files that Files would have now, with name, size and state; Open is not called.
 	Estimate(ctx context.Context) ([]File, error)
 }
 

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"belfry/catalog"
 	"belfry/config"
 	"belfry/folder"
+	"belfry/meta/sqlite"
 )
 
 // loadCatalog reads the catalog once for all tests: that takes longer than most of them.
@@ -232,10 +234,11 @@ func wantWhole(t testing.TB, path string) {
 	}
 }
 
-// memorySource is a source of files in memory.
+// memorySource is a source of files in memory. It adds those that every instance has.
 type memorySource struct {
 	files []File
 	total int64 // estimate; 0: as the files
+	lacks string
 }
 
 const testInstance = "0123456789abcdef0123456789abcdef"
@@ -243,7 +246,13 @@ const testInstance = "0123456789abcdef0123456789abcdef"
 func (s *memorySource) Instance() string { return testInstance }
 
 func (s *memorySource) Files(_ context.Context, each func(File) error) (belfry.Position, error) {
-	for _, f := range s.files {
+	files := slices.Clone(s.files)
+	for _, f := range everyFile() {
+		if f.Name != s.lacks && !slices.ContainsFunc(files, func(have File) bool { return have.Name == f.Name }) {
+			files = append(files, f)
+		}
+	}
+	for _, f := range files {
 		if err := each(f); err != nil {
 			return 0, err
 		}
@@ -257,6 +266,37 @@ func (s *memorySource) Estimate(context.Context) ([]File, error) {
 	}
 	return s.files, nil
 }
+
+// everyFile returns the files that every instance has.
+func everyFile() (files []File) {
+	for _, name := range everyName() {
+		content := []byte(testInstance + "\n")
+		if name == metaName {
+			content = emptyMetadata()
+		}
+		files = append(files, memoryFile(name, content))
+	}
+	return files
+}
+
+// emptyMetadata is the content of a new database.
+var emptyMetadata = sync.OnceValue(func() []byte {
+	dir, err := os.MkdirTemp("", "backup-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "meta.db")
+	db, err := sqlite.Open(context.Background(), path, slog.New(slog.DiscardHandler))
+	if err == nil {
+		err = db.Close()
+	}
+	text, readErr := os.ReadFile(path)
+	if err := errors.Join(err, readErr); err != nil {
+		panic(err)
+	}
+	return text
+})
 
 func memoryFile(name string, content []byte) File {
 	return File{Name: name, Size: int64(len(content)), State: sumOf(content), Open: func() (io.ReadCloser, error) {

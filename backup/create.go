@@ -116,11 +116,7 @@ func (c *creator) same(f File) (Entry, bool) {
 
 // estimate adds up what is to come, and compares it with the free space.
 func (c *creator) estimate(src Source) error {
-	s, ok := src.(Estimator)
-	if !ok {
-		return nil
-	}
-	files, err := s.Estimate(c.ctx)
+	files, err := src.Estimate(c.ctx)
 	if err != nil {
 		return err
 	}

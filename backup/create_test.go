@@ -261,7 +261,7 @@ func TestUnreadable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.Files) != 1 || len(m.Missing) != 4 || m.Missing[1].Reason != errDisk.Error() || !strings.Contains(m.Missing[2].Reason, "ended after 700000 of 700001") {
+		if len(m.Files) != 1+len(everyName()) || len(m.Missing) != 4 || m.Missing[1].Reason != errDisk.Error() || !strings.Contains(m.Missing[2].Reason, "ended after 700000 of 700001") {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -438,7 +438,7 @@ func TestFileAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(m.Path(), "rows", "a"))
-	if err != nil || string(text) != "then" || len(m.Files) != 1 || len(m.Missing) != 1 || m.Missing[0].Name != "rows/b" {
+	if err != nil || string(text) != "then" || len(m.Files) != 1+len(everyName()) || len(m.Missing) != 1 || m.Missing[0].Name != "rows/b" {
 		t.Errorf("%q, %v; the manifest has %v and lacks %v", text, err, m.Files, m.Missing)
 	}
 }
@@ -451,7 +451,7 @@ func TestLargeFile(t *testing.T) {
 	cfg, target := newInstance(t, 100), t.TempDir()
 	path := filepath.Join(cfg.Data, "rows", "objectdata", "2026-11-17.duckdb")
 	write(t, cfg.Data, "rows/objectdata/2026-11-17.duckdb", noise(1, 1<<20))
-	if err := os.Truncate(path, 2*stepSize+12_345); err != nil {
+	if err := os.Truncate(path, 200*stepSize+12_345); err != nil {
 		t.Fatal(err)
 	}
 	mustCreate(t, cfg, Options{Target: target})
@@ -461,4 +461,28 @@ func TestLargeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEqual(t, contents(t, cfg), again)
+}
+
+// TestForeignLock: a file named lock that is not one is not overwritten.
+func TestForeignLock(t *testing.T) {
+	cfg, target := newInstance(t, 10), t.TempDir()
+	src, err := StoppedSource(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, foreign := range map[string]bool{"": false, "123\n": false, "my notes": true, "12345678901234567890123": true} {
+		path := filepath.Join(target, "lock")
+		write(t, target, "lock", []byte(text))
+		_, err := Create(context.Background(), src, Options{Target: target, Config: cfg, Now: time.Now})
+		if (err != nil) != foreign {
+			t.Errorf("with %q: %v", text, err)
+		}
+		if !foreign {
+			continue
+		}
+		wantError(t, err, path, "another program")
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%q became %q, %v", text, got, err)
+		}
+	}
 }

@@ -25,8 +25,10 @@ func mount(t *testing.T, dir, size string) {
 	})
 }
 
-// silent is a source that knows no sizes in advance, so that the disk is full in the middle.
+// silent is a source that grows after its estimate, so that the disk is full in the middle.
 type silent struct{ Source }
+
+func (silent) Estimate(context.Context) ([]File, error) { return nil, nil }
 
 // TestBackupFullDisk: a disk that fills up during a backup ends it with a message, the incomplete folder goes, and those before stay.
 // A restore onto a full disk says so, and is whole when there is space.

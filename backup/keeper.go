@@ -44,9 +44,10 @@ type Keeper struct {
 	mu      sync.Mutex
 	jobs    int // started so far
 	running *job
-	last    *Job     // the last that ended
-	newest  Contents // of the configured target
-	failed  int64    // backups since the start
+	ended   []Job     // the last ones that ended, newest first
+	newest  Contents  // of the configured target
+	retry   time.Time // before this no scheduled backup begins, because one failed
+	failed  int64     // backups since the start
 	made    int64
 	copied  int64 // bytes
 	linked  int64
@@ -180,7 +181,7 @@ func (k *Keeper) start(about Job, run func(context.Context, *job) error) (Job, e
 	go func() {
 		defer close(j.done)
 		defer cancel()
-		k.ended(j, k.guarded(ctx, j, run))
+		k.end(j, k.guarded(ctx, j, run))
 	}()
 	return j.Job, nil
 }
@@ -244,8 +245,11 @@ func (k *Keeper) progress(j *job, p Progress) {
 	j.Files, j.Bytes, j.Linked, j.Total = p.Files, p.Bytes, p.Linked, p.TotalBytes
 }
 
-// ended records the end of a job.
-func (k *Keeper) ended(j *job, err error) {
+// maxEnded is how many jobs that ended are kept: whoever started one reads its result later.
+const maxEnded = 10
+
+// end records the end of a job.
+func (k *Keeper) end(j *job, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	j.Ended = belfry.At(k.c.Now()).String()
@@ -255,8 +259,8 @@ func (k *Keeper) ended(j *job, err error) {
 	} else {
 		k.c.Log.Info(j.Kind+" finished", "folder", j.Backup, "files", j.Files, "bytes", j.Bytes, "linked", j.Linked, "rows", j.Rows, "missing", len(j.Missing))
 	}
-	about := j.Job
-	k.running, k.last = nil, &about
+	k.running = nil
+	k.ended = append([]Job{j.Job}, k.ended[:min(len(k.ended), maxEnded-1)]...)
 	k.poke()
 }
 
@@ -280,17 +284,40 @@ func (k *Keeper) Stop(ctx context.Context) bool {
 func (k *Keeper) State() State {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s := State{Last: k.last}
-	if k.running != nil {
-		about := k.running.Job
-		about.Missing = slices.Clone(about.Missing)
-		s.Running = &about
+	s := State{Running: k.running.state()}
+	if len(k.ended) > 0 {
+		s.Last = &k.ended[0]
 	}
 	if b := k.c.Config().Backup; b.Target != "" {
 		newest := k.newest
 		s.Scheduled, s.Next = &newest, belfry.At(k.next(b)).String()
 	}
 	return s
+}
+
+// Job returns a job that runs, or one of the last that ended.
+func (k *Keeper) Job(id int) (Job, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if j := k.running.state(); j != nil && j.ID == id {
+		return *j, true
+	}
+	for _, j := range k.ended {
+		if j.ID == id {
+			return j, true
+		}
+	}
+	return Job{}, false
+}
+
+// state returns a copy of what is known about a job, which may be nil. The mutex is held.
+func (j *job) state() *Job {
+	if j == nil {
+		return nil
+	}
+	about := j.Job
+	about.Missing = slices.Clone(about.Missing)
+	return &about
 }
 
 // Totals returns the counters for /metrics.

@@ -164,6 +164,9 @@ func TestScheduleFails(t *testing.T) {
 		if again := k.Totals().Failed - failed; again < 3 || again > 5 {
 			t.Errorf("in an hour it was tried %d times", again)
 		}
+		if next, err := time.Parse(time.RFC3339, k.State().Next); err != nil || !next.After(time.Now()) || time.Until(next) > retryAfter {
+			t.Errorf("at %v the next attempt is announced for %v", time.Now(), next)
+		}
 		k.source.set(nil, nil)
 		time.Sleep(16 * time.Minute)
 		if f := k.openFault(); f != "" {
@@ -213,6 +216,26 @@ func TestOneJob(t *testing.T) {
 		}
 		if !k.deletions.TryLock() {
 			t.Error("nothing can be deleted after the backup")
+		}
+	})
+}
+
+// TestJobs: the result of a job can be read after others have ended, up to ten of them.
+func TestJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, "")
+		target := filepath.Join(t.TempDir(), "backups")
+		for i := range 12 {
+			if _, err := k.Start(Wish{Target: target, Full: i == 0}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		for id := range 14 {
+			j, known := k.Job(id)
+			if want := id > 2 && id <= 12; known != want || known && (j.ID != id || j.Ended == "" || j.Position == "") {
+				t.Errorf("job %d: %+v, %v", id, j, known)
+			}
 		}
 	})
 }

@@ -30,6 +30,11 @@ const (
 	metaLogName         = metaName + logSuffix
 )
 
+// everyName returns their names.
+func everyName() []string {
+	return []string{formatName, instanceName, rowsInstanceName, metaName, journalInstanceName}
+}
+
 const (
 	logSuffix     = "-wal" // of the metadata
 	sealedSuffix  = ".age" // of an encrypted file

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	chunkSize = 256 << 10 // read at once
+	chunkSize = 64 << 10 // read at once
 	// stepSize is how much is read or written before its pages are dropped from the page cache, which the service needs, and what
-	// was written goes to disk: a sync of the journal would otherwise wait for gigabytes.
-	stepSize = 64 << 20
+	// was written goes to disk: a sync of the journal waits for what is being written, and this takes a disk about a millisecond.
+	stepSize = 256 << 10
 )
 
 // sourceReader reads a file in chunks: at most size bytes, at a limited rate, until the context ends. The pages that it read do

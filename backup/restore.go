@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -141,7 +142,7 @@ const streamID = "stream"
 
 // prepare checks that the data folder is empty, locks it and writes the marker.
 func (r *restorer) prepare(dir string) error {
-	if err := folder.CheckNoFile(dir); err != nil {
+	if err := cmp.Or(folder.CheckNoFile(dir), checkOutside(dir, r.places.rows, filepath.Dir(r.places.meta))); err != nil {
 		return err
 	}
 	marker := filepath.Join(dir, folder.RestoringFile)
@@ -163,6 +164,22 @@ func (r *restorer) prepare(dir string) error {
 	}
 	text := fmt.Sprintf("%s%s\nThe backup %s is being restored into this folder. If this was interrupted, run the same restore again.\n", markerText, r.id(), r.res.From)
 	return journal.WriteFile(marker, []byte(text))
+}
+
+// checkOutside refuses folders in a backup, which would not be that backup any more.
+func checkOutside(dirs ...string) error {
+	for _, dir := range dirs {
+		at, err := resolve(dir)
+		if err != nil {
+			return err
+		}
+		for ; at != filepath.Dir(at); at = filepath.Dir(at) {
+			if exists(filepath.Join(at, ManifestFile)) {
+				return fmt.Errorf("%s is in the backup %s; restore into a folder elsewhere", dir, at)
+			}
+		}
+	}
+	return nil
 }
 
 // id identifies the backup in the marker.
@@ -281,7 +298,7 @@ func (r *restorer) compare(name string, e Entry) error {
 func (r *restorer) checkEnd() error {
 	if r.manifest == nil {
 		r.use(r.archive.(*tarArchive).manifest)
-		if err := r.checkMissing(); err != nil {
+		if err := r.checkManifest(); err != nil {
 			return err
 		}
 		for name, e := range r.sums {

@@ -31,7 +31,7 @@ func (r *restorer) open(from string) error {
 		return err
 	}
 	r.progress.TotalFiles, r.progress.TotalBytes = len(r.manifest.Files), r.manifest.Bytes()
-	return r.checkMissing()
+	return r.checkManifest()
 }
 
 func (r *restorer) openFolder(from string) error {
@@ -134,7 +134,14 @@ func (r *restorer) use(m *Manifest) {
 	}
 }
 
-func (r *restorer) checkMissing() error {
+// checkManifest checks that the manifest has what every instance has, and that no file was missing when the backup was made.
+func (r *restorer) checkManifest() error {
+	for _, name := range everyName() {
+		_, ok := r.entries[r.manifest.Stored(name)]
+		if !ok && !slices.ContainsFunc(r.manifest.Missing, func(m Missing) bool { return m.Name == name }) {
+			return fmt.Errorf("the manifest lists no %s, which every instance has, so this is not a backup that belfry made%s", name, otherRemedy)
+		}
+	}
 	if len(r.manifest.Missing) == 0 || r.o.AcceptMissing {
 		return nil
 	}

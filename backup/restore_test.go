@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -175,8 +176,7 @@ func tarOf(t testing.TB, headers ...tar.Header) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	m := &Manifest{Format: manifestFormat, Instance: testInstance, Files: []Entry{}}
-	for _, h := range headers {
-		content := []byte(h.Name)
+	add := func(h tar.Header, content []byte) {
 		if h.Typeflag == tar.TypeReg {
 			h.Size = int64(len(content))
 			m.Files = append(m.Files, Entry{Name: h.Name, Source: h.Size, Size: h.Size, SHA256: sumOf(content)})
@@ -186,6 +186,14 @@ func tarOf(t testing.TB, headers ...tar.Header) []byte {
 		}
 		if h.Typeflag == tar.TypeReg {
 			w.Write(content)
+		}
+	}
+	for _, h := range headers {
+		add(h, []byte(h.Name))
+	}
+	for _, f := range everyFile() {
+		if !slices.ContainsFunc(headers, func(h tar.Header) bool { return h.Name == f.Name }) {
+			add(tar.Header{Typeflag: tar.TypeReg, Name: f.Name}, contentOf(t, f))
 		}
 	}
 	text, err := m.encode()
@@ -200,6 +208,19 @@ func tarOf(t testing.TB, headers ...tar.Header) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+func contentOf(t testing.TB, f File) []byte {
+	t.Helper()
+	r, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // sparseTar makes a tar with a sparse file of 1 PiB. The package that writes tars refuses the names of its attributes, so they are
@@ -340,4 +361,31 @@ func FuzzTar(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestRestoreIntoBackup: a restore into a backup would damage that.
+func TestRestoreIntoBackup(t *testing.T) {
+	cfg, target := newInstance(t, 10), t.TempDir()
+	m := mustCreate(t, cfg, Options{Target: target})
+	for _, dir := range []string{"new", "rows/new/deeper"} {
+		_, err := Restore(context.Background(), target, configFor(t, filepath.Join(m.Path(), dir)), RestoreOptions{})
+		wantError(t, err, dir, "is in the backup "+m.Path(), "elsewhere")
+	}
+	wantWhole(t, target)
+}
+
+// TestRestoreLacksAll: a manifest without what every instance has is refused, although all its files are whole.
+func TestRestoreLacksAll(t *testing.T) {
+	for _, name := range everyName() {
+		target := t.TempDir()
+		src := &memorySource{lacks: name}
+		if _, err := Create(context.Background(), src, Options{Target: target, Config: configFor(t, t.TempDir()), Now: time.Now}); err != nil {
+			t.Fatal(err)
+		}
+		cfg, _, err := restoreTo(t, target, RestoreOptions{AcceptMissing: true})
+		wantError(t, err, name, "every instance has")
+		if entries, err := os.ReadDir(cfg.Data); err == nil && len(entries) > 0 {
+			t.Errorf("%v was written", entries)
+		}
+	}
 }

@@ -59,6 +59,16 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 	})
 }
 
+// Estimate implements Source.
+func (r *Running) Estimate(context.Context) (list []File, err error) {
+	for _, f := range r.Rows.EstimateFiles() {
+		list = append(list, File{Name: "rows/" + f.Name, Size: f.Size, State: f.State})
+	}
+	meta, err := r.Meta.Size()
+	segments, _ := r.Journal.Size()
+	return append(list, File{Name: metaName, Size: meta}, File{Name: journalDir, Size: segments}), err
+}
+
 // catchUp waits until the rows that have arrived so far are in the files of rows, so that single days of a backup can be restored. If
 // the row store is far behind they stay in the journal, which is in the backup too.
 func (r *Running) catchUp(ctx context.Context) error {

@@ -23,18 +23,13 @@ const (
 func (k *Keeper) Run(ctx context.Context) error {
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
-	var failedAt time.Time
 	k.findNewest()
 	for {
 		b := k.c.Config().Backup
 		next := k.due(b)
 		now := k.c.Now() // after next, which is now if there is no backup
-		due := b.Target != "" && !next.After(now)
-		if due && now.Sub(failedAt).Abs() >= retryAfter {
-			failedAt = now
-			if k.scheduled(ctx) {
-				failedAt = time.Time{}
-			}
+		if b.Target != "" && !next.After(now) {
+			k.attempted(k.scheduled(ctx))
 		}
 		select {
 		case <-ctx.Done():
@@ -56,16 +51,30 @@ func (k *Keeper) due(b config.Backup) time.Time {
 	return k.next(b)
 }
 
-// next is due; the mutex is held. Without any backup one is due at once.
+// next is due; the mutex is held. Without any backup one is due at once. After a failure it is due later.
 func (k *Keeper) next(b config.Backup) time.Time {
-	newest, err := time.Parse(time.RFC3339, k.newest.Newest)
-	if err != nil {
-		return k.c.Now()
+	now := k.c.Now()
+	next := now
+	if newest, err := time.Parse(time.RFC3339, k.newest.Newest); err == nil {
+		if newest.After(now) { // the clock was set back
+			newest = now
+		}
+		next = b.Next(newest.In(k.c.Zone()))
 	}
-	if ahead := newest.Sub(k.c.Now()); ahead > 0 { // the clock was set back
-		newest = k.c.Now()
+	if pause := k.retry.Sub(now); pause > 0 && pause <= retryAfter && next.Before(k.retry) { // a longer one: the clock was set back
+		return k.retry
 	}
-	return b.Next(newest.In(k.c.Zone()))
+	return next
+}
+
+// attempted records whether a scheduled backup worked. If not, the next attempt waits.
+func (k *Keeper) attempted(worked bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.retry = time.Time{}
+	if !worked {
+		k.retry = k.c.Now().Add(retryAfter)
+	}
 }
 
 // findNewest reads which backups are in the configured target.
@@ -147,10 +156,5 @@ func (k *Keeper) wait(ctx context.Context, id int) (Job, bool) {
 			return Job{}, false
 		}
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.last != nil && k.last.ID == id {
-		return *k.last, true
-	}
-	return Job{}, false
+	return k.Job(id)
 }

@@ -38,7 +38,7 @@ func StoppedSource(cfg *config.Config) (*Stopped, error) {
 // Instance implements Source.
 func (s *Stopped) Instance() string { return s.instance }
 
-// Estimate implements Estimator.
+// Estimate implements Source.
 func (s *Stopped) Estimate(context.Context) ([]File, error) { return s.list() }
 
 // Files implements Source. The folder is locked meanwhile.
@@ -79,7 +79,7 @@ func (s *Stopped) list() (list []File, err error) {
 		}
 		list = append(list, found...)
 	}
-	for _, name := range []string{formatName, instanceName, rowsInstanceName, metaName, journalInstanceName} {
+	for _, name := range everyName() {
 		if !slices.ContainsFunc(list, func(f File) bool { return f.Name == name }) {
 			list = append(list, File{Name: name, Err: fmt.Errorf("%s is missing", s.places.path(name))})
 		}

@@ -18,6 +18,9 @@ import (
 
 // lockTarget locks a folder of backups. Two backups at once would remove each other's incomplete folders.
 func lockTarget(target string) (*journal.Lock, error) {
+	if path := filepath.Join(target, "lock"); !journal.IsLockFile(path) {
+		return nil, fmt.Errorf("%s is a file of another program, and backups need a file of this name; name a folder of its own for backups", path)
+	}
 	lock, err := journal.LockDir(target)
 	if errors.Is(err, journal.ErrLocked) {
 		return nil, fmt.Errorf("%w: another backup is being written to %s, or old ones are being removed; wait until that has ended, or name another folder", journal.ErrLocked, target)

@@ -70,18 +70,9 @@ func (c *Client) job(ctx context.Context, path string, in any, each func(BackupJ
 			return j, errors.Join(context.Cause(ctx), c.StopBackup(context.WithoutCancel(ctx)))
 		case <-tick.C:
 		}
-		var state struct{ Running, Last *BackupJob }
-		if _, err := c.call(ctx, http.MethodGet, backupsPath, "", nil, &state); err != nil {
-			return j, fmt.Errorf("the service ended, or does not answer, before the job was done, so it is not complete: %w", err)
+		if _, err := c.call(ctx, http.MethodGet, fmt.Sprintf("%s/%d", backupsPath, j.ID), "", nil, &j); err != nil {
+			return j, fmt.Errorf("the service ended, or does not answer, before the job was done, so it may not be complete: %w", err)
 		}
-		next := state.Running
-		if next == nil || next.ID != j.ID {
-			next = state.Last
-		}
-		if next == nil || next.ID != j.ID {
-			return j, fmt.Errorf("the service no longer knows job %d: it was restarted, or another job has ended since; look at %s", j.ID, j.Backup)
-		}
-		j = *next
 		each(j)
 	}
 	return j, nil

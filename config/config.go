@@ -145,7 +145,7 @@ type Backup struct {
 	At         string   `yaml:"at" help:"time of day of a backup, in timezone; the others of the day follow from it and every" reload:"yes"`
 	Keep       int      `yaml:"keep" help:"how many backups are kept in target; older ones are deleted after a backup" reload:"yes"`
 	Recipients string   `yaml:"recipients" help:"public keys (age1...) for which backups are encrypted, separated by commas; empty: not encrypted" reload:"yes"`
-	Rate       Size     `yaml:"rate" help:"bytes per second that a backup reads; 0: as fast as the disk allows" reload:"yes"`
+	Rate       Size     `yaml:"rate" help:"bytes per second that a backup of the running service reads; 0: as fast as the disk allows, which senders notice" reload:"yes"`
 }
 
 // Ages maps collections and summaries to their retention.
@@ -168,7 +168,7 @@ func Default(cat *catalog.Catalog) *Config {
 			Stop: Duration(9 * time.Second), // many supervisors kill after ten
 		},
 		Secrets:   Secrets{KeyFile: "secret.key"},
-		Backup:    Backup{Every: Duration(day), At: "02:00", Keep: 14},
+		Backup:    Backup{Every: Duration(day), At: "02:00", Keep: 14, Rate: 25_000_000},
 		Sessions:  Sessions{MaxAge: Duration(7 * day)},
 		Retention: defaultAges(cat),
 		OIDC:      OIDC{Customer: "default", Roles: map[string]string{}, Scopes: "openid profile email", Recheck: Duration(15 * time.Minute)},

@@ -144,6 +144,21 @@ func writePID(f *os.File) error {
 	return err
 }
 
+// IsLockFile reports whether there is a lock file, or none, at a path; false: it is another file, which a lock would overwrite.
+func IsLockFile(path string) bool {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return true
+	}
+	const longest = 20 // a number of a process
+	if err != nil || !info.Mode().IsRegular() || info.Size() > longest {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	_, parseErr := strconv.Atoi(strings.TrimSpace(string(text)))
+	return err == nil && (len(text) == 0 || parseErr == nil)
+}
+
 // holder names the process that has the lock.
 func holder(path string) string {
 	text, err := os.ReadFile(path)

@@ -63,6 +63,9 @@ type Copier interface {
 	// The caller makes sure that Drop and Erase are not called meanwhile.
 	CopyFiles(ctx context.Context, each func(CopiedFile) error) error
 
+	// EstimateFiles lists the large files that CopyFiles would copy now, with name, size and state.
+	EstimateFiles() []CopiedFile
+
 	// Merge adds the rows that the file of one period, from an earlier copy of this store, has and the store lacks, and
 	// returns how many. Rows are recognised by customer and id; those of customers for which keep is false are left out. It
 	// fails for a dropped period. After an error it can be called again. A period that was incomplete stays so, because only

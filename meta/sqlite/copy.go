@@ -87,3 +87,12 @@ func copyAll(ctx context.Context, source any, path string) error {
 	}
 	return errors.Join(err, b.Finish())
 }
+
+// Size returns the size of the database file, without its log.
+func (db *DB) Size() (int64, error) {
+	info, err := os.Stat(db.path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}

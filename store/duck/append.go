@@ -237,34 +237,46 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []rowwriter.Piece) e
 	}
 	s.files.countWrite(f)
 	defer s.files.countWrite(f)
-	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	kinds, err := extend(ctx, s.writer, f, cols)
-	if err == nil {
-		err = s.files.sign(ctx, s.writer, f)
-	}
-	if err == nil {
-		err = s.countFill(ctx, f)
-	}
-	if err == nil {
-		f.fill, err = rowwriter.Write(s.writer, f.alias, f.fill, cols, pieces, s.cfg.noPadding)
-	}
 	pos := pieces[len(pieces)-1].Batch.Pos
-	if err == nil {
-		err = s.writer.Exec(ctx, "INSERT INTO "+f.alias+".main.position VALUES (?)", uint64(pos))
-	}
-	ctx = context.WithoutCancel(ctx)
-	if err == nil {
-		err = s.files.commit(ctx, s.writer, f)
-	}
+	kinds, err := s.files.transact(ctx, s.writer, f, cols, func() (err error) {
+		if err = s.countFill(ctx, f); err == nil {
+			f.fill, err = rowwriter.Write(s.writer, f.alias, f.fill, cols, pieces, s.cfg.noPadding)
+		}
+		if err == nil {
+			err = rowwriter.InsertPosition(ctx, s.writer, f.alias, pos)
+		}
+		return err
+	})
 	if err != nil {
-		_ = s.writer.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
 		return err
 	}
 	s.noteGrowth(f, pieces)
 	s.noteRows(f, pos, pieces)
 	return s.files.wrote(f, pos, kinds)
+}
+
+// transact writes to a file in one transaction. It adds the columns that the file lacks; kinds are all its columns then, or nil
+// if none were added.
+func (fs *files) transact(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column, write func() error) (kinds map[string]duckdb.Kind, err error) {
+	if err := c.Exec(ctx, "BEGIN"); err != nil {
+		return nil, err
+	}
+	kinds, err = rowwriter.AddColumns(ctx, c, f.alias, f.kinds, cols)
+	if err == nil {
+		err = fs.sign(ctx, c, f)
+	}
+	if err == nil {
+		err = write()
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err == nil {
+		err = fs.commit(ctx, c, f)
+	}
+	if err != nil {
+		_ = c.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
+		return nil, err
+	}
+	return kinds, nil
 }
 
 // noteGrowth requests token filters once the file has another full block of rows.
@@ -279,31 +291,6 @@ func (s *Store) noteGrowth(f *file, pieces []rowwriter.Piece) {
 		f.grown = 0
 		s.indexer.request(f)
 	}
-}
-
-// extend adds the columns that the file lacks. It returns all its columns, or nil if none were added.
-func extend(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column) (map[string]duckdb.Kind, error) {
-	var kinds map[string]duckdb.Kind
-	for _, col := range cols {
-		k, ok := f.kinds[col.Name]
-		if ok && k != col.Kind {
-			return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.Name, k.SQL(), col.Kind.SQL())
-		}
-		if ok {
-			continue
-		}
-		if err := c.Exec(ctx, "ALTER TABLE "+f.alias+".main.rows ADD COLUMN "+duckdb.QuoteName(col.Name)+" "+col.Kind.SQL()); err != nil {
-			return nil, err
-		}
-		if kinds == nil {
-			kinds = make(map[string]duckdb.Kind, len(f.kinds)+1)
-			for name, k := range f.kinds {
-				kinds[name] = k
-			}
-		}
-		kinds[col.Name] = col.Kind
-	}
-	return kinds, nil
 }
 
 // countFill counts the rows of the last vector of a file, unless they are known.

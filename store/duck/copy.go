@@ -59,6 +59,22 @@ func (s *Store) CopyFiles(ctx context.Context, each func(store.CopiedFile) error
 	return c.notes()
 }
 
+// EstimateFiles implements store.Copier. A file with a log will be another one by then.
+func (s *Store) EstimateFiles() (list []store.CopiedFile) {
+	for _, f := range s.files.others(nil) {
+		in, err := copying.Open(f.path)
+		if err != nil {
+			continue
+		}
+		about := in.Copied(f.key())
+		if in.Close(); s.files.hasLog(f) {
+			about.State = ""
+		}
+		list = append(list, about)
+	}
+	return list
+}
+
 // copiedManifest returns the manifest as it is now.
 func (fs *files) copiedManifest() store.CopiedFile {
 	fs.mu.Lock()
@@ -146,24 +162,32 @@ func (s *Store) lockRows(ctx context.Context, c *catalog.Collection) (release fu
 	return s.unlockWrite, s.lockWrite(ctx)
 }
 
+// checkpointAndHold holds a file. One that has a log, or may have been replaced, is attached before.
 func (s *Store) checkpointAndHold(ctx context.Context, f *file) (in *copying.File, err error) {
 	s.engineMu.RLock()
 	defer s.engineMu.RUnlock()
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	if s.files.hasLog(f) {
-		if held, err := s.files.acquireOne(ctx, f); err != nil || !held {
-			return nil, cmp.Or(err, errGone)
-		}
-		if err = s.files.checkpoint(ctx, s.files.holder, f); err != nil {
-			s.files.markStale(f)
-		}
-		if s.files.finish([]*file{f}, err); err != nil {
-			return nil, fmt.Errorf("checkpoint %s: %w", f.path, err)
+	if !s.files.hasLog(f) {
+		if in, err := s.files.hold(ctx, f); !errors.Is(err, errUnchecked) {
+			return in, err
 		}
 	}
-	return s.files.hold(ctx, f)
+	if held, err := s.files.acquireOne(ctx, f); err != nil || !held {
+		return nil, cmp.Or(err, errGone)
+	}
+	if s.files.hasLog(f) {
+		if err = s.files.checkpoint(ctx, s.files.holder, f); err != nil {
+			s.files.markStale(f)
+			err = fmt.Errorf("checkpoint %s: %w", f.path, err)
+		}
+	}
+	if err == nil {
+		in, err = s.files.hold(ctx, f) // before finish, which may detach it
+	}
+	s.files.finish([]*file{f}, err)
+	return in, err
 }
 
 // names copies the file with the names of removed items and, before it, the mark that says how far it must have come.

@@ -244,6 +244,61 @@ func TestCopyOfLostFile(t *testing.T) {
 	}
 }
 
+// TestCopyOfOlderFile puts an older copy in the place of a file just before its turn, which Watch has not noticed. The rows that it
+// lacks are reported, not left out silently.
+func TestCopyOfOlderFile(t *testing.T) {
+	for name, attached := range map[string]bool{"attached": true, "not used since the start": false} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openWith(t, dir)
+			path := dayPath(dir, 0)
+			key := "objectdata/" + filepath.Base(path)
+			mustAppend(t, s, manyRows(1, 0, 1000))
+			earlier, _ := copyStore(t, s, nil)
+			mustAppend(t, s, manyRows(2, 0, 1000), manyRows(3, 1, 500))
+			must(t, s.Durable(3))
+			copyStore(t, s, nil) // which leaves no log: with one, the older copy would lack nothing
+			if !attached {
+				must(t, s.Close())
+				s = openWith(t, dir)
+			}
+			replace := func(f store.CopiedFile) {
+				if f.Name == "manifest" {
+					must(t, os.Rename(filepath.Join(earlier, filepath.FromSlash(key)), path))
+				}
+			}
+			to, missing := copyStore(t, s, replace)
+			if missing[key] == nil {
+				t.Errorf("not copied: %v", missing)
+			}
+			wantMissing(t, openWith(t, to), countAll, 0, 500)
+		})
+	}
+}
+
+// TestCopyChecksOnce: a file that is not in use is attached for its first copy, to compare its position, and not again.
+func TestCopyChecksOnce(t *testing.T) {
+	dir := t.TempDir()
+	s := openWith(t, dir)
+	mustAppend(t, s, manyRows(1, 0, 1000))
+	must(t, s.Durable(1))
+	must(t, s.Close())
+	s = openWith(t, dir)
+	f := s.files.others(nil)[0]
+	for _, want := range []bool{true, false} {
+		copyStore(t, s, nil)
+		if got := f.alias != ""; got != want {
+			t.Errorf("the file is attached: %v, want %v", got, want)
+		}
+		s.files.mu.Lock()
+		s.files.detach(f)
+		s.files.mu.Unlock()
+	}
+	if list := s.EstimateFiles(); len(list) != 1 || list[0].State != f.copied || list[0].Size == 0 {
+		t.Errorf("the estimate is %+v, and the file was copied as %q", list, f.copied)
+	}
+}
+
 // TestCopyOfChangedFile deletes the log of a file while it is copied. Its rows are saved by a checkpoint, and then the
 // file is copied again.
 func TestCopyOfChangedFile(t *testing.T) {

@@ -79,6 +79,7 @@ type file struct {
 	doomed     bool        // was dropped or set aside
 	loss       *loss       // why it was set aside; nil: it was not
 	inode      os.FileInfo // the file that is attached
+	copied     string      // state of the file when it was copied last; see copying.File
 	occupied   bool        // summaries are being written to it
 	table      query.Table
 	kinds      map[string]duckdb.Kind // of its columns; never changed, only replaced

@@ -1,8 +1,10 @@
 package duck
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"belfry/store/duck/copying"
 	"belfry/store/duck/folder"
@@ -33,8 +35,12 @@ func (fs *files) hold(ctx context.Context, f *file) (*copying.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !fs.checked(f, in) {
+		in.Close()
+		return nil, errUnchecked
+	}
 	fs.held = f
-	if f.alias != "" && !f.stale {
+	if f.alias != "" {
 		if err := fs.holdAttached(ctx, f); err != nil {
 			fs.held = nil
 			in.Close()
@@ -42,6 +48,22 @@ func (fs *files) hold(ctx context.Context, f *file) (*copying.File, error) {
 		}
 	}
 	return in, nil
+}
+
+// errUnchecked means that another file may be in the place of the one in use, such as an older copy. Attaching it finds that out.
+var errUnchecked = fmt.Errorf("%w: another file may be in its place", copying.ErrChanged)
+
+// checked reports whether a file is the one that was attached, or was copied last; its position was compared with the manifest
+// then. If an attached file is another one, it must be attached again. The mutex is held.
+func (fs *files) checked(f *file, in *copying.File) bool {
+	if f.alias == "" {
+		return f.copied != "" && f.copied == in.State()
+	}
+	same := in.Is(f.inode, f.log.checkpoints)
+	if !same && !f.stale {
+		fs.replaced(f)
+	}
+	return same && !f.stale
 }
 
 // gone returns why a file is no longer in use.
@@ -84,10 +106,12 @@ func (fs *files) letGo(f *file, in *copying.File) error {
 	defer fs.mu.Unlock()
 	fs.allowCheckpoint(f)
 	fs.held = nil
-	if err := f.gone(); err != nil {
+	f.copied = ""
+	if err := cmp.Or(f.gone(), in.Check(f.path)); err != nil {
 		return err
 	}
-	return in.Check(f.path)
+	f.copied = in.State()
+	return nil
 }
 
 // hasLog reports whether a file may have rows that are not in it: in a log, or in memory if the log was lost.

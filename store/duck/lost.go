@@ -274,11 +274,16 @@ func (fs *files) checkFile(f *file) {
 	case errors.Is(err, os.ErrNotExist) && fs.checkFolderLocked() == nil:
 		fs.setAside(f, reasonDeleted)
 	case err == nil && f.alias != "" && !f.stale && !os.SameFile(info, f.inode):
-		f.stale = true
-		fs.onLoss(f) // it may have other rows
-		if f.refs == 0 {
-			fs.detach(f)
-		}
+		fs.replaced(f)
+	}
+}
+
+// replaced makes sure that a file is attached again before it is used. The mutex is held.
+func (fs *files) replaced(f *file) {
+	f.stale = true
+	fs.onLoss(f) // it may have other rows
+	if f.refs == 0 {
+		fs.detach(f)
 	}
 }
 

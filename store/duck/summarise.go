@@ -129,23 +129,12 @@ func (s *Store) summarySource(d *summary.Tracker, to *catalog.Collection, used [
 // replaceSummaries replaces the summaries of spans, and what they were made of, in one transaction. An error of origins
 // ends it.
 func (s *Store) replaceSummaries(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
-	if err := q.Exec(ctx, "BEGIN"); err != nil {
-		return nil, err
-	}
-	kinds, err := extend(ctx, q, f, summary.Columns(by.Indicators))
-	if err == nil {
-		err = s.files.sign(ctx, q, f)
-	}
 	var rows summary.Counts
-	if err == nil {
+	kinds, err := s.files.transact(ctx, q, f, summary.Columns(by.Indicators), func() (err error) {
 		rows, err = summary.Rewrite(ctx, q, f.attached(), spans, by, parts, origins)
-	}
-	ctx = context.WithoutCancel(ctx)
-	if err == nil {
-		err = s.files.commit(ctx, q, f)
-	}
+		return err
+	})
 	if err != nil {
-		_ = q.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
 		return nil, err
 	}
 	return rows, s.files.wrote(f, f.pos, kinds)

@@ -319,13 +319,6 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 	slices.SortFunc(cols, func(a, b duckdb.Column) int { return strings.Compare(a.Name, b.Name) })
 	s.files.countWrite(f)
 	defer s.files.countWrite(f)
-	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	kinds, err := extend(ctx, s.writer, f, cols)
-	if err == nil {
-		err = s.files.sign(ctx, s.writer, f)
-	}
 	to, from := f.alias+".main.", late.alias+".main."
 	texts := []string{"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows AS l WHERE NOT EXISTS (SELECT 1 FROM " + to + "rows AS m WHERE m.customer = l.customer AND m.id = l.id)"}
 	if summaries {
@@ -337,20 +330,15 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 	}
 	f.fill = rowwriter.Fill{} // counted again at the next write
 	pos := max(f.pos, late.pos)
-	for _, text := range texts {
-		if err == nil {
-			err = s.writer.Exec(ctx, text)
+	kinds, err := s.files.transact(ctx, s.writer, f, cols, func() error {
+		for _, text := range texts {
+			if err := s.writer.Exec(ctx, text); err != nil {
+				return err
+			}
 		}
-	}
-	if err == nil {
-		err = s.writer.Exec(ctx, "INSERT INTO "+to+"position VALUES (?)", uint64(pos))
-	}
-	ctx = context.WithoutCancel(ctx)
-	if err == nil {
-		err = s.files.commit(ctx, s.writer, f)
-	}
+		return rowwriter.InsertPosition(ctx, s.writer, f.alias, pos)
+	})
 	if err != nil {
-		_ = s.writer.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back
 		return err
 	}
 	return s.files.wrote(f, pos, kinds)

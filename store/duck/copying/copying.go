@@ -68,16 +68,23 @@ func openRegular(path string) (*os.File, error) {
 }
 
 // Copied describes the file.
-//
-// The number of checkpoints tells whether its content is another one, as long as the file is the same: its inode, its
-// size and the time of its last change, which no program can set.
 func (f *File) Copied(name string) store.CopiedFile {
-	c := store.CopiedFile{Name: name, Size: f.info.Size(), Content: io.LimitReader(f, f.info.Size())}
+	return store.CopiedFile{Name: name, Size: f.info.Size(), Content: io.LimitReader(f, f.info.Size()), State: f.State()}
+}
+
+// State tells files apart; empty: unknown. The number of checkpoints tells whether the content is another one, as long as the
+// file is the same: its inode, its size and the time of its last change, which no program can set.
+func (f *File) State() string {
 	var s unix.Stat_t
-	if unix.Fstat(int(f.in.Fd()), &s) == nil {
-		c.State = fmt.Sprintf("%d checkpoints, %d bytes, inode %d:%d, changed %d.%09d", f.checkpoints, s.Size, s.Dev, s.Ino, s.Ctim.Sec, s.Ctim.Nsec)
+	if unix.Fstat(int(f.in.Fd()), &s) != nil {
+		return ""
 	}
-	return c
+	return fmt.Sprintf("%d checkpoints, %d bytes, inode %d:%d, changed %d.%09d", f.checkpoints, s.Size, s.Dev, s.Ino, s.Ctim.Sec, s.Ctim.Nsec)
+}
+
+// Is reports whether this is the file that was attached, which had a number of checkpoints then or later.
+func (f *File) Is(attached os.FileInfo, checkpoints uint64) bool {
+	return os.SameFile(f.info, attached) && f.checkpoints >= checkpoints
 }
 
 // Read implements io.Reader. A file that is shorter than it was is an error.

@@ -3,6 +3,10 @@
 package rowwriter
 
 import (
+	"context"
+	"fmt"
+	"maps"
+
 	"belfry"
 	"belfry/store/duck/duckdb"
 )
@@ -115,4 +119,32 @@ func Gather[T any](to, from []T, rows []int) []T {
 		to = append(to, from[r])
 	}
 	return to
+}
+
+// AddColumns adds the columns that a file lacks, which has those of had. It returns all its columns, or nil if none were added.
+func AddColumns(ctx context.Context, c *duckdb.Conn, alias string, had map[string]duckdb.Kind, cols []duckdb.Column) (map[string]duckdb.Kind, error) {
+	var kinds map[string]duckdb.Kind
+	for _, col := range cols {
+		k, ok := had[col.Name]
+		if ok && k != col.Kind {
+			return nil, fmt.Errorf("column %q is %s, not %s: the type of a column never changes", col.Name, k.SQL(), col.Kind.SQL())
+		}
+		if ok {
+			continue
+		}
+		if err := c.Exec(ctx, "ALTER TABLE "+alias+".main.rows ADD COLUMN "+duckdb.QuoteName(col.Name)+" "+col.Kind.SQL()); err != nil {
+			return nil, err
+		}
+		if kinds == nil {
+			kinds = map[string]duckdb.Kind{}
+			maps.Copy(kinds, had)
+		}
+		kinds[col.Name] = col.Kind
+	}
+	return kinds, nil
+}
+
+// InsertPosition records the position that a file has reached.
+func InsertPosition(ctx context.Context, c *duckdb.Conn, alias string, pos belfry.Position) error {
+	return c.Exec(ctx, "INSERT INTO "+alias+".main.position VALUES (?)", uint64(pos))
 }
