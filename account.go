@@ -66,9 +66,9 @@ func (u *User) Level() Level {
 	return LevelNone
 }
 
-// Mark changes whenever the user gets another password or other rights, and for another user of the same name: the salt
-// in the password is random. A session carries the mark of the user who began it and ends when the two differ.
-func (u *User) Mark() string {
+// Fingerprint changes whenever the user gets another password or other rights, and for another user of the same name: the salt
+// in the password is random. A session has the fingerprint of the user who began it and ends when the two differ.
+func (u *User) Fingerprint() string {
 	instance := ""
 	if u.Instance {
 		instance = " of the instance"
@@ -82,12 +82,12 @@ func (u *User) Mark() string {
 
 // Session is a user who is logged in. Its secret is in the user's browser and nowhere else.
 type Session struct {
-	User    string `json:"user"`
-	Mark    string `json:"mark"` // User.Mark at the login
-	Created Time   `json:"created"`
-	Expires Time   `json:"expires"`
-	LastUse Time   `json:"lastuse,omitempty"`
-	Place
+	User        string `json:"user"`
+	Fingerprint string `json:"mark"` // of the user at the login
+	Created     Time   `json:"created"`
+	Expires     Time   `json:"expires"`
+	LastUse     Time   `json:"lastuse,omitempty"`
+	Origin
 	// Acting is the customer in which an administrator of the instance works, when that is not the user's own.
 	Acting CustomerID `json:"acting,omitempty"`
 	// ActingIn is the name of that customer, for an error when it was removed.
@@ -103,8 +103,8 @@ func (s Session) Over(now Time) bool { return s.Expires <= now || s.Ahead(now) }
 // Ahead reports that the session began by a clock that was more than a day ahead. Such a session would last until that time has come.
 func (s Session) Ahead(now Time) bool { return s.Created > now+mostAhead }
 
-// Place is where a session was begun, so that people recognise it as theirs. Both are what the login said, and prove nothing.
-type Place struct {
+// Origin is where a session was begun, so that people recognise it as theirs. Both are what the login said, and prove nothing.
+type Origin struct {
 	Address string `json:"address,omitempty"` // the other end of the connection
 	Browser string `json:"browser,omitempty"` // in a few words
 	Request string `json:"-"`                 // id of the request that began it

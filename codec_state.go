@@ -135,7 +135,7 @@ func (d *decoder) presence() byte {
 	return b
 }
 
-func (d *decoder) mark(m *Mark) {
+func (d *decoder) mark(m *Streak) {
 	m.Rule = d.uint64()
 	n := d.uvarint()
 	if n > math.MaxUint16 {

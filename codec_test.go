@@ -336,7 +336,7 @@ func randomEvaluation(rnd *rand.Rand) State {
 		Since: moment(), LastSeen: moment(), Info: randomText(rnd),
 	}
 	for range rnd.IntN(3) {
-		s.Marks = append(s.Marks, Mark{rnd.Uint64(), uint16(rnd.Uint32())})
+		s.Marks = append(s.Marks, Streak{rnd.Uint64(), uint16(rnd.Uint32())})
 	}
 	if rnd.IntN(2) == 0 {
 		return s

@@ -11,12 +11,12 @@ type State struct {
 	Since     Time           // when Status became what it is
 	LastSeen  Time           // time of the newest data row or no-response report
 	Info      string         // reason for Evaluated
-	Marks     []Mark         // of thresholds that are met
+	Marks     []Streak       // of thresholds that are met
 	Operator  *OperatorState // nil if nothing is set
 }
 
-// Mark counts how many values in a row have met a threshold. At the threshold's After it is in force.
-type Mark struct {
+// Streak counts how many values in a row have met a threshold. At the threshold's After it is in force.
+type Streak struct {
 	Rule  uint64 // which threshold, see catalog.Rule
 	Count uint16
 }

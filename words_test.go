@@ -88,9 +88,6 @@ var foreignAllowed = map[string]string{
 	"docs/decisions/": "a page tells why something was decided, in the words of that day",
 	"web/ui/e2e/":     "tests: nothing of them is shown",
 	"web/ui/unit/":    "tests: nothing of them is shown",
-	"store/duck/":     "comments alone; the package is changed elsewhere at the same time",
-	"journal/":        "comments alone; the package is changed elsewhere at the same time",
-	"meta/sqlite/":    "comments alone; the package is changed elsewhere at the same time",
 }
 
 // foreignLines are lines that need one of the phrases, by a part of the line in lower case.

@@ -200,7 +200,7 @@ func TestLogInWithoutJournal(t *testing.T) {
 	written := len(b.records)
 	b.journal = errors.New("no disk")
 	for range maxSessions + 3 {
-		secret, err := b.beginSession(b.who.Customer, &u, belfry.Place{})
+		secret, err := b.beginSession(b.who.Customer, &u, belfry.Origin{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestLogInWithoutJournal(t *testing.T) {
 		t.Error("something was written")
 	}
 	b.journal = nil
-	if _, err := b.beginSession(b.who.Customer, &u, belfry.Place{}); err != nil || len(b.records) != written+1 {
+	if _, err := b.beginSession(b.who.Customer, &u, belfry.Origin{}); err != nil || len(b.records) != written+1 {
 		t.Errorf("%v, %d records", err, len(b.records))
 	}
 }

@@ -93,6 +93,6 @@ func (t change) auditSession(user, action, info string) {
 }
 
 // inSession returns the actor of a session.
-func inSession(user string, from belfry.Place) *belfry.Actor {
+func inSession(user string, from belfry.Origin) *belfry.Actor {
 	return &belfry.Actor{Name: user, Via: belfry.ViaSession, Address: from.Address, Request: from.Request}
 }

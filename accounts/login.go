@@ -17,7 +17,7 @@ type Hashing func(f func()) error
 
 // LogIn checks a password and begins a session. A user or customer that does not exist takes the same time and gets the
 // same answer as a wrong password, and so does a user of the OpenID Connect provider, who has no password here.
-func (a *Accounts) LogIn(from belfry.Place, customer, user, password string) (secret string, err error) {
+func (a *Accounts) LogIn(from belfry.Origin, customer, user, password string) (secret string, err error) {
 	if customer == "" {
 		customer = belfry.DefaultCustomer
 	}
@@ -46,7 +46,7 @@ func (a *Accounts) right(u *belfry.User, password string) bool {
 }
 
 // ChangePassword checks the old password like a login and sets the new one. The user's other sessions end.
-func (a *Accounts) ChangePassword(from belfry.Place, l meta.Login, old, password string, hashing Hashing) error {
+func (a *Accounts) ChangePassword(from belfry.Origin, l meta.Login, old, password string, hashing Hashing) error {
 	if l.User.Subject != "" {
 		return belfry.Errorf(belfry.NotAllowed, "you log in through the OpenID Connect provider and have no password here")
 	}

@@ -142,7 +142,7 @@ func (p *Provider) Address(ctx context.Context, r Round) (string, error) {
 }
 
 // LogIn exchanges the code for the identity of the user and begins a session.
-func (p *Provider) LogIn(ctx context.Context, from belfry.Place, r Round, code string) (string, error) {
+func (p *Provider) LogIn(ctx context.Context, from belfry.Origin, r Round, code string) (string, error) {
 	known, err := p.discover(ctx)
 	if err != nil {
 		return "", err
@@ -195,7 +195,7 @@ func (p *Provider) refuse(why string, err error) error {
 }
 
 // enter begins the session of an authenticated user.
-func (p *Provider) enter(from belfry.Place, id *oidc.IDToken, claims map[string]any) (string, error) {
+func (p *Provider) enter(from belfry.Origin, id *oidc.IDToken, claims map[string]any) (string, error) {
 	role := p.role(claims)
 	if role == "" {
 		return "", p.refuse("nothing says what this user may do here; ask an administrator", nil)

@@ -12,10 +12,10 @@ import (
 
 // setOwnPassword sets the hashed password of the user of a session and ends the user's other sessions. If the user was changed
 // since the old password was checked, the error is errNoUser.
-func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password string) error {
+func (a *Accounts) setOwnPassword(from belfry.Origin, l meta.Login, password string) error {
 	return a.urgent(l.Customer, inSession(l.User.Name, from), func(t change) error {
 		now, ok := a.tree.Access().Session(l.Hash)
-		if !ok || now.User.Mark() != l.User.Mark() {
+		if !ok || now.User.Fingerprint() != l.User.Fingerprint() {
 			return errNoUser
 		}
 		u := now.User
@@ -26,7 +26,7 @@ func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password stri
 				t.endSession(l.Customer, hash)
 			}
 		}
-		now.Session.Mark = u.Mark()
+		now.Session.Fingerprint = u.Fingerprint()
 		t.Put(belfry.DocSession, l.Customer, l.Hash.String(), now.Session)
 		t.Event("user", "login", "password changed", u.Name)
 		t.Audit(audit.Change{Kind: belfry.DocUser, Name: u.Name, Action: audit.ActionChanged, Fields: userFields(&now.User, &u), Info: "password changed"})
@@ -35,7 +35,7 @@ func (a *Accounts) setOwnPassword(from belfry.Place, l meta.Login, password stri
 }
 
 // LogOutEverywhere ends all sessions of the user of a session. It does nothing if that session has ended.
-func (a *Accounts) LogOutEverywhere(hash belfry.Hash, from belfry.Place) error {
+func (a *Accounts) LogOutEverywhere(hash belfry.Hash, from belfry.Origin) error {
 	l, ok := a.tree.Access().Session(hash)
 	if !ok {
 		return nil
@@ -51,7 +51,7 @@ func (a *Accounts) LogOutEverywhere(hash belfry.Hash, from belfry.Place) error {
 
 // SwitchCustomer switches the session of an administrator of the instance to another customer or back to its own. It writes an
 // event in the customer entered and in the one left.
-func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string, from belfry.Place) error {
+func (a *Accounts) SwitchCustomer(hash belfry.Hash, name string, from belfry.Origin) error {
 	l, ok := a.tree.Access().Session(hash)
 	if !ok {
 		return errWrong()
@@ -90,7 +90,7 @@ type person struct {
 
 // logInPerson begins a session for a user authenticated by a provider. The user is created at the first login; later logins set
 // its role to that of the provider.
-func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Place) (secret string, err error) {
+func (a *Accounts) logInPerson(c belfry.CustomerID, p person, from belfry.Origin) (secret string, err error) {
 	secret = newToken()
 	err = a.urgent(c, nil, func(t change) error {
 		u, known := a.tree.Access().UserBySubject(c, p.Subject)

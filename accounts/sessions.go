@@ -24,11 +24,11 @@ var errNoUser = errors.New("no such user")
 // beginSession begins a session of a user whose password has been checked and returns its secret, which is not stored. If
 // the user was changed since then, the error is errNoUser. It works also when the disk is nearly full, so that an operator can
 // log in. While the journal cannot be written, the session is kept in memory only, and a restart ends it.
-func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry.Place) (secret string, err error) {
+func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry.Origin) (secret string, err error) {
 	secret = newToken()
 	begin := func(t change) error {
 		now, ok := a.tree.Access().User(c, u.Name)
-		if !ok || now.Mark() != u.Mark() {
+		if !ok || now.Fingerprint() != u.Fingerprint() {
 			return errNoUser
 		}
 		t.startSession(c, now, from, secret)
@@ -54,7 +54,7 @@ func (a *Accounts) beginSession(c belfry.CustomerID, u *belfry.User, from belfry
 }
 
 // startSession begins a session of a user, who is stored with the time of this login.
-func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Place, secret string) {
+func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Origin, secret string) {
 	have := t.tree.Access().SessionHashes(c, u.Name)
 	for len(have) >= maxSessions {
 		t.endSession(c, have[0])
@@ -64,14 +64,14 @@ func (t change) startSession(c belfry.CustomerID, u belfry.User, from belfry.Pla
 	u.LastLogin = t.Now
 	t.Put(belfry.DocUser, c, u.Name, u)
 	t.Put(belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
-		User: u.Name, Mark: u.Mark(), Created: now, Expires: SessionEnd(now, now, t.cfg.SessionAge()),
-		LastUse: now, Place: from,
+		User: u.Name, Fingerprint: u.Fingerprint(), Created: now, Expires: SessionEnd(now, now, t.cfg.SessionAge()),
+		LastUse: now, Origin: from,
 	})
 	t.sessionChanged(u.Name, actionLoggedIn, "logged in")
 }
 
 // LogOut ends a session. It does nothing if the session has ended.
-func (a *Accounts) LogOut(hash belfry.Hash, from belfry.Place) error {
+func (a *Accounts) LogOut(hash belfry.Hash, from belfry.Origin) error {
 	l, ok := a.tree.Access().Session(hash)
 	if !ok {
 		return nil

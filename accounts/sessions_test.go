@@ -27,7 +27,7 @@ func (b *bench) user(t *testing.T, name, role string) *belfry.User {
 
 func (b *bench) logIn(t *testing.T, u *belfry.User) belfry.Hash {
 	t.Helper()
-	secret, err := b.beginSession(b.who.Customer, u, belfry.Place{})
+	secret, err := b.beginSession(b.who.Customer, u, belfry.Origin{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +78,10 @@ func TestSession(t *testing.T) {
 		t.Errorf("%d records for one renewal", len(b.records)-n)
 	}
 	at(two, 7*time.Hour-time.Second)
-	if err := b.LogOut(one, belfry.Place{}); err != nil {
+	if err := b.LogOut(one, belfry.Origin{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.LogOut(one, belfry.Place{}); err != nil {
+	if err := b.LogOut(one, belfry.Origin{}); err != nil {
 		t.Errorf("logged out twice: %v", err)
 	}
 	renew(one)
@@ -92,7 +92,7 @@ func TestSession(t *testing.T) {
 		t.Error("a session that was over was renewed")
 	}
 	b.refuse = belfry.Errorf(belfry.StorageUnavailable, "full")
-	if err := b.LogOut(two, belfry.Place{}); err != nil { // works with an expired one, and with a full disk
+	if err := b.LogOut(two, belfry.Origin{}); err != nil { // works with an expired one, and with a full disk
 		t.Fatal(err)
 	}
 	at(two, 0)
@@ -118,7 +118,7 @@ func TestSessionOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	there(first, false)
-	if _, err := b.beginSession(c, eve, belfry.Place{}); !errors.Is(err, errNoUser) { // the old password was right a moment ago
+	if _, err := b.beginSession(c, eve, belfry.Origin{}); !errors.Is(err, errNoUser) { // the old password was right a moment ago
 		t.Errorf("logged in with a password that was changed meanwhile: %v", err)
 	}
 	changed, _ := b.tree.Access().User(c, "eve")

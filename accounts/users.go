@@ -202,7 +202,7 @@ func (a *Accounts) UpdateUser(c belfry.CustomerID, name string, to UserChange, i
 			t.LimitScripts(&u, false)
 			t.login("user " + name + " " + limitText(u.Views) + ", before " + limitText(was.Views))
 		}
-		if u.Mark() == was.Mark() {
+		if u.Fingerprint() == was.Fingerprint() {
 			return nil
 		}
 		t.Put(belfry.DocUser, c, name, u)

@@ -49,7 +49,7 @@ func (s *Server) act(w *answer, r *request) error {
 	if !s.admitTo(r, &s.bulk, r.limits.BulkRequests) {
 		return belfry.Errorf(belfry.Overloaded, "%d bulk requests are being served already; try again shortly", r.limits.BulkRequests)
 	}
-	defer r.place.Release()
+	defer r.slot.Release()
 	text, err := readWhole(w, r, min(maxActionBody, r.limits.Body), actionWeight)
 	if err != nil {
 		return inFormat(belfry.JSON, err)

@@ -30,6 +30,6 @@ func (r *request) actor() *belfry.Actor {
 }
 
 // placeOf describes the origin of a login, so that users recognise it later.
-func placeOf(r *request) belfry.Place {
-	return belfry.Place{Address: browser.Address(r.Request), Browser: browser.Name(r.UserAgent()), Request: r.id}
+func placeOf(r *request) belfry.Origin {
+	return belfry.Origin{Address: browser.Address(r.Request), Browser: browser.Name(r.UserAgent()), Request: r.id}
 }

@@ -564,7 +564,7 @@ func TestDefinitionsGiveWay(t *testing.T) {
 			}
 			go func() {
 				synctest.Wait() // until it waits
-				h.must(h.accounts.LogOut(hashIn(who), belfry.Place{}))
+				h.must(h.accounts.LogOut(hashIn(who), belfry.Origin{}))
 			}()
 			if took := put(401, "invalid_key", "{}"); took == 0 {
 				t.Errorf("%s: the third did not wait", path)

@@ -37,7 +37,7 @@ func charset(name string) error {
 
 // openBody opens the body of a request; turns, in which it is decoded, may be nil.
 func openBody(w *answer, r *request, limit int64, turns *body.Turns) (io.ReadCloser, error) {
-	in, err := body.Open(w, r.Request, body.Options{Limit: limit, Idle: r.limits.Idle, Place: r.place, Memory: r.memory(), Turns: turns})
+	in, err := body.Open(w, r.Request, body.Options{Limit: limit, Idle: r.limits.Idle, Slot: r.slot, Memory: r.memory(), Turns: turns})
 	w.body = in
 	if err != nil {
 		if refused := r.checkRights(); refused != nil {

@@ -51,7 +51,7 @@ func newWorkshop(t *testing.T) *workshop {
 		w.must(err)
 		_, _, err = w.intake.Send(t.Context(), who, strings.NewReader("type,resname,object,class,view,i1\ndata,web,cpu,load,web,1\n"), intake.Options{})
 		w.must(err)
-		secret, err := w.accounts.LogIn(belfry.Place{}, w.tree.Access().CustomerName(c), "admin", "pw")
+		secret, err := w.accounts.LogIn(belfry.Origin{}, w.tree.Access().CustomerName(c), "admin", "pw")
 		w.must(err)
 		w.users[c] = "Cookie: " + cookieName + "=" + secret
 	}
@@ -281,7 +281,7 @@ func TestRightsWhileComputingWaits(t *testing.T) {
 	inWorkshop(t, func(t *testing.T, w *workshop, k work) {
 		w.occupy()
 		waits := w.begin(t.Context(), 1, k)
-		w.must(w.accounts.LogOut(hashIn(w.users[1]), belfry.Place{}))
+		w.must(w.accounts.LogOut(hashIn(w.users[1]), belfry.Origin{}))
 		w.leave()
 		if len(waits) != 1 {
 			t.Fatal("it goes on waiting")

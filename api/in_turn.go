@@ -15,16 +15,16 @@ type handler = func(*Server, *answer, *request) error
 
 // inTurn serves a GET whose answer grows with what a customer has. A customer may run as many of them at the same time as
 // queries (limits.queries), and one of them works while the others wait or write, so that a customer takes one processor.
-// A request whose client does not read loses its place; at most limit.WaitsPerPlace such answers for each place are kept in
+// A request whose client does not read loses its slot; at most limit.WaitsPerSlot such answers for each slot are kept in
 // memory, for all customers together.
 func (s *Server) inTurn(w *answer, r *request, serve handler) error {
-	place, ok := s.reads.Acquire(r.ctx(), r.customer, r.limits.Queries, r.limits.Wait, r.limits.Idle, &s.unread)
+	slot, ok := s.reads.Acquire(r.ctx(), r.customer, r.limits.Queries, r.limits.Wait, r.limits.Idle, &s.unread)
 	if !ok {
 		return belfry.Errorf(belfry.RateLimited, "%d requests for lists, trees or exports run already and none ended in time; try again shortly", r.limits.Queries)
 	}
-	defer place.Release()
-	place.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
-	t := &clientRead{request: r, place: place, work: &s.work}
+	defer slot.Release()
+	slot.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
+	t := &clientRead{request: r, slot: slot, work: &s.work}
 	if err := t.begin(); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Server) inTurn(w *answer, r *request, serve handler) error {
 // clientRead is a request that is served in turn. It works while it has the turn of its customer, and writes without it.
 type clientRead struct {
 	request *request
-	place   *limit.Place
+	slot    *limit.Slot
 	work    *limit.Limiter
 	working bool
 }
@@ -59,7 +59,7 @@ func (t *clientRead) end() {
 // wait calls f, which writes to the client. The error says that the request cannot continue after it.
 func (t *clientRead) wait(f func()) error {
 	t.end()
-	if err := t.place.Wait(f); err != nil {
+	if err := t.slot.Wait(f); err != nil {
 		return err
 	}
 	runtime.Gosched() // other customers go first

@@ -55,10 +55,10 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Minute)
-		if n := held.Load(); n > 4*(limit.WaitsPerPlace+1) {
+		if n := held.Load(); n > 4*(limit.WaitsPerSlot+1) {
 			t.Errorf("%d answers wait for their clients", n)
 		}
-		if most.Load() > 4*(limit.WaitsPerPlace+2) { // those that were told to end may not have done so yet
+		if most.Load() > 4*(limit.WaitsPerSlot+2) { // those that were told to end may not have done so yet
 			t.Errorf("%d answers at once", most.Load())
 		}
 		time.Sleep(2 * time.Hour)

@@ -23,7 +23,7 @@ func (r *request) checkRights() error {
 
 // withoutSlot runs f, which does not wait for the client, while the request has no slot. Its rights are checked afterwards.
 func (r *request) withoutSlot(f func(context.Context) error) error {
-	if err := r.place.Rest(f); err != nil {
+	if err := r.slot.Rest(f); err != nil {
 		return err
 	}
 	return r.checkRights()

@@ -96,7 +96,7 @@ func TestBodyAfterRevocation(t *testing.T) {
 		"user removed":    {operator, func(h *house, _ string) { h.must(h.removeUser("operator")) }},
 		"role lowered":    {operator, change(accounts.UserChange{Role: belfry.Viewer})},
 		"views narrowed":  {operator, change(accounts.UserChange{Views: &[]string{"old"}})},
-		"logged out":      {operator, func(h *house, header string) { h.must(h.accounts.LogOut(hashIn(header), belfry.Place{})) }},
+		"logged out":      {operator, func(h *house, header string) { h.must(h.accounts.LogOut(hashIn(header), belfry.Origin{})) }},
 		"session expired": {operator, func(h *house, _ string) { h.advance(accounts.SessionTime) }},
 	}
 	for name, way := range ways {
@@ -157,7 +157,7 @@ func TestWholeBodiesAfterRevocation(t *testing.T) {
 			if rt.Path == "/api/customers/{name...}" && rt.Method == http.MethodDelete {
 				target += "?confirm=x"
 			}
-			status, code := h.during(rt.Method, target, "{", `"":""}`, func() { h.must(h.accounts.LogOut(hashIn(who), belfry.Place{})) }, who, repeat)
+			status, code := h.during(rt.Method, target, "{", `"":""}`, func() { h.must(h.accounts.LogOut(hashIn(who), belfry.Origin{})) }, who, repeat)
 			switch {
 			case status == 0: // it does not read a body, so there is nothing to wait for
 			case status != 401 || code != "invalid_key":
@@ -178,7 +178,7 @@ func TestRightsWhileRowsWait(t *testing.T) {
 	who := h.enter("admin")
 	h.room = func() {
 		h.room = nil
-		h.must(h.accounts.LogOut(hashIn(who), belfry.Place{}))
+		h.must(h.accounts.LogOut(hashIn(who), belfry.Origin{}))
 	}
 	h.want(401, "invalid_key", "POST", "/api/provisioning/custom", "name\nweb01\n", who)
 	if h.resource(1, "web01") {
@@ -321,7 +321,7 @@ func TestSessionOfRemovedCustomer(t *testing.T) {
 		h.must(err)
 	}
 	make()
-	h.must(h.accounts.SwitchCustomer(hashIn(who), "acme", belfry.Place{}))
+	h.must(h.accounts.SwitchCustomer(hashIn(who), "acme", belfry.Origin{}))
 	stream, err := admit("GET", "/api/stream")
 	h.must(err)
 	if !h.mayListen(stream) {
@@ -359,7 +359,7 @@ func TestSessionOfRemovedCustomer(t *testing.T) {
 		t.Error(text)
 	}
 	for _, name := range []string{"acme", "default"} {
-		h.must(h.accounts.SwitchCustomer(hashIn(who), name, belfry.Place{}))
+		h.must(h.accounts.SwitchCustomer(hashIn(who), name, belfry.Origin{}))
 		r, err := admit("GET", "/api/tree")
 		if err != nil || h.tree.Access().CustomerName(r.customer) != name {
 			t.Errorf("after choosing %s: %v", name, err)

@@ -134,7 +134,7 @@ func (s *Server) send(w *answer, r *request) error {
 		return inFormat(o.Format, err)
 	}
 	defer rows.close()
-	status, text, err := s.Intake.Send(r.place.Context(), rows.sender, rows, o)
+	status, text, err := s.Intake.Send(r.slot.Context(), rows.sender, rows, o)
 	if err != nil {
 		return inFormat(o.Format, err)
 	}
@@ -173,7 +173,7 @@ func (s *Server) provision(w *answer, r *request) error {
 		return err
 	}
 	defer rows.close()
-	status, text, err := s.Intake.Provision(r.place.Context(), rows.sender, name, rows, o)
+	status, text, err := s.Intake.Provision(r.slot.Context(), rows.sender, name, rows, o)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (s *Server) remove(w *answer, r *request) error {
 		return err
 	}
 	defer rows.close()
-	status, text, err := s.Intake.Remove(r.place.Context(), rows.sender, name, rows, o)
+	status, text, err := s.Intake.Remove(r.slot.Context(), rows.sender, name, rows, o)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error)
 		b.turns.Pause()
 		return r.withoutSlot(f)
 	}
-	b.stopped = s.whenEnded(func() { r.place.Stop(intake.ErrStopped) })
+	b.stopped = s.whenEnded(func() { r.slot.Stop(intake.ErrStopped) })
 	opened := false
 	defer func() {
 		if !opened {
@@ -295,7 +295,7 @@ func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error)
 		}
 	}()
 	if err := b.open(s, w, limit, o); err != nil {
-		return nil, s.countRefused(r, o.DryRun, intake.Stopped(r.place.Context(), err))
+		return nil, s.countRefused(r, o.DryRun, intake.Stopped(r.slot.Context(), err))
 	}
 	opened = true
 	return b, nil
@@ -332,13 +332,13 @@ func (b *rowsBody) close() {
 	}
 	b.turns.Pause()
 	b.stopped()
-	b.request.place.Release()
+	b.request.slot.Release()
 }
 
 // turnsFor returns the turns in which a body of rows is decoded. One that is applied in parts needs them while other customers are
 // active; one that is applied as a whole always does, since more of them would be no faster.
 func (s *Server) turnsFor(r *request, whole bool) *body.Turns {
-	t := &body.Turns{Limiter: &s.computing, Context: r.place.Context(), Customer: r.customer, Plain: true, Last: !whole}
+	t := &body.Turns{Limiter: &s.computing, Context: r.slot.Context(), Customer: r.customer, Plain: true, Last: !whole}
 	if !whole {
 		t.Alone = s.Engine
 	}
@@ -357,7 +357,7 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 
 // admitTo waits a moment for a place in a limiter. It is lost again while the request waits for its client.
 func (s *Server) admitTo(r *request, l *limit.Limiter, places int) (ok bool) {
-	r.place, ok = l.Acquire(r.ctx(), r.customer, places, r.limits.Wait, r.limits.Idle, &s.waits)
+	r.slot, ok = l.Acquire(r.ctx(), r.customer, places, r.limits.Wait, r.limits.Idle, &s.waits)
 	return ok
 }
 

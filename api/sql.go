@@ -36,8 +36,8 @@ func (s *Server) sql(w *answer, r *request) (err error) {
 	if !s.admitTo(r, &s.queries, r.limits.Queries) {
 		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
 	}
-	defer r.place.Release()
-	r.place.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
+	defer r.slot.Release()
+	r.slot.OnBreak(func() { http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now()) })
 	clock, cancel := limit.NewStopwatch(r.ctx(), r.limits.QueryTime) // paused while the client reads rows
 	defer cancel()
 	defer func() { err = timeLimitError(clock, r, err) }()
@@ -334,7 +334,7 @@ func (o clientWriter) Write(b []byte) (n int, err error) {
 	if err := o.request.checkRights(); err != nil {
 		return 0, err
 	}
-	if lost := o.request.place.Wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {
+	if lost := o.request.slot.Wait(func() { n, err = o.w.Write(b) }); lost != nil && err == nil {
 		err = lost
 	}
 	return n, err

@@ -49,7 +49,7 @@ func TestLogIn(t *testing.T) {
 	}
 	f := func(customer, user, password string, want bool) {
 		t.Helper()
-		secret, err := d.accounts.LogIn(belfry.Place{}, customer, user, password)
+		secret, err := d.accounts.LogIn(belfry.Origin{}, customer, user, password)
 		if want != (err == nil) || want != (secret != "") || !want && belfry.CodeOf(err) != belfry.InvalidLogin {
 			t.Errorf("%s %s %s: %v", customer, user, password, err)
 		}

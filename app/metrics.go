@@ -90,7 +90,7 @@ func (s *service) receiverMetrics(m metrics) {
 	m.counter("belfry_messages_received_total", "Messages sent to receivers.", nil, func() float64 { return float64(s.env.Totals.Received.Load()) })
 	m.counter("belfry_messages_kept_total", "Messages stored by receivers.", nil, func() float64 { return float64(s.env.Totals.Kept.Load()) })
 	m.counter("belfry_messages_filtered_total", "Messages discarded by a filter or script of their receiver.", nil, func() float64 { return float64(s.env.Totals.Filtered.Load()) })
-	m.counter("belfry_messages_unscripted_total", "Messages stored unchanged because the script of their receiver failed.", nil, func() float64 { return float64(s.env.Totals.Failed.Load()) })
+	m.counter("belfry_messages_unscripted_total", "Messages stored unchanged because the script of their receiver failed, or because they could not be parsed for an internal error.", nil, func() float64 { return float64(s.env.Totals.Failed.Load()) })
 	m.counter("belfry_messages_cut_total", "Messages longer than 64 KiB, truncated.", nil, func() float64 { return float64(s.env.Totals.Cut.Load()) })
 	m.counter("belfry_receiver_connections_reset_total", "Receiver connections that were reset by the sender or failed in TLS; messages in transit are lost.", nil, func() float64 { return float64(s.env.Totals.Reset.Load()) })
 	for why := range collect.DropReasons {

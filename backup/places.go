@@ -98,34 +98,39 @@ func (p *places) isMeta(path string) bool {
 
 // listed lists the files in one folder, without what is in the others.
 func (p *places) listed(dir, prefix string, may func(name string) bool) (list []string, err error) {
-	real, err := filepath.EvalSymlinks(dir) // the folder itself may be a link to another disk
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	err = filepath.WalkDir(real, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(real, path)
-		at := filepath.Join(dir, rel)
+	err = walk(dir, func(rel, at string, e fs.DirEntry) error {
 		switch {
-		case err != nil:
-			return err
-		case rel != "." && (p.keeps(at) || at == p.rows || at == p.journal):
+		case p.keeps(at) || at == p.rows || at == p.journal:
 			if e.IsDir() {
 				return fs.SkipDir
 			}
-			return nil
-		case e.IsDir() || p.isMeta(at):
-			return nil
-		case e.Type().IsRegular() && may(prefix+filepath.ToSlash(rel)):
-			return nil
+		case e.IsDir() || p.isMeta(at) || e.Type().IsRegular() && may(prefix+rel):
+		default:
+			list = append(list, at)
 		}
-		list = append(list, at)
 		return nil
 	})
 	return list, err
+}
+
+// walk calls each for everything below a folder, if there is one: with its path in the folder, with slashes, and its whole path. The
+// folder itself may be a link to another disk.
+func walk(dir string, each func(rel, at string, e fs.DirEntry) error) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(real, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == real {
+			return err
+		}
+		rel, err := filepath.Rel(real, path)
+		if err != nil {
+			return err
+		}
+		return each(filepath.ToSlash(rel), filepath.Join(dir, rel), e)
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -105,22 +104,8 @@ func (s *Stopped) metadata() (list []File) {
 
 // files lists what belongs to a backup in a folder.
 func (s *Stopped) files(dir, prefix string) (list []File, err error) {
-	real, err := filepath.EvalSymlinks(dir) // the folder itself may be a link to another disk
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	err = filepath.WalkDir(real, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(real, path)
-		if err != nil || rel == "." {
-			return err
-		}
-		name, at := prefix+filepath.ToSlash(rel), filepath.Join(dir, rel)
+	err = walk(dir, func(rel, at string, e fs.DirEntry) error {
+		name := prefix + rel
 		switch {
 		case e.IsDir() && !s.descends(prefix, rel, at):
 			return fs.SkipDir
@@ -131,11 +116,10 @@ func (s *Stopped) files(dir, prefix string) (list []File, err error) {
 			return fmt.Errorf("%s cannot be backed up: %w; rename it", at, err)
 		}
 		info, err := e.Info()
-		if err != nil {
-			return err
+		if err == nil {
+			list = append(list, fileOf(name, at, info))
 		}
-		list = append(list, fileOf(name, path, info))
-		return nil
+		return err
 	})
 	return list, err
 }
@@ -146,10 +130,10 @@ func (s *Stopped) descends(prefix, rel, at string) bool {
 	case s.places.keeps(at) || at == s.places.rows || at == s.places.journal:
 		return false
 	case prefix == dataDir:
-		first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		first, _, _ := strings.Cut(rel, "/")
 		return first == "collect" || slices.Contains(folder.OperatorFolders(), first)
 	case prefix == rowsDir:
-		return !rowsLeftOut(filepath.ToSlash(rel))
+		return !rowsLeftOut(rel)
 	}
 	return false // the journal has none
 }

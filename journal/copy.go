@@ -29,7 +29,7 @@ func (j *Journal) Hold() (release func()) {
 // now, oldest first, and the file "end". It returns the position of the last record in them. A folder of these files opens like
 // this one after a stop: unused space and what failed appends have left behind are not copied. An error of each ends it.
 //
-// Call it between Hold and release. Appends go on meanwhile and are not in the copy. Files of which a reader has read less
+// Call it between Hold and release. Appends continue meanwhile and are not in the copy. Files of which a reader has read less
 // than size have been damaged.
 func (j *Journal) Copy(each func(name string, size int64, r io.Reader) error) (belfry.Position, error) {
 	segments, last, end := j.durable()

@@ -181,7 +181,7 @@ func (j *Journal) Last() belfry.Position {
 }
 
 // Bounds returns the last position before the oldest segment that Open found, 0 if unknown, the last position that was
-// ever valid, as far as the segments show, and the lowest position that the next segment can have.
+// ever valid, if the segments show them all, and the lowest position that the next segment can have.
 func (j *Journal) Bounds() (begins, reached, next belfry.Position) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

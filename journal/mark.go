@@ -137,7 +137,7 @@ func appendInstance(dst []byte, id string) []byte {
 	return append(dst, b[:]...)
 }
 
-// indexIn returns the last acknowledged index of a segment, as far as the mark shows.
+// indexIn returns the last acknowledged index of a segment, according to the mark.
 func (m *mark) indexIn(number uint64) uint32 {
 	if m.pos.Epoch() != number {
 		return 0

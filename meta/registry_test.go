@@ -161,7 +161,7 @@ func TestSessions(t *testing.T) {
 	begin := func(secret string, c belfry.CustomerID, created belfry.Time) {
 		t.Helper()
 		set(t, tree, belfry.DocSession, c, belfry.HashOf(secret).String(), belfry.Session{
-			User: "eve", Mark: user.Mark(), Created: created, Expires: created + 100,
+			User: "eve", Fingerprint: user.Fingerprint(), Created: created, Expires: created + 100,
 		})
 	}
 	found := func(secret string, want bool) {
@@ -218,7 +218,7 @@ func TestSessionUse(t *testing.T) {
 	hash := belfry.HashOf("one")
 	store := func(used belfry.Time) {
 		t.Helper()
-		set(t, tree, belfry.DocSession, 1, hash.String(), belfry.Session{User: "eve", Mark: user.Mark(), Created: 1, Expires: 90_000_000, LastUse: used})
+		set(t, tree, belfry.DocSession, 1, hash.String(), belfry.Session{User: "eve", Fingerprint: user.Fingerprint(), Created: 1, Expires: 90_000_000, LastUse: used})
 	}
 	f := func(want belfry.Time, unstored int) {
 		t.Helper()

@@ -43,7 +43,7 @@ func lives(t *testing.T) []*belfry.Record {
 		{Pos: 1, Customer: 5, Docs: []belfry.Doc{customer(5, "\x015"), user(5)}, Items: []belfry.Item{main(1, 5)}},
 		{Pos: 2, Customer: 5, Docs: []belfry.Doc{
 			{Kind: belfry.DocKey, Customer: 5, Name: "agent", Body: mustJSON(t, keyOf(5, "agent", "key of five"))},
-			{Kind: belfry.DocSession, Customer: 5, Name: belfry.HashOf("session of five").String(), Body: mustJSON(t, belfry.Session{User: "eve", Mark: u.Mark(), Expires: 99})},
+			{Kind: belfry.DocSession, Customer: 5, Name: belfry.HashOf("session of five").String(), Body: mustJSON(t, belfry.Session{User: "eve", Fingerprint: u.Fingerprint(), Expires: 99})},
 		}, Items: []belfry.Item{
 			{ID: 9, Customer: 5, Kind: belfry.KindView, Name: "high", Parent: 1, Created: 2},
 			{ID: 2, Customer: 5, Kind: belfry.KindResource, Name: "privateresource", Parent: 1, Resource: 2, Class: "custom", Package: "custom", Created: 2},

@@ -55,7 +55,7 @@ func (a *Access) Session(hash belfry.Hash) (l Login, ok bool) {
 // userOf returns the user of a session, or nil if that is not the user who logged in.
 func (a *Access) userOf(s *session) *belfry.User {
 	u := a.users[s.customer][s.User]
-	if u == nil || u.Mark() != s.Mark {
+	if u == nil || u.Fingerprint() != s.Fingerprint {
 		return nil
 	}
 	return u

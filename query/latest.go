@@ -56,7 +56,7 @@ func (p *Plan) Newest() *Plan {
 
 // Among returns the plan that reads the rows found by Newest: they are not before the oldest of them, and their ids are
 // at most newest. Rows stored later have greater ids.
-func (p *Plan) Among(oldest Place, newest belfry.RowID) *Plan {
+func (p *Plan) Among(oldest Cursor, newest belfry.RowID) *Plan {
 	q := *p
 	q.Latest, q.From = 0, max(p.From, oldest.Time)
 	id := func(op Op, id belfry.RowID) Pred {

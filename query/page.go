@@ -8,7 +8,7 @@ func (p *Plan) Paged() bool {
 	return p.Grouping == nil && p.Period == "" && p.Collection.Historical && p.byTimeAndID()
 }
 
-// Page returns the plan for at most n rows of a paged plan, with time and id of each row after its outputs: PlaceOf
+// Page returns the plan for at most n rows of a paged plan, with time and id of each row after its outputs: CursorOf
 // reads them.
 func (p *Plan) Page(n int) *Plan {
 	q := *p
@@ -17,21 +17,21 @@ func (p *Plan) Page(n int) *Plan {
 	return &q
 }
 
-// Place is the position of a row in the order of a paged plan.
-type Place struct {
+// Cursor is the position of a row in the order of a paged plan.
+type Cursor struct {
 	Time belfry.Time
 	ID   belfry.RowID
 }
 
-// PlaceOf splits the place off the end of a row of a page.
-func PlaceOf(row []belfry.Value) ([]belfry.Value, Place) {
+// CursorOf splits the cursor off the end of a row of a page.
+func CursorOf(row []belfry.Value) ([]belfry.Value, Cursor) {
 	n := len(row) - 2
-	return row[:n], Place{belfry.Time(row[n].Int), belfry.RowID(row[n+1].Int)}
+	return row[:n], Cursor{belfry.Time(row[n].Int), belfry.RowID(row[n+1].Int)}
 }
 
-// After returns the plan for the rows after a place. Unless newest is 0, it reads only rows with ids up to newest, so
+// After returns the plan for the rows after a cursor. Unless newest is 0, it reads only rows with ids up to newest, so
 // that rows stored after the first page was read are not in later pages.
-func (p *Plan) After(at Place, newest belfry.RowID) *Plan {
+func (p *Plan) After(at Cursor, newest belfry.RowID) *Plan {
 	q := *p
 	q.Offset = 0
 	time, id := p.Order[0], p.Order[1]

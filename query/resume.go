@@ -72,7 +72,7 @@ func (p *Plan) Resume(mark []string) (*Plan, error) {
 		}
 	}
 	if p.byTimeAndID() {
-		return p.After(Place{belfry.Time(at[0].Int), belfry.RowID(at[1].Int)}, 0), nil
+		return p.After(Cursor{belfry.Time(at[0].Int), belfry.RowID(at[1].Int)}, 0), nil
 	}
 	q := *p
 	q.Where = conjunction(p.Where, beyond(p.Order, at))

@@ -92,7 +92,7 @@ func Next(s belfry.State, in Input, r *Rules) (belfry.State, Change) {
 func (c *Change) Recovered(s *belfry.State) bool { return c.From.IsError() && s.Status == belfry.OK }
 
 // ended describes the present value of the indicator whose threshold decided before; "" if there is none.
-func ended(before []belfry.Mark, v Values, rules []catalog.Rule) string {
+func ended(before []belfry.Streak, v Values, rules []catalog.Rule) string {
 	i := DecidingRule(before, rules)
 	if i < 0 {
 		return ""
@@ -110,7 +110,7 @@ func ended(before []belfry.Mark, v Values, rules []catalog.Rule) string {
 
 // verdict is the result of comparing values with thresholds.
 type verdict struct {
-	marks   []belfry.Mark
+	marks   []belfry.Streak
 	changed bool // marks changed
 	own     belfry.Status
 	rule    int // index of the deciding threshold; -1 if none is in force
@@ -120,7 +120,7 @@ type verdict struct {
 // assess compares values with thresholds: the worst one in force determines the status. Thresholds of indicators without
 // a value keep their count. With again, the values are not new, and thresholds that were met before keep their count,
 // too.
-func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) verdict {
+func assess(before []belfry.Streak, v Values, rules []catalog.Rule, again bool) verdict {
 	out := verdict{marks: before, own: belfry.OK, rule: -1}
 	kept := 0 // number of unchanged marks; nearly always all, and then nothing is copied
 	value := ""
@@ -134,7 +134,7 @@ func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) ve
 		if now == 0 {
 			continue
 		}
-		m := belfry.Mark{Rule: r.Key, Count: now}
+		m := belfry.Streak{Rule: r.Key, Count: now}
 		switch {
 		case out.changed:
 			out.marks = append(out.marks, m)
@@ -157,7 +157,7 @@ func assess(before []belfry.Mark, v Values, rules []catalog.Rule, again bool) ve
 }
 
 // DecidingRule returns the index of the threshold that determines the status by marks alone, or -1 if none is in force.
-func DecidingRule(marks []belfry.Mark, rules []catalog.Rule) int {
+func DecidingRule(marks []belfry.Streak, rules []catalog.Rule) int {
 	worst, own := -1, belfry.OK
 	for i := range rules {
 		if r := &rules[i]; r.Status > own && r.Holds(Count(marks, r.Key)) {
@@ -187,7 +187,7 @@ func updateCount(r *catalog.Rule, was uint16, v Values) (now uint16, value strin
 }
 
 // Count returns how many values in a row have met the threshold with this key.
-func Count(marks []belfry.Mark, key uint64) uint16 {
+func Count(marks []belfry.Streak, key uint64) uint16 {
 	for _, m := range marks {
 		if m.Rule == key {
 			return m.Count

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Limit  int64            // bytes of the decompressed body
 	Idle   time.Duration    // how long the client may send nothing
-	Place  *limit.Place     // lost while the client sends nothing; nil: none
+	Slot   *limit.Slot      // lost while the client sends nothing; nil: none
 	Memory *intake.HeldBody // counts what decompression takes
 	Turns  *Turns           // in which the body is decoded; nil: it needs none
 }
@@ -39,9 +39,9 @@ type Reader struct {
 
 // Open returns the body of a request. No more than the limit comes out of it, whatever was sent.
 func Open(w http.ResponseWriter, r *http.Request, o Options) (*Reader, error) {
-	in := &source{body: r.Body, ctl: http.NewResponseController(w), idle: o.Idle, place: o.Place}
-	if o.Place != nil {
-		o.Place.OnBreak(func() { in.ctl.SetReadDeadline(time.Now()) })
+	in := &source{body: r.Body, ctl: http.NewResponseController(w), idle: o.Idle, slot: o.Slot}
+	if o.Slot != nil {
+		o.Slot.OnBreak(func() { in.ctl.SetReadDeadline(time.Now()) })
 	}
 	b := &Reader{source: in, left: o.Limit, limit: o.Limit, close: func() {}}
 	var compressed io.Reader = in
@@ -136,7 +136,7 @@ func (b *Reader) Close() error {
 }
 
 // minRate is how many bytes of a body must come in a second, on average over the limit for silence. A byte now and then is no
-// silence, and would keep its place for ever.
+// silence, and would keep its slot for ever.
 const minRate = 256
 
 // source reads from a client as long as enough comes: the time limit is for silence, not for the whole body. Only the
@@ -145,7 +145,7 @@ type source struct {
 	body   io.Reader
 	ctl    *http.ResponseController
 	idle   time.Duration
-	place  *limit.Place  // lost while the client sends nothing; nil: none
+	slot   *limit.Slot   // lost while the client sends nothing; nil: none
 	came   int           // bytes, since there were enough the last time
 	waited time.Duration // for these
 	hungUp bool          // nothing more will come
@@ -161,7 +161,7 @@ func (p *source) Read(b []byte) (int, error) {
 	}
 	n, err, lost := p.read(b)
 	if lost != nil {
-		p.hungUp = p.hungUp || p.place.Evicted()
+		p.hungUp = p.hungUp || p.slot.Evicted()
 		return 0, lost
 	}
 	p.came += n
@@ -190,19 +190,19 @@ func (p *source) Read(b []byte) (int, error) {
 
 // stopped says that the service stops; nil: the request may continue.
 func (p *source) stopped() error {
-	if p.place == nil {
+	if p.slot == nil {
 		return nil
 	}
-	return p.place.Stopped()
+	return p.slot.Stopped()
 }
 
 // read waits for the client; lost is the error when the slot was lost and no other is free.
 func (p *source) read(b []byte) (n int, err, lost error) {
-	if p.place == nil {
+	if p.slot == nil {
 		n, err = p.body.Read(b)
 		return n, err, nil
 	}
-	lost = p.place.Wait(func() { n, err = p.body.Read(b) })
+	lost = p.slot.Wait(func() { n, err = p.body.Read(b) })
 	return n, err, lost
 }
 

@@ -12,14 +12,14 @@ import (
 
 // Limiter bounds how many requests run at a time. Each customer has its own queue, in the order of arrival.
 //
-// By default every customer has places of its own. In a shared limiter there are places for all customers together: one
+// By default every customer has slots of its own. In a shared limiter there are slots for all customers together: one
 // that becomes free goes to the queues in turn, and some are reserved for customers that hold few or none, so that a
-// customer that takes all places, or keeps them for long, does not shut out the others.
+// customer that takes all slots, or keeps them for long, does not shut out the others.
 //
-//	places   ████████████████████ for all customers    ░░░░░ for those that hold few
+//	slots   ████████████████████ for all customers    ░░░░░ for those that hold few
 type Limiter struct {
 	Shared bool
-	Queue  int // how many may wait for each place; 0: queuePerPlace
+	Queue  int // how many may wait for each slot; 0: queuePerSlot
 
 	mu      sync.Mutex
 	tenants map[belfry.CustomerID]*tenantQueue
@@ -36,41 +36,41 @@ type tenantQueue struct {
 }
 
 type waiter struct {
-	places   int // the limit when the wait began
+	slots    int // the limit when the wait began
 	admitted chan struct{}
 }
 
 const (
-	// queuePerPlace is how many may wait for each place: more of them would not get one in time.
-	queuePerPlace = 16
-	// LongQueue is a Queue for requests that have a place in another limiter, or a connection, which bounds their number already.
+	// queuePerSlot is how many may wait for each slot: more of them would not get one in time.
+	queuePerSlot = 16
+	// LongQueue is a Queue for requests that have a slot in another limiter, or a connection, which bounds their number already.
 	LongQueue = 1 << 20
 )
 
-// Reserved returns how many places there are in addition for customers with few, and how many of these one customer may have.
-func Reserved(places int) (all, each int) {
-	all = max(1, places/4)
+// Reserved returns how many slots there are in addition for customers with few, and how many of these one customer may have.
+func Reserved(slots int) (all, each int) {
+	all = max(1, slots/4)
 	return all, max(1, all/4)
 }
 
-// Enter takes a place, and waits for one until ctx ends; false when there was none, or too many wait. Leave gives it back.
-func (l *Limiter) Enter(ctx context.Context, c belfry.CustomerID, places int) bool {
+// Enter takes a slot, and waits for one until ctx ends; false when there was none, or too many wait. Leave gives it back.
+func (l *Limiter) Enter(ctx context.Context, c belfry.CustomerID, slots int) bool {
 	l.mu.Lock()
 	q := l.tenant(c)
-	if l.admit(q, places) {
+	if l.admit(q, slots) {
 		l.mu.Unlock()
 		return true
 	}
 	limit := l.Queue
 	if limit == 0 {
-		limit = queuePerPlace
+		limit = queuePerSlot
 	}
-	if len(q.waiters) >= places*limit {
+	if len(q.waiters) >= slots*limit {
 		l.refused++
 		l.mu.Unlock()
 		return false
 	}
-	w := &waiter{places, make(chan struct{})}
+	w := &waiter{slots, make(chan struct{})}
 	if q.waiters = append(q.waiters, w); l.Shared && len(q.waiters) == 1 {
 		l.turns = append(l.turns, q)
 	}
@@ -84,18 +84,18 @@ func (l *Limiter) Enter(ctx context.Context, c belfry.CustomerID, places int) bo
 	}
 }
 
-// Try takes a place if there is one now.
-func (l *Limiter) Try(c belfry.CustomerID, places int) bool {
+// Try takes a slot if there is one now.
+func (l *Limiter) Try(c belfry.CustomerID, slots int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.tenant(c)
 	defer l.forget(c, q)
-	return l.admit(q, places)
+	return l.admit(q, slots)
 }
 
-// admit takes a place if there is one and no request waits for it. The mutex is held.
-func (l *Limiter) admit(q *tenantQueue, places int) bool {
-	if len(q.waiters) > 0 || !l.fits(q, places) {
+// admit takes a slot if there is one and no request waits for it. The mutex is held.
+func (l *Limiter) admit(q *tenantQueue, slots int) bool {
+	if len(q.waiters) > 0 || !l.fits(q, slots) {
 		return false
 	}
 	l.active++
@@ -115,15 +115,15 @@ func (l *Limiter) tenant(c belfry.CustomerID) *tenantQueue {
 	return q
 }
 
-func (l *Limiter) fits(q *tenantQueue, places int) bool {
+func (l *Limiter) fits(q *tenantQueue, slots int) bool {
 	if !l.Shared {
-		return q.active < places
+		return q.active < slots
 	}
-	all, each := Reserved(places)
-	return l.active < places || l.active < places+all && q.active < each
+	all, each := Reserved(slots)
+	return l.active < slots || l.active < slots+all && q.active < each
 }
 
-// Leave gives a place back, and admits those that can have it.
+// Leave gives a slot back, and admits those that can have it.
 func (l *Limiter) Leave(c belfry.CustomerID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +133,7 @@ func (l *Limiter) Leave(c belfry.CustomerID) {
 	if l.Shared {
 		l.admitInTurn()
 	} else {
-		for len(q.waiters) > 0 && l.fits(q, q.waiters[0].places) {
+		for len(q.waiters) > 0 && l.fits(q, q.waiters[0].slots) {
 			l.admitFirst(q)
 		}
 	}
@@ -145,7 +145,7 @@ func (l *Limiter) Leave(c belfry.CustomerID) {
 func (l *Limiter) admitInTurn() {
 	for i := 0; i < len(l.turns); {
 		q := l.turns[i]
-		if !l.fits(q, q.waiters[0].places) {
+		if !l.fits(q, q.waiters[0].slots) {
 			i++
 			continue
 		}
@@ -187,7 +187,7 @@ func (l *Limiter) withdraw(c belfry.CustomerID, w *waiter) bool {
 	return true
 }
 
-// forget drops the queue of a customer that neither has a place nor waits for one.
+// forget drops the queue of a customer that neither has a slot nor waits for one.
 func (l *Limiter) forget(c belfry.CustomerID, q *tenantQueue) {
 	if q.active == 0 && len(q.waiters) == 0 {
 		delete(l.tenants, c)

@@ -9,20 +9,20 @@ import (
 	"belfry"
 )
 
-// TestSharedLimiter: one customer alone has all places; another is let in all the same, at first on a reserved place, then in turn.
+// TestSharedLimiter: one customer alone has all slots; another is let in all the same, at first on a reserved slot, then in turn.
 func TestSharedLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const places = 8 // and two reserved, of which a customer may have one
+		const slots = 8 // and two reserved, of which a customer may have one
 		h := Limiter{Shared: true}
 		now, cancel := context.WithCancel(t.Context())
 		cancel() // whoever must wait is sent away
 		f := func(c belfry.CustomerID, want bool) {
 			t.Helper()
-			if got := h.Enter(now, c, places); got != want {
+			if got := h.Enter(now, c, slots); got != want {
 				t.Fatalf("customer %d let in: %v, want %v", c, got, want)
 			}
 		}
-		for range places {
+		for range slots {
 			f(1, true)
 		}
 		f(1, false)
@@ -34,7 +34,7 @@ func TestSharedLimiter(t *testing.T) {
 		var order []belfry.CustomerID
 		wait := func(c belfry.CustomerID) {
 			go func() {
-				if h.Enter(t.Context(), c, places) {
+				if h.Enter(t.Context(), c, slots) {
 					order = append(order, c)
 				}
 			}()
@@ -53,13 +53,13 @@ func TestSharedLimiter(t *testing.T) {
 				t.Fatalf("after one of customer %d left, %s have come in, want %s", c, got, want)
 			}
 		}
-		leave(1, "[4]") // 1 and 2 are before it and have too many for a reserved place
+		leave(1, "[4]") // 1 and 2 are before it and have too many for a reserved slot
 		leave(1, "[4]")
 		leave(1, "[4]")
 		leave(1, "[4 1]")
 		leave(1, "[4 1 2]")
 		leave(1, "[4 1 2 1]")
-		if inside, waiting, refused := h.Counts(); inside != places || waiting != 2 || refused != 3 {
+		if inside, waiting, refused := h.Counts(); inside != slots || waiting != 2 || refused != 3 {
 			t.Errorf("%d inside, %d waiting, %d refused", inside, waiting, refused)
 		}
 		for _, c := range []belfry.CustomerID{1, 1, 1, 1, 2, 2, 3, 4, 1, 1} {
@@ -78,7 +78,7 @@ func TestSharedLimiterQueue(t *testing.T) {
 		h := Limiter{Shared: true}
 		h.Enter(t.Context(), 1, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		for range queuePerPlace {
+		for range queuePerSlot {
 			go h.Enter(ctx, 1, 1)
 		}
 		synctest.Wait()
@@ -88,13 +88,13 @@ func TestSharedLimiterQueue(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		h.Leave(1)
-		if len(h.tenants) != 0 || len(h.turns) != 0 || h.waiting != 0 || h.refused != queuePerPlace+1 {
+		if len(h.tenants) != 0 || len(h.turns) != 0 || h.waiting != 0 || h.refused != queuePerSlot+1 {
 			t.Errorf("left behind: %+v", &h)
 		}
 	})
 }
 
-// TestLimiter: places are counted per customer, handed on in order, and a wait that ends leaves nothing behind.
+// TestLimiter: slots are counted per customer, handed on in order, and a wait that ends leaves nothing behind.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Limiter
@@ -138,7 +138,7 @@ func TestLimiterQueue(t *testing.T) {
 		var g Limiter
 		g.Enter(t.Context(), 1, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		for range queuePerPlace {
+		for range queuePerSlot {
 			go g.Enter(ctx, 1, 1)
 		}
 		synctest.Wait()

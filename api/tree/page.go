@@ -39,7 +39,7 @@ type Page struct {
 }
 
 // NewPage returns the page of a view, as a scope shows it, that begins after a mark.
-func NewPage(t *meta.Tree, scope belfry.Scope, view *meta.Node, after Mark, limit int) *Page {
+func NewPage(t *meta.Tree, scope belfry.Scope, view *meta.Node, after Cursor, limit int) *Page {
 	content := t.Content(scope, view)
 	p := &Page{tree: t, within: t.Visibility(scope), view: view, counts: countKinds(content)}
 	first, more := pageOf(content, after, limit)
@@ -92,7 +92,7 @@ func (p *Page) Write(out io.Writer) error {
 	fmt.Fprintf(&piece, `],"more":%t`, p.more)
 	if p.more {
 		piece.WriteString(`,"next":`)
-		if err := put(markOf(p.children[len(p.children)-1]).String()); err != nil {
+		if err := put(cursorOf(p.children[len(p.children)-1]).String()); err != nil {
 			return err
 		}
 	}
@@ -139,27 +139,27 @@ func countKinds(nodes []*meta.Node) map[string]int {
 // kindOrder is the order in which the content of a view is listed: containers come first.
 var kindOrder = []belfry.Kind{belfry.KindView, belfry.KindResource, belfry.KindObject, belfry.KindElement}
 
-// Mark is the position of an item in the list of its view. The zero mark is before the first.
-type Mark struct {
+// Cursor is the position of an item in the list of its view. The zero cursor is before the first.
+type Cursor struct {
 	rank int    // of its kind, from 1
 	pkg  string // of an element: names of elements are unique within their package
 	name string
 }
 
-func markOf(n *meta.Node) Mark {
-	m := Mark{rank: 1 + slices.Index(kindOrder, n.Kind), name: n.Name}
+func cursorOf(n *meta.Node) Cursor {
+	m := Cursor{rank: 1 + slices.Index(kindOrder, n.Kind), name: n.Name}
 	if n.Kind == belfry.KindElement {
 		m.pkg = n.Package
 	}
 	return m
 }
 
-func (m Mark) compare(o Mark) int {
+func (m Cursor) compare(o Cursor) int {
 	return cmp.Or(cmp.Compare(m.rank, o.rank), strings.Compare(m.pkg, o.pkg), strings.Compare(m.name, o.name))
 }
 
 // String is kind/name, of an element element/package/name.
-func (m Mark) String() string {
+func (m Cursor) String() string {
 	kind := kindOrder[m.rank-1]
 	if kind == belfry.KindElement {
 		return kind.String() + "/" + m.pkg + "/" + m.name
@@ -168,7 +168,7 @@ func (m Mark) String() string {
 }
 
 // ParseMark reads what String writes; an empty text is the zero mark.
-func ParseMark(text string) (m Mark, err error) {
+func ParseMark(text string) (m Cursor, err error) {
 	if text == "" {
 		return m, nil
 	}
@@ -178,17 +178,17 @@ func ParseMark(text string) (m Mark, err error) {
 		m.pkg, name, ok = strings.Cut(name, "/")
 	}
 	if m.name = name; !ok || m.rank == 0 {
-		return Mark{}, belfry.Errorf(belfry.BadParameter, "after must be the value of next in the previous page, as object/cpu, got %.64q", input.Mask(text))
+		return Cursor{}, belfry.Errorf(belfry.BadParameter, "after must be the value of next in the previous page, as object/cpu, got %.64q", input.Mask(text))
 	}
 	return m, nil
 }
 
 // pageOf selects the first entries after a mark, in order. It looks at each entry once and sorts only the page: a view may hold
 // a hundred thousand of them, and is read page by page.
-func pageOf(nodes []*meta.Node, after Mark, limit int) (page []*meta.Node, more bool) {
+func pageOf(nodes []*meta.Node, after Cursor, limit int) (page []*meta.Node, more bool) {
 	rest := nodes[:0]
 	for _, n := range nodes {
-		if markOf(n).compare(after) > 0 {
+		if cursorOf(n).compare(after) > 0 {
 			rest = append(rest, n)
 		}
 	}
@@ -200,4 +200,4 @@ func pageOf(nodes []*meta.Node, after Mark, limit int) (page []*meta.Node, more 
 	return rest, more
 }
 
-func byMark(a, b *meta.Node) int { return markOf(a).compare(markOf(b)) }
+func byMark(a, b *meta.Node) int { return cursorOf(a).compare(cursorOf(b)) }

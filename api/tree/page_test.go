@@ -34,7 +34,7 @@ func TestPageOf(t *testing.T) {
 			if !more {
 				break
 			}
-			after = markOf(page[len(page)-1]).String()
+			after = cursorOf(page[len(page)-1]).String()
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("pages of %d from %d entries give %d", limit, len(all), len(got))

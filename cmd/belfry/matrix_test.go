@@ -253,7 +253,7 @@ func (p *process) user(customer, name, role string, flags ...string) {
 func (p *process) oldSession(secret string) {
 	p.t.Helper()
 	u := belfry.User{Name: "late", Password: accounts.HashPassword("x"), Role: belfry.Administrator, Created: 1}
-	s := belfry.Session{User: "late", Mark: u.Mark(), Created: 1, Expires: belfry.At(time.Now().Add(-time.Second))}
+	s := belfry.Session{User: "late", Fingerprint: u.Fingerprint(), Created: 1, Expires: belfry.At(time.Now().Add(-time.Second))}
 	rec := belfry.Record{Time: belfry.At(time.Now()), Customer: 1}
 	for _, d := range []struct {
 		kind, name string

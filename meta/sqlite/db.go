@@ -128,7 +128,7 @@ func makePrivate(path string) error {
 }
 
 // connect opens a pool. NORMAL may lose the last transactions in a power cut but never the file's consistency; what
-// is lost comes again from the journal.
+// is lost is replayed from the journal.
 func connect(path, key, value string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrFile says that the file of the database, or the log beside it, was removed, replaced or cut while it was open. SQLite
-// does not notice: it goes on with the file that it has open, which the next start will not find.
+// does not notice: it continues with the file that it has open, which the next start will not find.
 var ErrFile = errors.New("the database file was removed, replaced or truncated")
 
 const logSuffix = "-wal"

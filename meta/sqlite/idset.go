@@ -60,7 +60,7 @@ func (s *idSet) drain() (ids []belfry.ID) {
 			}
 			page[w] = 0
 		}
-		if len(ids) == before { // nobody has touched it since the last time
+		if len(ids) == before { // unchanged since the last time
 			s.pages[p] = nil
 		}
 	}

@@ -78,7 +78,7 @@ func (db *DB) SkipRows(ctx context.Context, next map[belfry.CustomerID]belfry.Ro
 	return db.Checkpoint(ctx)
 }
 
-// ForgetRows takes back what MarkRows said: the rows are gone.
+// ForgetRows undoes what MarkRows said: the rows are gone.
 func (db *DB) ForgetRows(ctx context.Context) error {
 	if err := db.changePosition(ctx, func(p *position) { p.rows = 0 }); err != nil {
 		return fmt.Errorf("forget position of rows: %w", err)

@@ -14,7 +14,7 @@ import (
 type Visitor struct {
 	Kinds      []string // of documents, in the order in which Doc gets them
 	Doc        func(belfry.Doc)
-	Item       func(belfry.Item)                       // an item comes after the one it stands in; removed ones only if a replay may meet them again
+	Item       func(belfry.Item)                       // an item comes after its parent; removed ones only if a replay may meet them again
 	Ahead      func(id belfry.ID, pos belfry.Position) // of an item that a record above the position has written, which a replay meets again
 	HasRemoved func(belfry.CustomerID)                 // of each customer that has removed items
 	State      func(belfry.ID, *belfry.ItemState)
@@ -222,8 +222,8 @@ func (s *itemScanner) scan(rows *sql.Rows) (it itemAt, err error) {
 	return it, nil
 }
 
-// parentsFirst passes items on that come by id, each after the one it stands in. Nearly always that is the order in
-// which they come; only what was moved into something younger has to wait, with all that stands in it.
+// parentsFirst passes items on that come by id, each after its parent. Nearly always that is the order in
+// which they come; only what was moved into something younger has to wait, with everything below it.
 type parentsFirst struct {
 	waiting map[belfry.ID][]belfry.Item // by parent
 	held    map[belfry.ID]bool

@@ -13,7 +13,7 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// sqliteKey stands where a migration says @KEY@; for PostgreSQL it would be BIGINT PRIMARY KEY.
+// sqliteKey is what @KEY@ in a migration becomes; for PostgreSQL it would be BIGINT PRIMARY KEY.
 const sqliteKey = "INTEGER PRIMARY KEY"
 
 // migration is one step of the schema. Steps are numbered from firstSchema without gaps and never change once released.

@@ -21,7 +21,7 @@ import (
 //	records   1  2  3  4  5  6  7  8  9
 //	position        ▲           configuration of 4 … 9 is there already, their states are not
 //
-// After a crash the records above the position come again, and their configuration is written a second time. Items keep
+// After a crash the records above the position are replayed, and their configuration is written a second time. Items keep
 // the newest content; a doc or an answer may have an older one for a moment, until the last record is reached.
 type Mover struct {
 	db *DB
@@ -55,9 +55,9 @@ type MoverOptions struct {
 	// MaxBytes is what items, docs and answers that are not written yet may take in memory, about, before Full says so; 64 MiB
 	// when 0.
 	MaxBytes int
-	// Removed is told which removed items are in the database from now on. May be nil.
+	// Removed gets the removed items that are in the database from now on. May be nil.
 	Removed func([]belfry.ID)
-	// Failed is told why nothing could be written, at each attempt, and nil once it works again. May be nil.
+	// Failed gets the reason why nothing could be written, at each attempt, and nil once it works again. May be nil.
 	Failed func(error)
 	Log    *slog.Logger
 
@@ -80,7 +80,7 @@ type answerKey struct {
 	key      string
 }
 
-// NewMover makes a mover that goes on from the position the database has.
+// NewMover makes a mover that continues from the position of the database.
 func NewMover(db *DB, o MoverOptions) *Mover {
 	if o.Interval <= 0 {
 		o.Interval = 10 * time.Second

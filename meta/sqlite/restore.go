@@ -36,7 +36,7 @@ func (db *DB) restore(ctx context.Context) error {
 	saved := db.path + SavedSuffix
 	if !db.saved {
 		if db.files.check() == nil {
-			return nil // somebody has put the files back
+			return nil // the files were put back
 		}
 		if err := db.save(ctx, saved); err != nil {
 			return err

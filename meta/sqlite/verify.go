@@ -18,7 +18,7 @@ import (
 	"belfry"
 )
 
-// Verify reads a database file that nobody has open, with all that is in it, and returns what is wrong. It changes nothing.
+// Verify reads a database file that no process has open, with all that is in it, and returns what is wrong. It changes nothing.
 func Verify(ctx context.Context, path string) error {
 	if err := checkLog(ctx, path); err != nil {
 		return err
@@ -41,7 +41,7 @@ type Facts struct {
 	Stored, Rows belfry.Position // positions, see DB.Position and DB.RowsPosition
 }
 
-// ReadFacts reads them from a file that nobody has open.
+// ReadFacts reads them from a file that no process has open.
 func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
 	err = reading(path, func(db *sql.DB) error {
 		var stored, rows int64
@@ -52,7 +52,7 @@ func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
 	return f, err
 }
 
-// ReadRemovedAfter is DB.RemovedAfter for a file that nobody has open.
+// ReadRemovedAfter is DB.RemovedAfter for a file that no process has open.
 func ReadRemovedAfter(ctx context.Context, path string, pos belfry.Position) (found bool, err error) {
 	err = reading(path, func(db *sql.DB) (err error) {
 		found, err = anyRemovedAfter(ctx, db, pos)

@@ -91,7 +91,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 	if len(left) == 0 || len(errs) > 0 {
 		clear(s.delivered)
 	}
-	if len(errs) == 0 { // otherwise the batches come again and are counted then
+	if len(errs) == 0 { // otherwise the batches are repeated, and counted then
 		for _, b := range without(batches, left) {
 			s.skipped.Add(dropped[b])
 		}

@@ -36,14 +36,14 @@ func (fs *files) checkFolderLocked() error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("%w: %s cannot be found (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, folder.Cause(err))
+		return fmt.Errorf("%w: %s cannot be found (%w); put the same folder back, then the service continues by itself", store.ErrFolder, path, folder.Cause(err))
 	}
 	if fs.instance == "" || fs.instanceInfo != nil && os.SameFile(info, fs.instanceInfo) && info.ModTime().Equal(fs.instanceInfo.ModTime()) && info.Size() == fs.instanceInfo.Size() {
 		return nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("%w: %s cannot be read (%w); put the same folder back, then the service goes on by itself", store.ErrFolder, path, folder.Cause(err))
+		return fmt.Errorf("%w: %s cannot be read (%w); put the same folder back, then the service continues by itself", store.ErrFolder, path, folder.Cause(err))
 	}
 	if got := strings.TrimSpace(string(text)); got != fs.instance {
 		return fmt.Errorf("%w: %s says %.40q, and this instance is %s; put the folder back that belongs here, or write that id into the file if only the file was changed", store.ErrFolder, path, got, fs.instance)

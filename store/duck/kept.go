@@ -13,7 +13,7 @@ import (
 
 // Keep makes the store accept rows of time t although their period has been dropped. It is for a clock that is far
 // behind: rows that arrive then are acknowledged, and must be kept as long as others that arrive now, which is the
-// right time as far as is known. It does nothing for times after the watermark.
+// right time if it is known. It does nothing for times after the watermark.
 func (s *Store) Keep(c *catalog.Collection, t, now belfry.Time) (added bool, err error) {
 	p := c.PeriodOf(t)
 	if p.From >= s.marks.At(c.Name) {

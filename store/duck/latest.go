@@ -69,10 +69,10 @@ func (s *Store) findRecent(ctx context.Context, p *query.Plan) (*query.Plan, err
 	if newest.result.Rows == 0 {
 		return emptyPlan(p), nil
 	}
-	var oldest query.Place
+	var oldest query.Cursor
 	var last belfry.RowID
 	for newest.result.Next() {
-		oldest = query.Place{Time: belfry.Time(newest.result.Int(0)), ID: belfry.RowID(newest.result.Int(1))}
+		oldest = query.Cursor{Time: belfry.Time(newest.result.Int(0)), ID: belfry.RowID(newest.result.Int(1))}
 		last = max(last, oldest.ID)
 	}
 	return p.Among(oldest, last), nil

@@ -38,7 +38,7 @@ type pages struct {
 	plan  *query.Plan
 	page  *rows
 	left  int // rows after those of this page
-	last  query.Place
+	last  query.Cursor
 	known arrival // of the time when the first page was read
 }
 
@@ -79,7 +79,7 @@ func (g *pages) Next() ([]belfry.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		row, g.last = query.PlaceOf(row)
+		row, g.last = query.CursorOf(row)
 		return row, nil
 	}
 }

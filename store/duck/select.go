@@ -151,7 +151,7 @@ func (s *Store) run(ctx context.Context, p *query.Plan, limit int) (_ *rows, err
 	}
 }
 
-// enter waits for a slot of the customer, which leave gives back. The context it returns is cancelled when the memory of
+// enter waits for a slot of the customer, which leave returns. The context it returns is cancelled when the memory of
 // the query is needed.
 func (s *Store) enter(ctx context.Context, c belfry.CustomerID) (inner context.Context, leave func(), err error) {
 	if err := s.slots.Enter(ctx, c); err != nil {
@@ -218,7 +218,7 @@ func (s *Store) borrow(limit int) (c *duckdb.Conn, giveBack func(sound bool), er
 	}, nil
 }
 
-// restartIfBroken restarts the engine if nobody has. After a serious error, such as in a write to a file of summaries,
+// restartIfBroken restarts the engine if no one else has. After a serious error, such as in a write to a file of summaries,
 // it fails for all queries; the writer restarts it, too.
 func (s *Store) restartIfBroken(ctx context.Context) error {
 	if err := s.lockWrite(ctx); err != nil {

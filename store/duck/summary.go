@@ -49,7 +49,7 @@ func (s *Store) readMade(ctx context.Context, q *duckdb.Conn, c *catalog.Collect
 	return counts, nil
 }
 
-// SummariesBehind returns how many hours that are over wait for Summarise, as far as is known.
+// SummariesBehind returns how many hours that are over, as known so far, wait for Summarise.
 func (s *Store) SummariesBehind() int {
 	n := 0
 	for _, d := range s.trackers {

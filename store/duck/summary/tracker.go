@@ -229,7 +229,7 @@ func (d *Tracker) DropMade(c *catalog.Collection, t belfry.Time) {
 	maps.DeleteFunc(d.made[c], func(month belfry.Time, _ Counts) bool { return month < t })
 }
 
-// Behind returns the number of hours that are over and not up to date, as far as is known.
+// Behind returns the number of hours that are over and, as known so far, not up to date.
 func (d *Tracker) Behind() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -118,8 +118,8 @@ type verifying struct {
 }
 
 const (
-	remedyDamaged = "Put back a good copy of the file (and of its .wal) if you have one. Without one, start the service: it sets the file aside, goes on with a new one and names the day."
-	remedyMissing = "Put the file back if you have a copy. Without one, start the service: it notes the day as incomplete and goes on."
+	remedyDamaged = "Put back a good copy of the file (and of its .wal) if you have one. Without one, start the service: it sets the file aside, continues with a new one and names the day."
+	remedyMissing = "Put the file back if you have a copy. Without one, start the service: it notes the day as incomplete and continues."
 	remedyMarked  = "With a good copy of the day: stop the service, put the copy in the place of %s (rows that came since are in the file you replace, so keep it), and remove %s. " +
 		"Without one: remove %[2]s to say that the rows will not come back; the day then counts as complete."
 	remedyLate    = "Make sure that the file of this day can be read, and start the service: it puts the rows into it."

@@ -11,13 +11,13 @@ import (
 	"belfry"
 )
 
-// slowClients take all places of a customer and then keep the server waiting until the channel is closed.
-func slowClients(t *testing.T, l *Limiter, w *Waits, customer belfry.CustomerID, n, places int, until <-chan struct{}) (errs chan error, aborted *atomic.Int64) {
+// slowClients take all slots of a customer and then keep the server waiting until the channel is closed.
+func slowClients(t *testing.T, l *Limiter, w *Waits, customer belfry.CustomerID, n, slots int, until <-chan struct{}) (errs chan error, aborted *atomic.Int64) {
 	errs, aborted = make(chan error, n), new(atomic.Int64)
 	for range n {
-		p, ok := l.Acquire(t.Context(), customer, places, time.Hour, time.Second, w)
+		p, ok := l.Acquire(t.Context(), customer, slots, time.Hour, time.Second, w)
 		if !ok {
-			t.Fatal("no place")
+			t.Fatal("no slot")
 		}
 		stop := make(chan struct{})
 		p.abort = func() {
@@ -37,8 +37,8 @@ func slowClients(t *testing.T, l *Limiter, w *Waits, customer belfry.CustomerID,
 	return errs, aborted
 }
 
-// TestSlowClientsLosePlaces: clients that have all places and send nothing do not keep others of the same customer out.
-func TestSlowClientsLosePlaces(t *testing.T) {
+// TestSlowClientsLoseSlots: clients that have all slots and send nothing do not keep others of the same customer out.
+func TestSlowClientsLoseSlots(t *testing.T) {
 	for name, l := range map[string]*Limiter{"bulk": {Shared: true}, "queries": {}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -54,11 +54,11 @@ func TestSlowClientsLosePlaces(t *testing.T) {
 					l.Leave(1)
 					return true
 				}
-				if quick(placeKept / 2) {
-					t.Error("a place is given away at once")
+				if quick(slotKept / 2) {
+					t.Error("a slot is given away at once")
 				}
-				if !quick(2 * placeKept) {
-					t.Error("slow clients keep their places")
+				if !quick(2 * slotKept) {
+					t.Error("slow clients keep their slots")
 				}
 				close(until)
 				for range 4 {
@@ -81,39 +81,39 @@ func TestWaitsAreLimited(t *testing.T) {
 		h := Limiter{Shared: true}
 		var w Waits
 		until := make(chan struct{})
-		const places = 2
-		_, few := slowClients(t, &h, &w, 2, 1, places, until)
-		time.Sleep(2 * placeKept)
+		const slots = 2
+		_, few := slowClients(t, &h, &w, 2, 1, slots, until)
+		time.Sleep(2 * slotKept)
 		many := int64(0)
 		for range 9 {
-			_, n := slowClients(t, &h, &w, 1, 1, places, until)
-			time.Sleep(2 * placeKept)
+			_, n := slowClients(t, &h, &w, 1, 1, slots, until)
+			time.Sleep(2 * slotKept)
 			many += n.Load()
 		}
 		synctest.Wait()
-		if w.Count() > WaitsPerPlace*places || few.Load() != 0 {
+		if w.Count() > WaitsPerSlot*slots || few.Load() != 0 {
 			t.Errorf("%d wait; the customer with one lost %d, the other %d", w.Count(), few.Load(), many)
 		}
 		close(until)
 	})
 }
 
-// TestRestFails: a request that cannot go on after its wait gets the reason, although there is no place for it any more.
+// TestRestFails: a request that cannot go on after its wait gets the reason, although there is no slot for it any more.
 func TestRestFails(t *testing.T) {
 	f := func(name string, ends func(ctx context.Context, leave func()) error, want error) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			const places = 2
+			const slots = 2
 			h := Limiter{Shared: true}
 			var w Waits
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
-			p, _ := h.Acquire(ctx, 1, places, time.Second, time.Minute, &w)
+			p, _ := h.Acquire(ctx, 1, slots, time.Second, time.Minute, &w)
 			start := time.Now()
 			err := p.Rest(func(ctx context.Context) error {
-				time.Sleep(2 * placeKept)
-				for h.Enter(ctx, 1, places) {
-					if n, _, _ := h.Counts(); n == places {
+				time.Sleep(2 * slotKept)
+				for h.Enter(ctx, 1, slots) {
+					if n, _, _ := h.Counts(); n == slots {
 						break
 					}
 				}
@@ -123,8 +123,8 @@ func TestRestFails(t *testing.T) {
 				t.Errorf("%s: %v after %s, %d wait", name, err, time.Since(start), w.Count())
 			}
 			p.Release()
-			if n, _, _ := h.Counts(); n != places {
-				t.Errorf("%s: %d places are taken", name, n)
+			if n, _, _ := h.Counts(); n != slots {
+				t.Errorf("%s: %d slots are taken", name, n)
 			}
 		})
 	}
@@ -139,17 +139,17 @@ func TestRestFails(t *testing.T) {
 		leave()
 		return nil
 	}, context.Canceled)
-	f("the client goes while there is no place", func(_ context.Context, leave func()) error {
+	f("the client goes while there is no slot", func(_ context.Context, leave func()) error {
 		time.AfterFunc(time.Second, leave)
 		return nil
 	}, context.Canceled)
 }
 
-// TestRestWithoutPlace: a request that waits for something else than its client has no place meanwhile. While too many wait it keeps its
-// place, unless its customer has few; slow clients take its wait away as that of any other.
-func TestRestWithoutPlace(t *testing.T) {
+// TestRestWithoutSlot: a request that waits for something else than its client has no slot meanwhile. While too many wait it keeps its
+// slot, unless its customer has few; slow clients take its wait away as that of any other.
+func TestRestWithoutSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const places, most = 4, WaitsPerPlace * 4
+		const slots, most = 4, WaitsPerSlot * 4
 		h := Limiter{Shared: true}
 		var w Waits
 		until := make(chan struct{})
@@ -157,9 +157,9 @@ func TestRestWithoutPlace(t *testing.T) {
 		rest := func(c belfry.CustomerID, n, inside int) {
 			t.Helper()
 			for range n {
-				p, ok := h.Acquire(t.Context(), c, places, time.Second, time.Second, &w)
+				p, ok := h.Acquire(t.Context(), c, slots, time.Second, time.Second, &w)
 				if !ok {
-					t.Fatal("no place")
+					t.Fatal("no slot")
 				}
 				go func() {
 					defer p.Release()
@@ -173,22 +173,22 @@ func TestRestWithoutPlace(t *testing.T) {
 					})
 				}()
 			}
-			time.Sleep(2 * placeKept)
+			time.Sleep(2 * slotKept)
 			if got, _, _ := h.Counts(); got != inside {
-				t.Errorf("%d places are taken after %d requests of %d, want %d", got, n, c, inside)
+				t.Errorf("%d slots are taken after %d requests of %d, want %d", got, n, c, inside)
 			}
 		}
-		for range most / places {
-			rest(1, places, 0)
+		for range most / slots {
+			rest(1, slots, 0)
 		}
-		rest(1, places, places)
-		rest(2, 1, places)
-		slow, _ := slowClients(t, &h, &w, 3, 1, places, until)
+		rest(1, slots, slots)
+		rest(2, 1, slots)
+		slow, _ := slowClients(t, &h, &w, 3, 1, slots, until)
 		if err := <-errs; belfry.CodeOf(err) != belfry.Overloaded {
 			t.Errorf("the one that had to make room got %v", err)
 		}
 		close(until)
-		for range most + places {
+		for range most + slots {
 			if err := <-errs; err != nil {
 				t.Error(err)
 			}
@@ -198,7 +198,7 @@ func TestRestWithoutPlace(t *testing.T) {
 		}
 		synctest.Wait()
 		if got, _, _ := h.Counts(); got != 0 || w.Count() != 0 {
-			t.Errorf("%d places are taken and %d wait", got, w.Count())
+			t.Errorf("%d slots are taken and %d wait", got, w.Count())
 		}
 	})
 }
@@ -212,15 +212,15 @@ func TestStopAfterRelease(t *testing.T) {
 	p.Stop(errors.New("stopped"))
 }
 
-// TestStopWithoutPlace: a request that has lost its place to others does not wait for one to learn that it was stopped.
-func TestStopWithoutPlace(t *testing.T) {
+// TestStopWithoutSlot: a request that has lost its slot to others does not wait for one to learn that it was stopped.
+func TestStopWithoutSlot(t *testing.T) {
 	h, w := Limiter{Shared: true}, Waits{}
 	p, _ := h.Acquire(t.Context(), 1, 1, time.Second, time.Hour, &w)
 	cause := errors.New("stopped")
 	err := p.Wait(func() {
 		p.lose()
 		if !h.Enter(t.Context(), 2, 1) || !h.Enter(t.Context(), 3, 1) { // all there are
-			t.Error("no place")
+			t.Error("no slot")
 		}
 		p.Stop(cause)
 	})
