@@ -13,7 +13,7 @@ import (
 type call struct{ method, path string }
 
 // examples stand for what varies in a path.
-var examples = strings.NewReplacer("/api/explain/{kind}/{name...}", "/api/explain/views/MAIN", "{package}", "view", "{resource}", "Switches", "/api/sessions/{id}", "/api/sessions/", "/api/health/faults/{id}", "/api/health/faults/journal_loss", "{kind}", "objects", "{type}", "picture", "/api/classes/{name...}", "/api/classes/pump", "/api/keys/{name...}", "/api/keys/agents", "/api/keys/{name}/", "/api/keys/agents/", "/api/users/{name...}", "/api/users/bob", "/api/customers/{name...}", "/api/customers/acme", "/api/policies/{name...}", "/api/policies/night", "/api/pictures/{name...}", "/api/pictures/plan")
+var examples = strings.NewReplacer("/api/explain/{kind}/{name...}", "/api/explain/views/MAIN", "{package}", "view", "{resource}", "Switches", "/api/backups/{id}", "/api/backups/1", "/api/sessions/{id}", "/api/sessions/", "/api/health/faults/{id}", "/api/health/faults/journal_loss", "{kind}", "objects", "{type}", "picture", "/api/classes/{name...}", "/api/classes/pump", "/api/keys/{name...}", "/api/keys/agents", "/api/keys/{name}/", "/api/keys/agents/", "/api/users/{name...}", "/api/users/bob", "/api/customers/{name...}", "/api/customers/acme", "/api/policies/{name...}", "/api/policies/night", "/api/pictures/{name...}", "/api/pictures/plan")
 
 // TestGuideComplete finds for every endpoint an example in the pages that TestWalk runs, and for every package one that
 // provisions it. Paths that are not of the API may do with a page that tells of them.
