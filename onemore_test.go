@@ -130,6 +130,7 @@ func (oneMoreFormat) parse(_ *Env, _ map[string]string, text string) (oneMoreMes
 func (oneMoreFormat) read(in raw) (oneMoreMessage, *informReply, Drop, bool) {
 	return oneMoreMessage{IP: in.ip, Text: in.text}, nil, 0, true
 }
+func (oneMoreFormat) unparsed(in raw) (oneMoreMessage, bool) { return oneMoreMessage{IP: in.ip, Text: in.text}, true }
 func (oneMoreFormat) batch(all []oneMoreMessage) belfry.Batch {
 	return belfry.Batch{Collection: "onemore", Columns: []belfry.Column{
 		textColumn("ip", all, func(m *oneMoreMessage) string { return m.IP }),
