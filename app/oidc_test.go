@@ -200,3 +200,24 @@ func TestOIDCProviderDown(t *testing.T) {
 		}
 	}
 }
+
+// TestOIDCAudited: a login by the provider is in the audit trail like one by password.
+func TestOIDCAudited(t *testing.T) {
+	p := newTestProvider(t)
+	r := startService(t, func(c *config.Config) { c.OIDC = p.config() })
+	login := func(change func(map[string]any)) (session string) {
+		t.Helper()
+		cookie, location := r.begin()
+		code, state := p.approve(location, change)
+		_, res, _ := r.do("GET", "/api/session/oidc/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), "", cookie)
+		return sessionOf(res)
+	}
+	root := login(func(c map[string]any) { c["groups"] = map[string]any{"belfry": "root"} })
+	_, _, text := r.do("GET", "/api/audit?action=logged_in", "", root)
+	var page struct {
+		Rows []struct{ User, Via, Address, Action string }
+	}
+	if err := json.Unmarshal(text, &page); err != nil || len(page.Rows) != 1 || page.Rows[0].User != "eve@example" || page.Rows[0].Address != "127.0.0.1" {
+		t.Errorf("%v: %s", err, text)
+	}
+}

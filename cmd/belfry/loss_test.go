@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,8 +127,12 @@ func TestJournalLoss(t *testing.T) {
 	d.key = d.process.key("offline", "readwrite") // a command writes to the journal before the service starts
 	d.start()
 	d.lossy()
-	if res := d.ask("POST", "/api/health/faults/journal_loss", "", d.logIn("default", "admin", adminPassword)); res.StatusCode != 204 {
+	admin := d.logIn("default", "admin", adminPassword)
+	if res := d.ask("POST", "/api/health/faults/journal_loss", "", admin); res.StatusCode != 204 {
 		t.Errorf("confirm: %d %s", res.StatusCode, res.body)
+	}
+	if rows := d.trail(admin, "action=confirmed"); fmt.Sprint(rows) != "[shell socket confirmed fault journal_loss shell socket confirmed fault journal_loss admin session confirmed fault journal_loss]" {
+		t.Errorf("the audit trail has %v", rows)
 	}
 	d.complete()
 
