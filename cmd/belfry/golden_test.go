@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +75,8 @@ func TestGoldenAsStranger(t *testing.T) {
 	p.belfry("customer", "create", "--name", "acme")
 	mine, theirs := p.key("agent", "readwrite"), p.key("agent", "readwrite", "--customer", "acme")
 	targets, enough := goldenQueries(t), 30
-	if testing.Short() { // every third; the rest is part of make soak
+	targets = slices.DeleteFunc(targets, func(target string) bool { return strings.Contains(target, "FROM+audit") }) // for administrators alone
+	if testing.Short() {                                                                                             // every third; the rest is part of make soak
 		few := targets[:0:0]
 		for i := 0; i < len(targets); i += 3 {
 			few = append(few, targets[i])

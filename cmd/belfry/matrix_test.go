@@ -57,6 +57,7 @@ var examples = map[string]example{
 	"POST /api/keys/{name}/rotate":       {"/api/keys/nothing/rotate", "{}", "application/json"},
 	"GET /api/audit":                     {"/api/audit?limit=1000", "", ""},
 	"GET /api/backups":                   {"/api/backups", "", ""},
+	"GET /api/backups/{id}":              {"/api/backups/99", "", ""},
 	"POST /api/backups":                  {"/api/backups", "{}", "application/json"},
 	"DELETE /api/backups":                {"/api/backups", "", ""},
 	"POST /api/backups/days":             {"/api/backups/days", `{"backup":"/nowhere","collection":"objectdata"}`, "application/json"},
