@@ -201,7 +201,10 @@ func TestVerifyParts(t *testing.T) {
 		}
 	}
 	f(instance("rows"), "rows/instance", other)
-	f(instance("journal"), "journal/instance", other)
+	cfg := newInstance(t, 100)
+	instance("journal")(cfg.Data)
+	_, err := create(t, cfg, Options{Target: t.TempDir()})
+	wantError(t, err, "another instance")
 	f(func(data string) { os.Remove(filepath.Join(data, "rows", "instance")) }, "rows/instance", "missing")
 	f(func(data string) { os.Remove(filepath.Join(data, "meta.db")) }, "meta/meta.db", "missing")
 	f(func(data string) { write(t, data, "meta.db", noise(1, 5000)) }, "meta/meta.db")
@@ -212,7 +215,7 @@ func TestVerifyParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b[64+24] ^= 1
+		b[72+24] ^= 1
 		write(t, data, "journal/0000000000000001.journal", b)
 	}, "journal/0000000000000001.journal", "lost")
 	f(func(data string) { write(t, data, "journal/end", []byte("x")) }, "journal/end", "64 bytes")

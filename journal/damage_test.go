@@ -380,10 +380,10 @@ func FuzzSegment(f *testing.F) {
 		number, _ := parseName(name)
 		f.Add(data, byte(number))
 	}
-	huge := appendRecordHeader(appendHeader(nil, 1, 0), at(1, 1), nil)
+	huge := appendRecordHeader(appendHeader(nil, 1, 0, ""), at(1, 1), nil)
 	huge[headerSize+4] = 0xff
 	f.Add(huge, byte(1))
-	f.Add(appendHeader(nil, 1, 0), byte(1))
+	f.Add(appendHeader(nil, 1, 0, ""), byte(1))
 	f.Add(bytes.Repeat([]byte(marker), 100), byte(2))
 	f.Add([]byte{}, byte(1))
 	f.Fuzz(func(t *testing.T, data []byte, number byte) {

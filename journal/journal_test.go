@@ -314,8 +314,57 @@ func TestNewerFormat(t *testing.T) {
 	if err := os.WriteFile(path, append(append(bytes.Clone(c), c...), data[headerSize:]...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "format 2, this program knows format 1") {
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "format 3, this program knows format 2") {
 		t.Fatal(err)
+	}
+}
+
+// TestForeignSegment: a segment of another instance is refused, whatever its number. Its records would be replayed here otherwise.
+func TestForeignSegment(t *testing.T) {
+	dirs := map[string]string{}
+	for _, id := range []string{strings.Repeat("a", 32), strings.Repeat("b", 32)} {
+		dir := t.TempDir()
+		if err := WriteInstance(dir, id); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // each start begins a segment
+			j := open(t, dir, Options{})
+			appendAll(t, j, "of "+id)
+			j.Close()
+		}
+		dirs[id[:1]] = dir
+	}
+	for _, number := range []uint64{1, 2} {
+		path := filepath.Join(dirs["a"], segmentName(number))
+		own, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		foreign, err := os.ReadFile(filepath.Join(dirs["b"], segmentName(number)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := func(content []byte) {
+			t.Helper()
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(foreign)
+		for _, after := range []belfry.Position{0, at(3, 1)} {
+			if _, err := Open(dirs["a"], Options{After: after}); err == nil || !strings.Contains(err.Error(), segmentName(number)+" has records of another instance") {
+				t.Errorf("with a foreign segment %d, after %s: %v", number, after, err)
+			}
+		}
+		if _, err := Read(dirs["a"]); err == nil || !strings.Contains(err.Error(), "another instance") {
+			t.Errorf("read with a foreign segment %d: %v", number, err)
+		}
+		write(own)
+	}
+	j := open(t, dirs["a"], Options{})
+	defer j.Close()
+	if d := j.Damaged(); len(d) > 0 {
+		t.Errorf("%v", d)
 	}
 }
 

@@ -185,7 +185,7 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence belfry.Position)
 		return h, nil, err
 	}
 	defer f.Close()
-	h, err = readHeader(f, s)
+	h, err = j.readHeader(f, s)
 	if err != nil || s.old {
 		s.last |= math.MaxUint32 // unread: the highest possible
 		return h, nil, err
@@ -231,13 +231,13 @@ func lastIndex(fence belfry.Position, number uint64) uint32 {
 	return uint32(fence)
 }
 
-func readHeader(f *os.File, s *segment) (header, error) {
+func (j *Journal) readHeader(f *os.File, s *segment) (header, error) {
 	b := make([]byte, headerSize)
 	n, err := f.ReadAt(b, 0)
 	if err != nil && err != io.EOF {
 		return header{}, err
 	}
-	h, err := parseHeader(b[:n], s.number)
+	h, err := parseHeader(b[:n], s.number, j.mark.instance)
 	if err != nil {
 		return h, fmt.Errorf("%s has %w", filepath.Base(s.path), err)
 	}

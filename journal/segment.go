@@ -19,16 +19,16 @@ import (
 
 // A segment begins with two copies of its header, because without the fence failed records would be replayed:
 //
-//	magic 8 │ format version 4 │ segment number 8 │ fence 8 │ CRC32C of these 4
+//	magic 8 │ format version 4 │ segment number 8 │ fence 8 │ CRC32C of the id of the instance 4 │ CRC32C of these 4
 //
-// This layout is the same in all versions, so that an old program recognises a newer file. A record is
+// This layout is the same in all versions from 2 on, so that an old program recognises a newer file. A record is
 //
 //	marker 4 │ length 4 │ position 8 │ CRC32C of the payload 4 │ CRC32C of these 20 bytes 4 │ payload
 //
 // Everything is little-endian.
 const (
-	formatVersion    = 1
-	headerCopySize   = 32
+	formatVersion    = 2
+	headerCopySize   = 36
 	headerSize       = 2 * headerCopySize
 	recordHeaderSize = 24
 	suffix           = ".journal"
@@ -58,13 +58,14 @@ func parseName(name string) (number uint64, ok bool) {
 	return number, err == nil && number > 0 && number <= maxSegment && segmentName(number) == name
 }
 
-func appendHeader(dst []byte, number uint64, fence belfry.Position) []byte {
+func appendHeader(dst []byte, number uint64, fence belfry.Position, instance string) []byte {
 	for range headerSize / headerCopySize {
 		start := len(dst)
 		dst = append(dst, magic...)
 		dst = binary.LittleEndian.AppendUint32(dst, formatVersion)
 		dst = binary.LittleEndian.AppendUint64(dst, number)
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(fence))
+		dst = binary.LittleEndian.AppendUint32(dst, checksum([]byte(instance)))
 		dst = binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
 	}
 	return dst
@@ -77,12 +78,14 @@ type header struct {
 	intact bool // both are valid
 }
 
-// parseHeader reads the header of the segment with that number. An unknown format is an error; damage is not.
-func parseHeader(data []byte, number uint64) (h header, err error) {
+// parseHeader reads the header of the segment with that number. An unknown format is an error, and so is another instance, whose
+// records must not be replayed here, unless the own one is unknown; damage is not.
+func parseHeader(data []byte, number uint64, instance string) (h header, err error) {
 	copies := 0
 	for ; len(data) >= headerCopySize; data = data[headerCopySize:] {
 		c := data[:headerCopySize]
-		if string(c[:8]) != magic || checksum(c[:28]) != binary.LittleEndian.Uint32(c[28:]) {
+		first := checksum(c[:28]) == binary.LittleEndian.Uint32(c[28:]) // format 1 had no instance
+		if string(c[:8]) != magic || !first && checksum(c[:32]) != binary.LittleEndian.Uint32(c[32:]) {
 			continue
 		}
 		if v := binary.LittleEndian.Uint32(c[8:]); v != formatVersion {
@@ -91,6 +94,9 @@ func parseHeader(data []byte, number uint64) (h header, err error) {
 		fence := belfry.Position(binary.LittleEndian.Uint64(c[20:]))
 		if binary.LittleEndian.Uint64(c[12:]) != number || fence.Epoch() >= number {
 			continue // a renamed file
+		}
+		if instance != "" && binary.LittleEndian.Uint32(c[28:]) != checksum([]byte(instance)) {
+			return header{}, errors.New("records of another instance; move it away and put the segment of this one back")
 		}
 		h.fence, h.ok = fence, true
 		copies++
@@ -190,7 +196,7 @@ func (j *Journal) prepare(f *os.File, s *segment, spare bool) (err error) {
 	case err != nil:
 		return err
 	}
-	if _, err := j.o.Write(f, [][]byte{appendHeader(nil, s.number, j.last)}, 0); err != nil {
+	if _, err := j.o.Write(f, [][]byte{appendHeader(nil, s.number, j.last, j.mark.instance)}, 0); err != nil {
 		return err
 	}
 	return j.o.Sync(f)

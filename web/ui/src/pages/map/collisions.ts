@@ -2,7 +2,7 @@
 // one. Both are in events, by which the page recognises it afterwards.
 import { type EventRow, quote, sql, type Tree, type TreeItem } from "../../api";
 import { byService } from "../../clock";
-import { groups, type Side } from "./conflicts";
+import type { Side } from "./conflicts";
 import { add, type Batch, type Change, change, changeView, type Draft, held, merge } from "./draft";
 import { keyOf } from "./scene";
 
@@ -120,8 +120,6 @@ interface Step {
   before: Cells;
   after: Cells;
 }
-
-const groupOf = (field: string) => groups.find((g) => g.includes(field)) ?? [field];
 
 /** groupsOf are the fields that were saved, with those that belong to them. */
 const groupsOf = (s: Sent) => [...new Set(Object.keys(s.mine).map(groupOf))];

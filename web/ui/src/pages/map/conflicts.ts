@@ -1,7 +1,7 @@
 // What another user has saved in a view since a draft changed the same. The API would let the later one overwrite the
 // earlier one, so the page compares what is there now with what was there when the draft began to change it.
 import type { Tree, TreeItem } from "../../api";
-import { type Base, baseOf, type Change, type Draft } from "./draft";
+import { type Base, baseOf, type Change, type Draft, groupOf } from "./draft";
 import { keyOf } from "./scene";
 
 /** Side is what an item has, or would have, in the fields of a conflict. */
@@ -16,12 +16,6 @@ export interface Conflict {
   /** The draft removes it; mine is what it was when it was removed. */
   removal?: boolean;
 }
-
-/** Fields that belong together: one of them without the other would put an icon where no one wanted it. */
-export const groups = [
-  ["posx", "posy"],
-  ["width", "height"],
-];
 
 /** flat puts the answers beside the other fields. */
 function flat(c: Change | Base | Draft["view"]): Side {
@@ -44,7 +38,7 @@ function conflictOf(item: TreeItem, wanted: Side, base: Base): Conflict | undefi
   const mine: Side = {};
   const theirs: Side = {};
   for (const field of Object.keys(wanted)) {
-    const together = groups.find((g) => g.includes(field)) ?? [field];
+    const together = groupOf(field);
     const moved = together.some((f) => !same(before[f], now[f]));
     const agreed = together.every((f) => same(f in wanted ? wanted[f] : before[f], now[f]));
     if (!moved || agreed) continue;

@@ -24,6 +24,8 @@ export interface Draft {
   view: Pick<TreeItem, "autoarrange" | "bg">;
 }
 
+const places = ["posx", "posy", "width", "height"] as const;
+
 export const untouched: Draft = { changes: {}, base: {}, added: [], removed: {}, view: {} };
 
 export const countOf = (d: Draft) =>
@@ -62,11 +64,31 @@ export function changeView(d: Draft, view: TreeItem, c: Draft["view"]): Draft {
   return { ...d, base: based(d, view), view: { ...d.view, ...c } };
 }
 
-export function change(d: Draft, item: TreeItem, c: Change): Draft {
+/** Fields that belong together: one of them without the other would put an icon where no one wanted it. */
+const groups: (typeof places)[number][][] = [
+  ["posx", "posy"],
+  ["width", "height"],
+];
+
+/** groupOf are the fields that belong to one. */
+export const groupOf = (field: string): string[] => groups.find((g) => g.some((f) => f === field)) ?? [field];
+
+/** grouped adds to a change the other fields of the groups that it changes. */
+function grouped(c: Change, item: TreeItem): Change {
+  const whole = { ...c };
+  for (const group of groups) {
+    if (group.every((f) => c[f] === undefined)) continue;
+    for (const f of group) if (item[f] !== undefined) whole[f] ??= item[f];
+  }
+  return whole;
+}
+
+export function change(d: Draft, item: TreeItem, wanted: Change): Draft {
   const key = keyOf(item);
+  const before = d.changes[key];
+  const c = grouped(wanted, merge(item, before));
   const at = d.added.findIndex((i) => keyOf(i) === key);
   if (at >= 0) return { ...d, added: d.added.with(at, merge(d.added[at] as TreeItem, c)) };
-  const before = d.changes[key];
   const answers = before?.answers || c.answers ? { ...before?.answers, ...c.answers } : undefined;
   const changes = { ...d.changes, [key]: { ...before, ...c, ...(answers && { answers }) } };
   return { ...d, changes, base: based(d, item) };
@@ -110,7 +132,7 @@ function rest(base: Base, made: Change | undefined, wanted: Change | undefined):
   const names = Object.keys({ ...is.answers, ...to.answers });
   const other = names.filter((n) => (to.answers?.[n] ?? "") !== (is.answers?.[n] ?? ""));
   if (other.length) c.answers = Object.fromEntries(other.map((n) => [n, to.answers?.[n] ?? ""]));
-  return Object.keys(c).length ? c : undefined;
+  return Object.keys(c).length ? grouped(c, to) : undefined;
 }
 
 /** settleSaved forgets what has been saved, and keeps what was edited while it was. */
@@ -167,8 +189,6 @@ export interface Batch {
 }
 
 const packageOf = (i: TreeItem) => (i.kind === "view" ? "view" : (i.package ?? ""));
-
-const places = ["posx", "posy", "width", "height"] as const;
 
 /** held is what a column of an item holds, for rows that do not change it but share a request with some that do. */
 export function held(i: TreeItem, column: string): string {

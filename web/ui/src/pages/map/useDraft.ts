@@ -77,7 +77,10 @@ export function useDraft(tree: Tree, reading: Reading) {
       undo: () =>
         set((s) => {
           const now = s.past.at(-1);
-          return now ? { past: s.past.slice(0, -1), now, future: [s.now, ...s.future] } : s;
+          if (!now) return s;
+          const here = new Set(now.added.map(keyOf)); // a name that is in use is no matter once what has it is gone
+          setWrong((all) => all.filter((w) => !w.taken || here.has(w.taken)));
+          return { past: s.past.slice(0, -1), now, future: [s.now, ...s.future] };
         }),
       redo: () =>
         set((s) => {
