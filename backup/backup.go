@@ -43,7 +43,8 @@ type File struct {
 	Size  int64  // bytes to copy: the file may be longer
 	State string // equal only if the content is equal; empty: unknown
 	Open  func() (io.ReadCloser, error)
-	Err   error // why it cannot be read; Open is not called
+	Err   error  // why it cannot be read; Open is not called
+	Lost  string // it is a note that rows were lost before: why
 }
 
 // Options configure Create. Either Target or Tar is set.

@@ -21,8 +21,8 @@ import (
 )
 
 // Create makes a backup. When it returns without an error, the backup is on disk, or in the stream. Files that the source cannot
-// read are listed in the manifest; a stream ends with an error if reading fails in the middle of a file. If Create fails, an
-// incomplete folder may be left, which the next one removes.
+// read are listed in the manifest; a stream ends with an error if reading fails in the middle of a file. A kill leaves
+// an incomplete folder, which the next one removes.
 func Create(ctx context.Context, src Source, o Options) (_ *Manifest, err error) {
 	c := &creator{ctx: ctx, o: o, names: nameSet{}}
 	if c.seal, err = newSealing(o.Recipients); err != nil {
@@ -45,7 +45,7 @@ func Create(ctx context.Context, src Source, o Options) (_ *Manifest, err error)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	m, err := c.intoFolder(src)
-	if c.full { // others may need the space
+	if err != nil && c.folder != nil {
 		err = errors.Join(err, removePartial(c.folder.partial))
 	}
 	return m, err
@@ -65,7 +65,6 @@ type creator struct {
 	m        *Manifest
 	names    nameSet
 	progress Progress
-	full     bool // there was no space left
 
 	last  string           // the folder of the last backup; empty: nothing is linked
 	begun time.Time        // when the last backup began
@@ -158,7 +157,7 @@ func (c *creator) run(src Source) (_ *Manifest, err error) {
 	if err := c.store(ManifestFile, int64(len(text)), bytes.NewReader(text)); err != nil {
 		return nil, err
 	}
-	if err := c.out.finish(); err != nil {
+	if err := c.out.finish(c.m); err != nil {
 		return nil, fmt.Errorf("complete the backup: %w", err)
 	}
 	if c.folder != nil {
@@ -184,6 +183,9 @@ func (c *creator) add(f File) error {
 	} else if err := c.copy(f); err != nil {
 		return err
 	}
+	if f.Lost != "" {
+		c.m.Lost = append(c.m.Lost, Missing{f.Name, f.Lost})
+	}
 	c.progress.Files++
 	c.report(0)
 	return nil
@@ -195,6 +197,7 @@ func (c *creator) forget(name string) error {
 		return nil
 	}
 	c.m.Missing = slices.DeleteFunc(c.m.Missing, func(m Missing) bool { return m.Name == name })
+	c.m.Lost = slices.DeleteFunc(c.m.Lost, func(m Missing) bool { return m.Name == name })
 	if i := slices.IndexFunc(c.m.Files, func(e Entry) bool { return e.Name == name }); i >= 0 {
 		if !c.out.undo(c.m.Stored(name)) {
 			return errors.New("it changed while it was copied, and a stream cannot take it back; repeat the backup")
@@ -269,7 +272,6 @@ func (c *creator) store(name string, size int64, r io.Reader) error {
 	if err == nil || c.folder == nil || !folder.DiskFull(err) {
 		return err
 	}
-	c.full = true
 	need := "more space"
 	if left := c.progress.TotalBytes - c.progress.Bytes; left > 0 {
 		need = "about " + rough(left) + " more"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ import (
 
 	"belfry/folder"
 	"belfry/journal"
+	"belfry/store"
 )
 
 // TestRoundTrip: a restored folder equals the source byte by byte, and starts with the same instance and position.
@@ -200,7 +202,16 @@ func TestEncrypted(t *testing.T) {
 		t.Errorf("recipients %v", m.Encrypted)
 	}
 	_, err := create(t, cfg, Options{Target: target, Recipients: []string{"age1nonsense"}})
-	wantError(t, err, "age1nonsense", "public key", "age-keygen")
+	wantError(t, err, "key 1", "public key", "--new-key")
+	secret, err := os.ReadFile(filepath.Join(keys, "other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = create(t, cfg, Options{Target: target, Recipients: []string{m.Encrypted[0], strings.TrimSpace(string(secret))}})
+	wantError(t, err, "key 2 is a private key")
+	if strings.Contains(err.Error(), "SECRET") {
+		t.Error("the message has the private key")
+	}
 }
 
 // TestSealedSize: the size of an encrypted file is known before it is written, as a tar needs it.
@@ -337,7 +348,7 @@ func TestWrongTarget(t *testing.T) {
 	wantError(t, err, file)
 }
 
-// TestCancel: a backup that is cancelled leaves an incomplete folder, which the next one removes.
+// TestCancel: a backup that is cancelled leaves nothing, and an incomplete folder is no backup; the next one removes it.
 func TestCancel(t *testing.T) {
 	cfg, target := newInstance(t, 600_000), t.TempDir()
 	src, err := StoppedSource(cfg)
@@ -354,10 +365,12 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	partial, _ := filepath.Glob(filepath.Join(target, "*"+partialSuffix))
-	if list, err := List(target); err != nil || len(list) != 0 || len(partial) != 1 {
+	if list, err := List(target); err != nil || len(list) != 0 || len(partial) != 0 {
 		t.Fatal(list, err, partial)
 	}
-	_, err = find(partial[0])
+	killed := "20000101T000000Z" + partialSuffix
+	write(t, target, killed+"/unfinished", nil)
+	_, err = find(filepath.Join(target, killed))
 	wantError(t, err, "not complete")
 	mustCreate(t, cfg, Options{Target: target})
 	if partial, _ = filepath.Glob(filepath.Join(target, "*"+partialSuffix)); len(partial) > 0 {
@@ -484,5 +497,59 @@ func TestForeignLock(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%q became %q, %v", text, got, err)
 		}
+	}
+}
+
+// TestChangedInside: a file of a backup that is removed or changed before the end makes it fail.
+func TestChangedInside(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"shorter": func(path string) error { return os.Truncate(path, 3) },
+		"rewritten": func(path string) error {
+			return errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, []byte("evil"), 0o600))
+		},
+	} {
+		target := t.TempDir()
+		last := memoryFile("rows/z", []byte("z"))
+		last.Open = func() (io.ReadCloser, error) { // after rows/a
+			found, err := filepath.Glob(filepath.Join(target, "*"+partialSuffix, "rows", "a"))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%v, %v", found, err)
+			}
+			return io.NopCloser(strings.NewReader("z")), spoil(found[0])
+		}
+		source := &memorySource{files: []File{memoryFile("rows/a", []byte("good")), last}}
+		now := func() time.Time { return time.Now().Add(-time.Hour) } // so that a change now is later
+		_, err := Create(context.Background(), source, Options{Target: target, Config: configFor(t, t.TempDir()), Now: now})
+		wantError(t, err, "rows/a was removed or changed")
+		if list, err := os.ReadDir(target); err != nil || len(list) != 1 {
+			t.Errorf("%s: %v is left, %v", name, list, err)
+		}
+	}
+}
+
+// TestLostBefore: a day whose rows were lost before the backup is listed, verify reports it, and Prune keeps the backup before.
+func TestLostBefore(t *testing.T) {
+	cfg, target := configFor(t, t.TempDir()), t.TempDir()
+	note := memoryFile("rows/objectdata/2026-11-15.missing-20261119T010000Z", []byte("note"))
+	note.Lost = "the file of the day was deleted"
+	now := clock()
+	var made []*Manifest
+	for _, files := range [][]File{nil, {note}, {note}} {
+		m, err := Create(context.Background(), &memorySource{files: files}, Options{Target: target, Config: cfg, Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, m)
+	}
+	if missing, lost := made[1].Texts(); len(missing) != 0 || len(lost) != 1 || lost[0] != note.Name+": "+note.Lost {
+		t.Errorf("%q, %q", missing, lost)
+	}
+	v, err := Verify(context.Background(), made[1].Path(), nil)
+	if err != nil || !slices.ContainsFunc(v.Problems, func(p store.Problem) bool { return strings.Contains(p.Problem, "rows were lost before") }) {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if removed, err := Prune(target, testInstance, 1); err != nil || !slices.Equal(removed, []string{made[1].Path()}) {
+		t.Errorf("removed %v, %v", removed, err)
 	}
 }

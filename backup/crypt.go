@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"filippo.io/age"
+
+	"belfry/config"
 )
 
 // sealing encrypts the files of a backup.
@@ -29,9 +31,12 @@ func newSealing(names []string) (*sealing, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
+	if _, err := config.ParseRecipients(names); err != nil { // which counts them as they were given
+		return nil, fmt.Errorf("encrypt the backup: %w", err)
+	}
 	s := &sealing{names: slices.Compact(slices.Sorted(slices.Values(names)))}
 	var err error
-	if s.recipients, err = parseRecipients(s.names); err != nil {
+	if s.recipients, err = config.ParseRecipients(s.names); err != nil {
 		return nil, err
 	}
 	empty, err := s.seal(strings.NewReader(""))
@@ -40,17 +45,6 @@ func newSealing(names []string) (*sealing, error) {
 	}
 	s.overhead, err = io.Copy(io.Discard, empty)
 	return s, err
-}
-
-func parseRecipients(names []string) (list []age.Recipient, err error) {
-	for _, name := range names {
-		r, err := age.ParseX25519Recipient(name)
-		if err != nil {
-			return nil, fmt.Errorf("%.100q is not a public key (X25519) of age, which begins with age1 and is printed by age-keygen: %w", name, err)
-		}
-		list = append(list, r)
-	}
-	return list, nil
 }
 
 func (s *sealing) list() []string {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +45,7 @@ type Keeper struct {
 	running *job
 	ended   []Job     // the last ones that ended, newest first
 	newest  Contents  // of the configured target
+	seen    string    // its state then
 	retry   time.Time // before this no scheduled backup begins, because one failed
 	failed  int64     // backups since the start
 	made    int64
@@ -57,6 +57,7 @@ type Keeper struct {
 // job is a job that runs.
 type job struct {
 	Job
+	target string // folder of backups
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -80,6 +81,7 @@ type Job struct {
 	Total   int64    `json:"total" help:"Bytes altogether; 0: unknown."`
 	Rows    int      `json:"rows" help:"Rows that a restore has added."`
 	Missing []string `json:"missing,omitempty" help:"Files that could not be read, with the reason."`
+	Lost    []string `json:"lost,omitempty" help:"Files that note rows that were lost before, with the reason. An earlier backup may have these rows."`
 
 	Position  string `json:"position,omitempty" help:"Position of the journal up to which the backup is complete."`
 	Error     string `json:"error,omitempty" help:"Why it failed."`
@@ -176,7 +178,7 @@ func (k *Keeper) start(about Job, run func(context.Context, *job) error) (Job, e
 	ctx, cancel := context.WithCancel(context.Background())
 	k.jobs++
 	about.ID, about.Began = k.jobs, belfry.At(k.c.Now()).String()
-	j := &job{Job: about, cancel: cancel, done: make(chan struct{})}
+	j := &job{Job: about, target: about.Backup, cancel: cancel, done: make(chan struct{})}
 	k.running = j
 	go func() {
 		defer close(j.done)
@@ -233,9 +235,7 @@ func (k *Keeper) create(ctx context.Context, j *job, o Options) error {
 	if j.Position = m.Position.String(); m.Path() != "" {
 		j.Backup = m.Path()
 	}
-	for _, f := range m.Missing {
-		j.Missing = append(j.Missing, f.Name+": "+f.Reason)
-	}
+	j.Missing, j.Lost = m.Texts()
 	return nil
 }
 
@@ -248,8 +248,17 @@ func (k *Keeper) progress(j *job, p Progress) {
 // maxEnded is how many jobs that ended are kept: whoever started one reads its result later.
 const maxEnded = 10
 
-// end records the end of a job.
+// end records the end of a job. Every backup into the configured folder counts for the fault, whoever asked for it; one that was asked
+// for and failed is the business of who asked.
 func (k *Keeper) end(j *job, err error) {
+	k.record(j, err)
+	if c := k.c.Config(); j.Kind == KindBackup && c.Backup.Target != "" && j.target == c.Inside(c.Backup.Target) {
+		k.findNewest()
+		k.report(j.Job)
+	}
+}
+
+func (k *Keeper) record(j *job, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	j.Ended = belfry.At(k.c.Now()).String()
@@ -257,7 +266,7 @@ func (k *Keeper) end(j *job, err error) {
 		j.Error = err.Error()
 		k.c.Log.Error(j.Kind+" failed", "folder", j.Backup, "err", err)
 	} else {
-		k.c.Log.Info(j.Kind+" finished", "folder", j.Backup, "files", j.Files, "bytes", j.Bytes, "linked", j.Linked, "rows", j.Rows, "missing", len(j.Missing))
+		k.c.Log.Info(j.Kind+" finished", "folder", j.Backup, "files", j.Files, "bytes", j.Bytes, "linked", j.Linked, "rows", j.Rows, "missing", len(j.Missing), "lost", len(j.Lost))
 	}
 	k.running = nil
 	k.ended = append([]Job{j.Job}, k.ended[:min(len(k.ended), maxEnded-1)]...)
@@ -316,7 +325,6 @@ func (j *job) state() *Job {
 		return nil
 	}
 	about := j.Job
-	about.Missing = slices.Clone(about.Missing)
 	return &about
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,6 +172,79 @@ func TestScheduleFails(t *testing.T) {
 		time.Sleep(16 * time.Minute)
 		if f := k.openFault(); f != "" {
 			t.Errorf("the fault is still open: %q", f)
+		}
+	})
+}
+
+// TestManualEndsFault: a backup that was asked for ends the fault of one that failed, and does not open one.
+func TestManualEndsFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, filepath.Join(t.TempDir(), "backups"))
+		k.source.set(errors.New("the disk does not answer"), nil)
+		k.run(t)
+		time.Sleep(time.Minute)
+		if k.openFault() == "" {
+			t.Fatal("no fault")
+		}
+		k.source.set(nil, nil)
+		if _, err := k.Start(Wish{Target: filepath.Join(t.TempDir(), "elsewhere")}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if k.openFault() == "" {
+			t.Error("a backup elsewhere has ended the fault")
+		}
+		if _, err := k.Start(Wish{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if f := k.openFault(); f != "" || k.State().Scheduled.Count != 1 {
+			t.Errorf("the fault %q is open; the state is %+v", f, k.State().Scheduled)
+		}
+		k.source.set(errors.New("the disk does not answer"), nil)
+		if _, err := k.Start(Wish{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if f := k.openFault(); f != "" {
+			t.Errorf("the failure of a backup that was asked for opened %q", f)
+		}
+	})
+}
+
+// TestNextWhileRunning: while a scheduled backup runs, the next one is that of the schedule.
+func TestNextWhileRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, filepath.Join(t.TempDir(), "backups"))
+		k.source.set(nil, make(chan struct{}))
+		k.run(t)
+		time.Sleep(time.Minute)
+		if s := k.State(); s.Running == nil || s.Next != "2000-01-01T02:00:00.000000Z" {
+			t.Errorf("the state is %+v", s)
+		}
+	})
+}
+
+// TestTargetComesBack: the list of backups is read again when the folder is back.
+func TestTargetComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := filepath.Join(t.TempDir(), "backups")
+		k := newKeeping(t, target)
+		k.run(t)
+		time.Sleep(time.Minute)
+		if err := errors.Join(os.Rename(target, target+".away"), os.WriteFile(target, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if s := k.State().Scheduled; s.Count != 0 || s.Error == "" {
+			t.Errorf("of a folder that is gone: %+v", s)
+		}
+		if err := errors.Join(os.RemoveAll(target), os.Rename(target+".away", target)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if n := k.State().Scheduled.Count; n == 0 {
+			t.Error("the backups are not seen again")
 		}
 	})
 }

@@ -84,7 +84,7 @@ func ofInstance(list []Backup, instance string) []Backup {
 }
 
 // Prune removes the oldest backups of an instance until keep are left. It never removes the newest one, nor the newest one from
-// which no file is missing, nor anything that it does not know.
+// which no file is missing and before which no rows were lost, nor anything that it does not know.
 func Prune(target, instance string, keep int) (removed []string, err error) {
 	lock, err := lockTarget(target)
 	if err != nil {
@@ -98,7 +98,7 @@ func Prune(target, instance string, keep int) (removed []string, err error) {
 	list = ofInstance(list, instance)
 	whole := -1
 	for i, b := range list {
-		if len(b.Manifest.Missing) == 0 {
+		if len(b.Manifest.Missing)+len(b.Manifest.Lost) == 0 {
 			whole = i
 		}
 	}

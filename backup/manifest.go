@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"belfry"
+	"belfry/config"
 )
 
 const (
@@ -37,6 +38,7 @@ type Manifest struct {
 	Encrypted []string        `json:"encrypted,omitempty"` // recipients, sorted; none: not encrypted
 	Files     []Entry         `json:"files"`
 	Missing   []Missing       `json:"missing,omitempty"`
+	Lost      []Missing       `json:"lost,omitempty"` // files that note rows that were lost before the backup
 
 	sum  string // of the file; identifies the backup
 	path string // see Path
@@ -74,6 +76,17 @@ func (m *Manifest) Bytes() (n int64) {
 		n += e.Size
 	}
 	return n
+}
+
+// Texts returns what is missing and what was lost before, with the reasons.
+func (m *Manifest) Texts() (missing, lost []string) {
+	for _, f := range m.Missing {
+		missing = append(missing, f.Name+": "+f.Reason)
+	}
+	for _, f := range m.Lost {
+		lost = append(lost, f.Name+": "+f.Reason)
+	}
+	return missing, lost
 }
 
 // encode returns the file.
@@ -141,7 +154,7 @@ func decodeManifest(text []byte) (*Manifest, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%w%s", err, otherRemedy)
 	}
-	again, err := (&Manifest{m.Format, m.Program, m.Instance, m.Position, m.Begin, m.End, m.Encrypted, m.Files, m.Missing, "", ""}).encode()
+	again, err := (&Manifest{m.Format, m.Program, m.Instance, m.Position, m.Begin, m.End, m.Encrypted, m.Files, m.Missing, m.Lost, "", ""}).encode()
 	if err != nil || !bytes.Equal(again[:max(len(again)-sumLine, 0)], text) {
 		return nil, fmt.Errorf("line %d is not written the way this program writes it%s", differs(text, again), otherRemedy)
 	}
@@ -184,7 +197,7 @@ func (m *Manifest) check() error {
 		return errors.New("it has no list of files")
 	}
 	for _, r := range m.Encrypted {
-		if _, err := parseRecipients([]string{r}); err != nil {
+		if _, err := config.ParseRecipients([]string{r}); err != nil {
 			return err
 		}
 	}
@@ -214,6 +227,11 @@ func (m *Manifest) check() error {
 		}
 		if err != nil {
 			return fmt.Errorf("missing file %d: %w", i+1, err)
+		}
+	}
+	for i, e := range m.Lost {
+		if err := checkName(e.Name); err != nil {
+			return fmt.Errorf("note %d of lost rows: %w", i+1, err)
 		}
 	}
 	return nil

@@ -77,7 +77,7 @@ func TestManifest(t *testing.T) {
 	f(`"rows/x"`, `"rows/../x"`, "missing file 1")
 	f(`"instance": "`, `"instance": "x", "instance": "`, "line 4")
 	f(`"format": 1,`, `"format":  1,`, "line 2")
-	f(`"files": [`, `"encrypted": ["age1x"], "files": [`, "age1x")
+	f(`"files": [`, `"encrypted": ["age1x"], "files": [`, "public key")
 	f(`"a <b> & c"`, `"a\u0000b"`, "file 1", "state")
 	if _, err := decodeManifest(sealed("")); err == nil {
 		t.Error("an empty manifest is accepted")

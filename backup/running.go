@@ -39,7 +39,7 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 	}
 	err := r.Rows.CopyFiles(ctx, func(f store.CopiedFile) error {
 		return each(File{
-			Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err, Open: opened(f.Content),
+			Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err, Lost: f.Lost, Open: opened(f.Content),
 		})
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *Running) Estimate(context.Context) (list []File, err error) {
 		list = append(list, File{Name: "rows/" + f.Name, Size: f.Size, State: f.State})
 	}
 	meta, err := r.Meta.Size()
-	segments, _ := r.Journal.Size()
+	segments := r.Journal.CopySize()
 	return append(list, File{Name: metaName, Size: meta}, File{Name: journalDir, Size: segments}), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 
 	"belfry"
@@ -40,8 +41,28 @@ func (k *Keeper) Run(ctx context.Context) error {
 		case <-k.wake:
 			k.findNewest()
 		case <-tick.C:
+			k.notice()
 		}
 	}
+}
+
+// notice reads the target again if its folder was changed by others, or is back.
+func (k *Keeper) notice() {
+	k.mu.Lock()
+	target, seen := k.newest.Target, k.seen
+	k.mu.Unlock()
+	if target != "" && stateOf(target) != seen {
+		k.findNewest()
+	}
+}
+
+// stateOf tells two states of a folder apart.
+func stateOf(dir string) string {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err.Error()
+	}
+	return info.ModTime().String()
 }
 
 // due returns when the next scheduled backup must begin.
@@ -54,8 +75,11 @@ func (k *Keeper) due(b config.Backup) time.Time {
 // next is due; the mutex is held. Without any backup one is due at once. After a failure it is due later.
 func (k *Keeper) next(b config.Backup) time.Time {
 	now := k.c.Now()
-	next := now
-	if newest, err := time.Parse(time.RFC3339, k.newest.Newest); err == nil {
+	next, last := now, k.newest.Newest
+	if k.running != nil && k.running.Scheduled {
+		last = k.running.Began
+	}
+	if newest, err := time.Parse(time.RFC3339, last); err == nil {
 		if newest.After(now) { // the clock was set back
 			newest = now
 		}
@@ -80,9 +104,10 @@ func (k *Keeper) attempted(worked bool) {
 // findNewest reads which backups are in the configured target.
 func (k *Keeper) findNewest() {
 	c := k.c.Config()
-	found := Contents{}
+	found, seen := Contents{}, ""
 	if c.Backup.Target != "" {
 		found.Target = c.Inside(c.Backup.Target)
+		seen = stateOf(found.Target) // before it is read
 		list, err := List(found.Target)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the first backup creates the folder
 			found.Error = err.Error()
@@ -94,7 +119,7 @@ func (k *Keeper) findNewest() {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.newest = found
+	k.newest, k.seen = found, seen
 }
 
 // scheduled makes a backup into the configured target, deletes the oldest ones, and reports whether it worked. While another job
@@ -113,16 +138,8 @@ func (k *Keeper) scheduled(ctx context.Context) bool {
 		return true // the service stops
 	}
 	if done.Error != "" {
-		k.c.Fault(fmt.Sprintf("the backup into %s failed: %s. %s", o.Target, done.Error, k.lastGood()))
 		return false
 	}
-	k.findNewest()
-	if len(done.Missing) > 0 {
-		k.c.Fault(fmt.Sprintf("the backup %s is incomplete, %d files could not be read: %s", done.Backup, len(done.Missing), list(done.Missing)))
-	} else {
-		k.c.Fault("")
-	}
-	k.c.Report(fmt.Sprintf("backup %s: %d files, %s, of which %s have not changed since the one before", done.Backup, done.Files, rough(done.Bytes), rough(done.Linked)))
 	removed, err := Prune(o.Target, k.c.Source.Instance(), k.c.Config().Backup.Keep)
 	if err != nil {
 		k.c.Log.Warn("old backups not deleted", "folder", o.Target, "err", err)
@@ -132,6 +149,24 @@ func (k *Keeper) scheduled(ctx context.Context) bool {
 	}
 	k.findNewest()
 	return true
+}
+
+// report opens or ends the fault after a backup into the configured folder.
+func (k *Keeper) report(j Job) {
+	switch {
+	case j.Error != "":
+		if j.Scheduled {
+			k.c.Fault(fmt.Sprintf("the backup into %s failed: %s. %s", j.Backup, j.Error, k.lastGood()))
+		}
+		return
+	case len(j.Missing) > 0:
+		k.c.Fault(fmt.Sprintf("the backup %s is incomplete, %d files could not be read: %s", j.Backup, len(j.Missing), list(j.Missing)))
+	default:
+		k.c.Fault("")
+	}
+	if j.Scheduled {
+		k.c.Report(fmt.Sprintf("backup %s: %d files, %s, of which %s have not changed since the one before", j.Backup, j.Files, rough(j.Bytes), rough(j.Linked)))
+	}
 }
 
 // lastGood says which backup there is, for the message of a failure.

@@ -29,7 +29,7 @@ type onlyWriter struct{ io.Writer }
 // undo is not possible: the reader has the name and the size already.
 func (o *tarOutput) undo(string) bool { return false }
 
-func (o *tarOutput) finish() error { return o.w.Close() }
+func (o *tarOutput) finish(*Manifest) error { return o.w.Close() }
 
 // tarArchive reads a backup from a tar stream.
 type tarArchive struct {

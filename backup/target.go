@@ -89,13 +89,14 @@ type output interface {
 	// undo removes the file that could not be written completely; false: that is not possible.
 	undo(name string) bool
 	// finish ends the backup after its last file, the manifest.
-	finish() error
+	finish(m *Manifest) error
 }
 
 // folderOutput writes the folder of a backup.
 type folderOutput struct {
 	target, partial string
 	begin           time.Time
+	latest          time.Time       // no file has a later time
 	dirs            map[string]bool // that were created
 }
 
@@ -105,7 +106,7 @@ func newFolderOutput(target string, begin time.Time) (*folderOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &folderOutput{target: target, partial: filepath.Join(target, name.UTC().Format(nameLayout)+partialSuffix), begin: begin, dirs: map[string]bool{}}
+	o := &folderOutput{target: target, partial: filepath.Join(target, name.UTC().Format(nameLayout)+partialSuffix), begin: begin, latest: begin, dirs: map[string]bool{}}
 	if err := os.Mkdir(o.partial, 0o700); err != nil {
 		return nil, fmt.Errorf("create the folder of the backup: %w", err)
 	}
@@ -155,6 +156,24 @@ func (o *folderOutput) write(name string, _ int64, r io.Reader) error {
 	return os.Chtimes(filepath.Join(o.partial, name), time.Time{}, o.begin)
 }
 
+// check finds files that others have removed or written to meanwhile, by size and time.
+func (o *folderOutput) check(m *Manifest) error {
+	for _, e := range m.Files {
+		name := m.Stored(e.Name)
+		info, err := os.Lstat(filepath.Join(o.partial, name))
+		if err != nil || !unchanged(info, e.Size, o.latest) {
+			return fmt.Errorf("%s was removed or changed before the backup was complete; repeat it, into a folder to which nothing else writes", name)
+		}
+	}
+	return nil
+}
+
+// unchanged reports whether a file has the size with which it was written, and no later time than the begin of its backup, which
+// it was given then.
+func unchanged(info os.FileInfo, size int64, begun time.Time) bool {
+	return info.Mode().IsRegular() && info.Size() == size && !info.ModTime().After(begun.Add(coarse))
+}
+
 // coarse is how exactly every file system keeps the time of a file.
 const coarse = 2 * time.Second
 
@@ -162,8 +181,11 @@ const coarse = 2 * time.Second
 // have the time at which the backup began that copied them, so one with a later time has been written by someone else.
 func (o *folderOutput) link(name, from string, size int64, begun time.Time) bool {
 	info, err := os.Lstat(from)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != size || info.ModTime().After(begun.Add(coarse)) {
+	if err != nil || !unchanged(info, size, begun) {
 		return false
+	}
+	if begun.After(o.latest) { // the clock was set back
+		o.latest = begun
 	}
 	return o.makeDir(name) == nil && os.Link(from, filepath.Join(o.partial, name)) == nil
 }
@@ -173,7 +195,10 @@ func (o *folderOutput) undo(name string) bool {
 }
 
 // finish makes everything durable, and then gives the folder its name.
-func (o *folderOutput) finish() error {
+func (o *folderOutput) finish(m *Manifest) error {
+	if err := o.check(m); err != nil {
+		return err
+	}
 	for _, dir := range slices.Sorted(maps.Keys(o.dirs)) {
 		if err := journal.SyncDir(dir); err != nil {
 			return err

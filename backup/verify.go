@@ -123,11 +123,15 @@ func (v *verifier) folder(dir string) error {
 	return nil
 }
 
-// missing reports the files that could not be read when the backup was made.
+// missing reports the files that could not be read when the backup was made, and the days whose rows were lost before.
 func (v *verifier) missing(path string, m *Manifest) {
 	for _, f := range m.Missing {
 		v.found(filepath.Join(path, f.Name), "missing from the backup: it could not be read when that was made: "+f.Reason,
 			"Use another backup, or accept at the restore that the file is missing.")
+	}
+	for _, f := range m.Lost {
+		v.found(filepath.Join(path, f.Name), "rows were lost before the backup was made: "+f.Reason,
+			"An earlier backup may have them: belfry restore --collection --day adds its rows to the running service.")
 	}
 }
 

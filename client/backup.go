@@ -22,6 +22,7 @@ type BackupJob struct {
 	Total    int64    `json:"total"`
 	Rows     int      `json:"rows"`
 	Missing  []string `json:"missing"`
+	Lost     []string `json:"lost"`
 	Position string   `json:"position"`
 	Error    string   `json:"error"`
 }

@@ -32,13 +32,13 @@ func (a Ages) check() error {
 		collection, ok := summaryOf(name)
 		if ok && !a[name].covers(a[collection]) {
 			errs = append(errs, fmt.Errorf("retention: %s is %s, but the rows of %s are kept for %s; keep their summaries as long or longer",
-				name, age(a[name]), collection, age(a[collection])))
+				name, ageText(a[name]), collection, ageText(a[collection])))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func age(d Duration) string {
+func ageText(d Duration) string {
 	if d == 0 {
 		return "ever"
 	}

@@ -5,7 +5,25 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"filippo.io/age"
 )
+
+// ParseRecipients parses public keys. An error does not quote one: it may be a private key by mistake.
+func ParseRecipients(names []string) (list []age.Recipient, err error) {
+	for i, name := range names {
+		r, err := age.ParseX25519Recipient(name)
+		switch {
+		case err == nil:
+			list = append(list, r)
+		case strings.Contains(strings.ToUpper(name), "SECRET"):
+			return nil, fmt.Errorf("key %d is a private key; backups are encrypted for public keys, which begin with age1. Name the public one, and keep the private one elsewhere", i+1)
+		default:
+			return nil, fmt.Errorf("key %d is not a public key (X25519) of age, which begins with age1 and is printed by belfry backup --new-key", i+1)
+		}
+	}
+	return list, nil
+}
 
 // check returns all errors, also if no backups are made: a wrong value would show up when it is needed.
 func (b *Backup) check() error {
@@ -19,6 +37,9 @@ func (b *Backup) check() error {
 	}
 	if _, err := b.TimeOfDay(); err != nil {
 		errs = append(errs, err)
+	}
+	if _, err := ParseRecipients(b.PublicKeys()); err != nil {
+		errs = append(errs, fmt.Errorf("backup.recipients: %w", err))
 	}
 	return errors.Join(errs...)
 }

@@ -57,6 +57,23 @@ func (j *Journal) durable() (segments []segment, last belfry.Position, end []byt
 	return segments, j.last, appendMark(nil, acked, j.mark.instance, j.note.Load())
 }
 
+// CopySize returns about how many bytes Copy would copy now.
+func (j *Journal) CopySize() (n int64) {
+	segments, _, _ := j.durable()
+	for i := range segments {
+		n += segments[i].copied()
+	}
+	return n
+}
+
+// copied is how much of a segment is copied. The records of an old one have not been read.
+func (s *segment) copied() int64 {
+	if s.old {
+		return s.size
+	}
+	return s.end
+}
+
 // eachFile is the argument of Copy.
 type eachFile = func(name string, size int64, r io.Reader) error
 
@@ -73,9 +90,6 @@ func (j *Journal) copySegment(s *segment, each eachFile) error {
 		return fmt.Errorf("copy journal: %w", err)
 	}
 	defer f.Close()
-	size := s.end
-	if s.old { // its records have not been read
-		size = s.size
-	}
+	size := s.copied()
 	return each(filepath.Base(s.path), size, io.NewSectionReader(f, 0, size))
 }

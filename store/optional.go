@@ -83,6 +83,7 @@ type CopiedFile struct {
 	Content io.Reader // usable until each returns; nil if there is an Err
 	State   string    // equal only if the content is equal; empty: unknown
 	Err     error     // it cannot be read, because it is damaged or missing
+	Lost    string    // the file is a note that rows were lost before: why
 }
 
 // Incomplete is a day of a collection of which rows cannot be read.

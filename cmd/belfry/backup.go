@@ -115,9 +115,7 @@ func (c *backupCmd) stopped(ctx context.Context, s streams, cfg *config.Config, 
 		return err
 	}
 	j := client.BackupJob{Backup: m.Path(), Files: len(m.Files), Bytes: m.Bytes(), Position: m.Position.String()}
-	for _, f := range m.Missing {
-		j.Missing = append(j.Missing, f.Name+": "+f.Reason)
-	}
+	j.Missing, j.Lost = m.Texts()
 	return reportBackup(s, j)
 }
 
@@ -134,8 +132,14 @@ func reportBackup(s streams, j client.BackupJob) error {
 		fmt.Fprintf(s.err, ", of which %s have not changed since the last backup", size(j.Linked))
 	}
 	fmt.Fprintf(s.err, "; complete up to position %s\n", j.Position)
-	if len(j.Missing) == 0 {
+	for _, text := range j.Lost {
+		fmt.Fprintf(s.err, "belfry: rows were lost before the backup: %s\n", client.Printable(text))
+	}
+	switch {
+	case len(j.Missing)+len(j.Lost) == 0:
 		return nil
+	case len(j.Missing) == 0:
+		return problemsError{errors.New("the backup is complete, but the service had lost rows before; an earlier backup may have them")}
 	}
 	for _, text := range j.Missing {
 		fmt.Fprintf(s.err, "belfry: not in the backup: %s\n", client.Printable(text))
@@ -192,6 +196,9 @@ func reportRestored(s streams, r *backup.Restored, dir, keyFile string) error {
 	}
 	for _, f := range m.Missing {
 		fmt.Fprintf(s.out, "not in the backup: %s: %s\n", f.Name, client.Printable(f.Reason))
+	}
+	for _, f := range m.Lost {
+		fmt.Fprintf(s.out, "rows were lost before the backup: %s: %s\n", f.Name, client.Printable(f.Reason))
 	}
 	return nil
 }

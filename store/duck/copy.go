@@ -263,7 +263,9 @@ func (fs *files) incomplete() (list []store.CopiedFile) {
 			if l.kept() {
 				why = "was damaged (" + l.why + ") before it was copied"
 			}
-			list = append(list, copying.Text(strings.Replace(name, folder.DamagedMark, folder.MissingMark, 1), folder.Note(why)))
+			note := copying.Text(strings.Replace(name, folder.DamagedMark, folder.MissingMark, 1), folder.Note(why))
+			note.Lost = "the file of the day " + why
+			list = append(list, note)
 		}
 	}
 	return list

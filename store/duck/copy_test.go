@@ -239,8 +239,27 @@ func TestCopyOfLostFile(t *testing.T) {
 				}
 				c := openWith(t, to)
 				wantMissing(t, c, countAll, 0, int64(test.rows))
+				if test.name != "cut" { // which is noticed when the file is used
+					wantNote(t, s, key)
+				}
 			})
 		}
+	}
+}
+
+// wantNote copies a store without a day again: a note says what was lost.
+func wantNote(t *testing.T, s *Store, key string) {
+	t.Helper()
+	must(t, errors.Join(s.Watch(), s.Mend(t.Context())))
+	lost := ""
+	must(t, s.CopyFiles(t.Context(), func(f store.CopiedFile) error {
+		if f.Lost != "" && strings.HasPrefix(f.Name, strings.TrimSuffix(key, folder.FileSuffix)) {
+			lost += f.Lost
+		}
+		return nil
+	}))
+	if !strings.HasPrefix(lost, "the file of the day ") {
+		t.Errorf("the note of %s says %q", key, lost)
 	}
 }
 

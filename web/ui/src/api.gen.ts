@@ -565,6 +565,8 @@ export interface Job {
   rows: number;
   /** Files that could not be read, with the reason. */
   missing?: string[];
+  /** Files that note rows that were lost before, with the reason. An earlier backup may have these rows. */
+  lost?: string[];
   /** Position of the journal up to which the backup is complete. */
   position?: string;
   /** Why it failed. */
