@@ -157,14 +157,15 @@ function played(saves: Save[]) {
   return { events, places };
 }
 
-function check(saves: Save[]) {
+function check(all: Save[]) {
+  const saves = all.map((s) => (s.user === "me" ? { ...s, posy: s.posy ?? 0 } : s)); // the page saves a place whole, others need not
   const { events, places } = played(saves);
   const at = saves.findIndex((s) => s.user === "me");
   const [start, before, saved, last] = [places[0], places[at], places[at + 1], places.at(-1)];
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   const writer = (from: number, to: number) =>
     saves.slice(from, to).findLast((_, i) => !same(places[from + i], places[from + i + 1]))?.user;
-  const { user: _, ...wanted } = saves[at] as Save;
+  const { user: _, ...wanted } = all[at] as Save;
   const was = icon("a", start);
   const [c] = collisions(saving(tree(was), change(untouched, was, wanted)), events);
   const told = c && { lost: c.lost, by: c.by, mine: c.mine, theirs: c.theirs };

@@ -111,10 +111,10 @@ test("what is edited while a save runs stays, and is compared with what was save
   later = changeView(later, t.view, { bg: "#333333" });
   const rest = left(later);
   assert.deepEqual(rest.changes, {
-    "resource/a/a": { posx: 100 },
+    "resource/a/a": { posx: 100, posy: 90 }, // a place is saved whole, or it would end where no one put it
     "resource/b/b": { posx: 10, posy: 20 },
     "element/label/L": { answers: { size: "20" } },
-    "resource/new/new": { posx: 70 },
+    "resource/new/new": { posx: 70, posy: 50 },
   });
   assert.deepEqual([rest.view, rest.added], [{ bg: "#333333" }, []]);
   assert.deepEqual(conflicts(saved, rest), []);

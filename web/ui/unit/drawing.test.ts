@@ -197,8 +197,8 @@ test("a draft becomes one request for each package, cells quoted", () => {
   assert.deepEqual(
     batches(t, d).map((b) => [b.package, b.removal, csv(b)]),
     [
-      ["view", false, 'name,bg,posx\n"V","#ff0000",\n"Child","plan","90"\n'],
-      ["custom", false, 'name,posx,posy,width\n"web,01","20","30","30"\n"we""b","50","20","60"\n'],
+      ["view", false, 'name,bg,posx,posy\n"V","#ff0000",,\n"Child","plan","90","30"\n'],
+      ["custom", false, 'name,posx,posy,width,height\n"web,01","20","30","30","30"\n"we""b","50","20","60","30"\n'],
       ["label", false, 'name,view,text,posx,posy\n"new","V","a\nb","10","10"\n'],
       ["label", true, 'name\n"old"\n'],
     ],
@@ -230,7 +230,7 @@ test("a view inside a resource is named with its resource", () => {
   assert.deepEqual(
     batches(t, d).map((b) => [b.package, csv(b)]),
     [
-      ["view", 'name,resname,posx\n"Disks","R","20"\n'],
+      ["view", 'name,resname,posx,posy\n"Disks","R","20","10"\n'],
       ["custom", 'name,autoarrange\n"R","linear"\n'],
     ],
   );

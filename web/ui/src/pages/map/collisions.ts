@@ -3,7 +3,7 @@
 import { type EventRow, quote, sql, type Tree, type TreeItem } from "../../api";
 import { byService } from "../../clock";
 import type { Side } from "./conflicts";
-import { add, type Batch, type Change, change, changeView, type Draft, held, merge } from "./draft";
+import { add, type Batch, type Change, change, changeView, type Draft, groupOf, held, merge } from "./draft";
 import { keyOf } from "./scene";
 
 /** Sent is a row that was saved. */

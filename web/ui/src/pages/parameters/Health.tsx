@@ -212,8 +212,8 @@ function Backups({ of: b }: { of: NonNullable<Health["backup"]> }) {
       {b.running && (
         <Text size="sm" className="name">
           A {b.running.kind} is running: {count(b.running.files)} files, {bytes(b.running.bytes)}
-          {b.running.total ? ` of about ${bytes(b.running.total)}` : ""}, since{" "}
-          <Time at={b.running.began} />, {b.running.backup}
+          {b.running.total ? ` of about ${bytes(b.running.total)}` : ""}, since <Time at={b.running.began} />,{" "}
+          {b.running.backup}
         </Text>
       )}
       {b.last && (
