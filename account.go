@@ -68,16 +68,22 @@ func (u *User) Level() Level {
 
 // Fingerprint changes whenever the user gets another password or other rights, and for another user of the same name: the salt
 // in the password is random. A session has the fingerprint of the user who began it and ends when the two differ.
-func (u *User) Fingerprint() string {
+func (u *User) Fingerprint() string { return HashOf(u.Password + "\n" + u.rights()).String() }
+
+// Identity is that of this user with these rights, whatever the password: another user of the same name has another one, and so has
+// this one with other rights.
+func (u *User) Identity() string { return HashOf("user " + u.Name + "\n" + u.rights()).String() }
+
+func (u *User) rights() string {
 	instance := ""
 	if u.Instance {
 		instance = " of the instance"
 	}
-	text := u.Password + "\n" + u.Role + instance + "\n" + u.Created.String()
+	text := u.Role + instance + "\n" + u.Created.String()
 	for _, v := range u.Views {
 		text += "\n" + v // no name holds a line break
 	}
-	return HashOf(text).String()
+	return text
 }
 
 // Session is a user who is logged in. Its secret is in the user's browser and nowhere else.

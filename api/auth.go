@@ -28,7 +28,7 @@ type request struct {
 	customerRemoved bool             // the session acts in a customer that was removed
 	params          params           // query parameters, without the key
 	limits          *Limits
-	slot           *limit.Slot // nil: it has none
+	slot            *limit.Slot // nil: it has none
 	server          *Server
 	held            *intake.HeldBody // memory that its body takes; nil: none
 }

@@ -147,7 +147,9 @@ func (s *Server) stopBackup(w *answer, r *request) error {
 	if err != nil {
 		return err
 	}
-	k.Stop(r.Context())
+	if j := k.State().Running; k.Stop(r.Context()) && j != nil {
+		s.auditBackup(r, j.Backup, audit.ActionStopped, j.Kind+" of "+j.Backup+" stopped")
+	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -54,9 +54,9 @@ func (s *Server) recognise(r *request, hash belfry.Hash) bool {
 		r.customer, r.who = to, accounts.ActingName(r.who)
 		r.customerRemoved = s.Tree.Access().CustomerName(to) == ""
 	}
-	// Idempotency answers belong to the user, so the next session finds them too, and never to a key. The names of
-	// users who act in another customer differ from all names of users.
-	r.key = belfry.HashOf("user " + r.who).String()
+	// Idempotency answers belong to the user, so the next session finds them too, and never to a key, another user of the name, or the
+	// same with other rights. In another customer the user has another identity.
+	r.key = belfry.HashOf(r.who + "\n" + l.User.Identity()).String()
 	return true
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry"
 	"belfry/api"
@@ -20,7 +21,7 @@ var unaudited = map[string]string{
 	"POST /api/receivers/{resource}/try": "it tries, and keeps nothing",
 	"POST /api/backups":                  "no folder is configured here; the script of backups reads the row of another",
 	"POST /api/backups/days":             "only the local administrator may; the script of backups reads its row",
-	"DELETE /api/backups":                "nothing is running here",
+	"DELETE /api/backups":                "nothing is running here; TestBackupStopAudited stops one",
 	"POST /api/health/clock":             "the clock is right here, so there is nothing to confirm",
 	"POST /api/health/faults/{id}":       "no fault is open here; the test of lost records reads the row of one",
 }
@@ -314,5 +315,30 @@ func TestAuditIsForAdministrators(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestBackupStopAudited: who stops a backup is in the audit trail.
+func TestBackupStopAudited(t *testing.T) {
+	t.Parallel()
+	target := filepath.Join(t.TempDir(), "backups")
+	p := newProcess(t, func(p *process) {
+		text := fmt.Sprintf("limits: {stop: 5m}\nbackup: {target: %q, rate: 1kB}\n", target)
+		if err := os.WriteFile(p.config, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	})
+	admin := p.logIn("default", "admin", adminPassword)
+	for end := time.Now().Add(hang); !strings.Contains(p.ask("GET", "/api/backups", "", admin).body, `"running":{`); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no backup begins")
+		}
+	}
+	if res := p.ask("DELETE", "/api/backups", "", admin); res.StatusCode != 204 {
+		t.Fatalf("%d %s", res.StatusCode, res.body)
+	}
+	rows := p.trail(admin, "kind=backup")
+	if len(rows) != 1 || rows[0].Action != "stopped" || rows[0].User != "admin" || rows[0].Name != target {
+		t.Errorf("the trail has %v", rows)
 	}
 }

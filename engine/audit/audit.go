@@ -30,6 +30,7 @@ const (
 	ActionImported  = "imported"
 	ActionConfirmed = "confirmed"
 	ActionRestored  = "restored"
+	ActionStopped   = "stopped"
 )
 
 // Kinds of what is changed, beside those of items and documents.
