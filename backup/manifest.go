@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -76,6 +77,17 @@ func (m *Manifest) Bytes() (n int64) {
 		n += e.Size
 	}
 	return n
+}
+
+// lacks returns the files that every instance has and that are neither listed nor missing.
+func (m *Manifest) lacks() (names []string) {
+	for _, name := range everyName() {
+		listed := slices.ContainsFunc(m.Files, func(e Entry) bool { return e.Name == name })
+		if !listed && !slices.ContainsFunc(m.Missing, func(f Missing) bool { return f.Name == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Texts returns what is missing and what was lost before, with the reasons.

@@ -328,6 +328,9 @@ func (r *restorer) explain(err error) error {
 
 // finish makes everything durable and removes the marker.
 func (r *restorer) finish() (*Restored, error) {
+	if id, err := journal.ReadInstance(r.places.data); err == nil && id != "" && id != r.manifest.Instance {
+		return nil, fmt.Errorf("the backup is of instance %s, according to its manifest, and the files in it are of %s%s", r.manifest.Instance, id, otherRemedy)
+	}
 	if err := r.syncDirs(); err != nil {
 		return nil, err
 	}

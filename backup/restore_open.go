@@ -136,11 +136,8 @@ func (r *restorer) use(m *Manifest) {
 
 // checkManifest checks that the manifest has what every instance has, and that no file was missing when the backup was made.
 func (r *restorer) checkManifest() error {
-	for _, name := range everyName() {
-		_, ok := r.entries[r.manifest.Stored(name)]
-		if !ok && !slices.ContainsFunc(r.manifest.Missing, func(m Missing) bool { return m.Name == name }) {
-			return fmt.Errorf("the manifest lists no %s, which every instance has, so this is not a backup that belfry made%s", name, otherRemedy)
-		}
+	if names := r.manifest.lacks(); len(names) > 0 {
+		return fmt.Errorf("the manifest lists no %s, which every instance has, so this is not a backup that belfry made%s", few(names), otherRemedy)
 	}
 	if len(r.manifest.Missing) == 0 || r.o.AcceptMissing {
 		return nil

@@ -18,6 +18,7 @@ import (
 
 	"belfry/folder"
 	"belfry/journal"
+	"belfry/store"
 )
 
 // memoryBackup backs up files in memory and returns the folder of the backup.
@@ -384,8 +385,23 @@ func TestRestoreLacksAll(t *testing.T) {
 		}
 		cfg, _, err := restoreTo(t, target, RestoreOptions{AcceptMissing: true})
 		wantError(t, err, name, "every instance has")
+		if v, err := Verify(context.Background(), target, nil); err != nil || !slices.ContainsFunc(v.Problems, func(p store.Problem) bool { return strings.HasSuffix(p.File, name) }) {
+			t.Errorf("verify without %s: %+v, %v", name, v, err)
+		}
 		if entries, err := os.ReadDir(cfg.Data); err == nil && len(entries) > 0 {
 			t.Errorf("%v was written", entries)
 		}
 	}
+}
+
+// TestRestoreOfAnother: the files of a backup are of the instance that its manifest names.
+func TestRestoreOfAnother(t *testing.T) {
+	other := memoryFile(instanceName, []byte(strings.Repeat("0f", 16)+"\n"))
+	target := t.TempDir()
+	if _, err := Create(context.Background(), &memorySource{files: []File{other}}, Options{Target: target, Config: configFor(t, t.TempDir()), Now: time.Now}); err != nil {
+		t.Fatal(err)
+	}
+	cfg, _, err := restoreTo(t, target, RestoreOptions{})
+	wantError(t, err, testInstance, strings.Repeat("0f", 16))
+	wantError(t, folder.CheckRestored(cfg.Data), "restore again")
 }

@@ -129,6 +129,9 @@ func (v *verifier) missing(path string, m *Manifest) {
 		v.found(filepath.Join(path, f.Name), "missing from the backup: it could not be read when that was made: "+f.Reason,
 			"Use another backup, or accept at the restore that the file is missing.")
 	}
+	for _, name := range m.lacks() {
+		v.found(filepath.Join(path, name), "the manifest does not list it, although every instance has it", "Use another backup.")
+	}
 	for _, f := range m.Lost {
 		v.found(filepath.Join(path, f.Name), "rows were lost before the backup was made: "+f.Reason,
 			"An earlier backup may have them: belfry restore --collection --day adds its rows to the running service.")
