@@ -254,7 +254,7 @@ test("removes what is named, after a warning", async ({ page, service }) => {
   await expect(page.getByLabel("Wrong rows", { exact: true })).toContainText('view "Old site" holds 1 view');
   await expect(page.getByLabel("Wrong rows", { exact: true })).toContainText("not_found");
   await accessible(page);
-  await page.getByLabel("With everything inside").check();
+  await page.getByLabel("Include content and nested views").check();
   await attempt(page);
   await expect(would(page)).toContainText("Would be removed1");
   expect(await exists(service, "gone")).toBe(2);
