@@ -59,7 +59,7 @@ func Running(cfg *config.Config) (bool, error) {
 
 // BackupStopped makes a backup of a folder that no service holds.
 func BackupStopped(ctx context.Context, o backup.Options) (*backup.Manifest, error) {
-	source, err := backup.StoppedSource(o.Config)
+	source, err := backup.StoppedSource(o.Config, storageEngines[usedEngine].notesLoss)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func clock() func() time.Time {
 // create backs up a stopped instance.
 func create(t testing.TB, cfg *config.Config, o Options) (*Manifest, error) {
 	t.Helper()
-	src, err := StoppedSource(cfg)
+	src, err := StoppedSource(cfg, noLoss)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func restoreTo(t testing.TB, from string, o RestoreOptions) (*config.Config, *Re
 // contents reads the files of an instance that belong to a backup.
 func contents(t testing.TB, cfg *config.Config) map[string]string {
 	t.Helper()
-	src, err := StoppedSource(cfg)
+	src, err := StoppedSource(cfg, noLoss)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,3 +305,5 @@ func memoryFile(name string, content []byte) File {
 }
 
 var errDisk = errors.New("input/output error")
+
+func noLoss(string) bool { return false }

@@ -351,7 +351,7 @@ func TestWrongTarget(t *testing.T) {
 // TestCancel: a backup that is cancelled leaves nothing, and an incomplete folder is no backup; the next one removes it.
 func TestCancel(t *testing.T) {
 	cfg, target := newInstance(t, 600_000), t.TempDir()
-	src, err := StoppedSource(cfg)
+	src, err := StoppedSource(cfg, noLoss)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -479,7 +479,7 @@ func TestLargeFile(t *testing.T) {
 // TestForeignLock: a file named lock that is not one is not overwritten.
 func TestForeignLock(t *testing.T) {
 	cfg, target := newInstance(t, 10), t.TempDir()
-	src, err := StoppedSource(cfg)
+	src, err := StoppedSource(cfg, noLoss)
 	if err != nil {
 		t.Fatal(err)
 	}

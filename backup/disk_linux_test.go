@@ -35,7 +35,7 @@ func (silent) Estimate(context.Context) ([]File, error) { return nil, nil }
 func TestBackupFullDisk(t *testing.T) {
 	cfg, target := newInstance(t, 600_000), t.TempDir()
 	mount(t, target, "6m")
-	src, err := StoppedSource(cfg)
+	src, err := StoppedSource(cfg, noLoss)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -252,9 +252,12 @@ const maxEnded = 10
 // for and failed is the business of who asked.
 func (k *Keeper) end(j *job, err error) {
 	k.record(j, err)
-	if c := k.c.Config(); j.Kind == KindBackup && c.Backup.Target != "" && j.target == c.Inside(c.Backup.Target) {
+	if c := k.c.Config(); j.Kind == KindBackup && c.Backup.Target != "" && sameFolder(j.target, c.Inside(c.Backup.Target)) {
 		k.findNewest()
 		k.report(j.Job)
+		if err == nil {
+			k.attempted(true)
+		}
 	}
 }
 

@@ -212,6 +212,29 @@ func TestManualEndsFault(t *testing.T) {
 	})
 }
 
+// TestRetryEnds: the pause after a failure ends with the next time of the schedule, and with a backup that was asked for.
+func TestRetryEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, filepath.Join(t.TempDir(), "backups"))
+		k.cfg.Backup.At = "02:10"
+		k.cfg.Backup.Every = config.Duration(time.Hour)
+		k.source.set(errors.New("the disk does not answer"), nil)
+		k.run(t)
+		time.Sleep(time.Minute)
+		if next := k.State().Next; next != "2000-01-01T00:10:00.000000Z" {
+			t.Errorf("at %v the next attempt is announced for %s", time.Now(), next)
+		}
+		k.source.set(nil, nil)
+		if _, err := k.Start(Wish{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if next := k.State().Next; next != "2000-01-01T00:10:00.000000Z" {
+			t.Errorf("after a backup the next is announced for %s", next)
+		}
+	})
+}
+
 // TestNextWhileRunning: while a scheduled backup runs, the next one is that of the schedule.
 func TestNextWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -59,7 +59,7 @@ func killed(what, data, target, after string) error {
 		_, err := Restore(context.Background(), target, cfg, RestoreOptions{Progress: progress})
 		return err
 	}
-	src, err := StoppedSource(cfg)
+	src, err := StoppedSource(cfg, noLoss)
 	if err == nil {
 		_, err = Create(context.Background(), src, Options{Target: target, Config: cfg, Full: what == "full", Now: time.Now, Progress: progress})
 	}

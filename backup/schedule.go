@@ -96,8 +96,11 @@ func (k *Keeper) attempted(worked bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.retry = time.Time{}
-	if !worked {
-		k.retry = k.c.Now().Add(retryAfter)
+	if now := k.c.Now(); !worked {
+		k.retry = now.Add(retryAfter)
+		if b := k.c.Config().Backup; b.Next(now.In(k.c.Zone())).Before(k.retry) {
+			k.retry = b.Next(now.In(k.c.Zone()))
+		}
 	}
 }
 

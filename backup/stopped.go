@@ -20,10 +20,12 @@ import (
 type Stopped struct {
 	places   *places
 	instance string
+	lost     func(name string) bool
 }
 
-// StoppedSource returns the source of a data folder. It is locked while its files are copied.
-func StoppedSource(cfg *config.Config) (*Stopped, error) {
+// StoppedSource returns the source of a data folder. It is locked while its files are copied. Lost reports whether a file of the row
+// store notes that rows were lost.
+func StoppedSource(cfg *config.Config, lost func(name string) bool) (*Stopped, error) {
 	id, err := journal.ReadInstance(cfg.Data)
 	if err != nil {
 		return nil, err
@@ -31,7 +33,7 @@ func StoppedSource(cfg *config.Config) (*Stopped, error) {
 	if id == "" {
 		return nil, fmt.Errorf("%s is not the data folder of a service that has run; name another one with --data", cfg.Data)
 	}
-	return &Stopped{placesOf(cfg), id}, nil
+	return &Stopped{placesOf(cfg), id, lost}, nil
 }
 
 // Instance implements Source.
@@ -116,10 +118,15 @@ func (s *Stopped) files(dir, prefix string) (list []File, err error) {
 			return fmt.Errorf("%s cannot be backed up: %w; rename it", at, err)
 		}
 		info, err := e.Info()
-		if err == nil {
-			list = append(list, fileOf(name, at, info))
+		if err != nil {
+			return err
 		}
-		return err
+		f := fileOf(name, at, info)
+		if prefix == rowsDir && s.lost(rel) {
+			f.Lost = "rows of this day were lost; belfry verify --data says why"
+		}
+		list = append(list, f)
+		return nil
 	})
 	return list, err
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry"
 	"belfry/folder"
@@ -35,7 +36,7 @@ func TestStopped(t *testing.T) {
 	_, err := Restore(context.Background(), target, again, RestoreOptions{})
 	wantError(t, err, "engine", "no backup")
 
-	_, err = StoppedSource(configFor(t, t.TempDir()))
+	_, err = StoppedSource(configFor(t, t.TempDir()), noLoss)
 	wantError(t, err, "not the data folder", "--data")
 	lock, err := journal.LockDir(cfg.Data)
 	if err != nil {
@@ -98,5 +99,20 @@ func TestSecretsCounted(t *testing.T) {
 	_, res, err := restoreTo(t, target, RestoreOptions{})
 	if err != nil || res.Secrets != 2 {
 		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// TestStoppedNotesLoss: the backup of a stopped service lists the notes of days whose rows were lost.
+func TestStoppedNotesLoss(t *testing.T) {
+	cfg, target := newInstance(t, 10), t.TempDir()
+	const note = "objectdata/2026-11-15.duckdb.missing-20261119T010000Z"
+	write(t, cfg.Data, "rows/"+note, []byte("note"))
+	src, err := StoppedSource(cfg, func(name string) bool { return name == note })
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Create(context.Background(), src, Options{Target: target, Config: cfg, Now: time.Now})
+	if err != nil || len(m.Lost) != 1 || m.Lost[0].Name != "rows/"+note {
+		t.Errorf("%+v, %v", m, err)
 	}
 }

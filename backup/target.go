@@ -77,6 +77,13 @@ func resolve(path string) (string, error) {
 	return filepath.Join(real, strings.TrimPrefix(path, exists)), nil
 }
 
+// sameFolder reports whether two paths lead to one folder.
+func sameFolder(a, b string) bool {
+	at, err := resolve(a)
+	other, otherErr := resolve(b)
+	return a == b || err == nil && otherErr == nil && at == other
+}
+
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

@@ -182,6 +182,10 @@ func (v *verifier) segments(judge bool) {
 	if err == nil {
 		err = v.records(&evidence{journal: j, stored: v.facts.Stored, moved: movedIn(v.rows.Moved, v.rows.Noted, v.facts.Rows), noted: v.facts.Rows}, judge)
 	}
+	if errors.Is(err, journal.ErrForeign) {
+		v.found(dir, err.Error(), "If there was none of this number, move it away and start the service.")
+		return
+	}
 	if err != nil {
 		v.found(dir, err.Error(), "Give this user the right to read it, or check the disk.")
 		return

@@ -42,6 +42,8 @@ var (
 	ErrFailed = errors.New("journal cannot be written")
 	// ErrTooLarge means that a record exceeds MaxRecord.
 	ErrTooLarge = errors.New("record is too large for the journal")
+	// ErrForeign means that a segment is of another instance.
+	ErrForeign = errors.New("records of another instance; move it away and put the segment of this one back")
 	// ErrClosed means that the journal has been closed.
 	ErrClosed = errors.New("journal is closed")
 )

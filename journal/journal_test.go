@@ -360,6 +360,16 @@ func TestForeignSegment(t *testing.T) {
 			t.Errorf("read with a foreign segment %d: %v", number, err)
 		}
 		write(own)
+		renamed := filepath.Join(dirs["a"], segmentName(9-number))
+		if err := os.WriteFile(renamed, foreign, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dirs["a"], Options{}); err == nil || !strings.Contains(err.Error(), segmentName(9-number)+" has records of another instance") {
+			t.Errorf("with the foreign segment %d as %d: %v", number, 9-number, err)
+		}
+		if err := os.Remove(renamed); err != nil {
+			t.Fatal(err)
+		}
 	}
 	j := open(t, dirs["a"], Options{})
 	defer j.Close()

@@ -91,12 +91,12 @@ func parseHeader(data []byte, number uint64, instance string) (h header, err err
 		if v := binary.LittleEndian.Uint32(c[8:]); v != formatVersion {
 			return header{}, fmt.Errorf("format %d, this program knows format %d; use the version of the program that wrote it, or a newer one", v, formatVersion)
 		}
+		if instance != "" && binary.LittleEndian.Uint32(c[28:]) != checksum([]byte(instance)) {
+			return header{}, ErrForeign
+		}
 		fence := belfry.Position(binary.LittleEndian.Uint64(c[20:]))
 		if binary.LittleEndian.Uint64(c[12:]) != number || fence.Epoch() >= number {
 			continue // a renamed file
-		}
-		if instance != "" && binary.LittleEndian.Uint32(c[28:]) != checksum([]byte(instance)) {
-			return header{}, errors.New("records of another instance; move it away and put the segment of this one back")
 		}
 		h.fence, h.ok = fence, true
 		copies++

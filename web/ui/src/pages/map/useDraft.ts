@@ -73,13 +73,16 @@ export function useDraft(tree: Tree, reading: Reading) {
       wrong,
       busy,
       edit: (f: (d: Draft) => Draft) =>
-        set(({ past, now }) => ({ past: [...past.slice(-199), now], now: f(now), future: [] })),
+        set(({ past, now }) => {
+          const next = f(now);
+          setWrong((all) => stillWrong(all, next));
+          return { past: [...past.slice(-199), now], now: next, future: [] };
+        }),
       undo: () =>
         set((s) => {
           const now = s.past.at(-1);
           if (!now) return s;
-          const here = new Set(now.added.map(keyOf)); // a name that is in use is no matter once what has it is gone
-          setWrong((all) => all.filter((w) => !w.taken || here.has(w.taken)));
+          setWrong((all) => stillWrong(all, now));
           return { past: s.past.slice(0, -1), now, future: [s.now, ...s.future] };
         }),
       redo: () =>
@@ -142,6 +145,9 @@ export function useDraft(tree: Tree, reading: Reading) {
     [h, wrong, busy, found, user, limited],
   );
 }
+
+/** stillWrong leaves out names in use of what a draft does not make any more. */
+const stillWrong = (all: Wrong[], d: Draft) => all.filter((w) => !w.taken || d.added.some((i) => keyOf(i) === w.taken));
 
 // What came before something was saved cannot be undone to any more.
 const afterSave = (h: History, sent: Draft, saved: Set<string>, own: string): History => {
