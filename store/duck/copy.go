@@ -75,6 +75,20 @@ func (s *Store) EstimateFiles() (list []store.CopiedFile) {
 	return list
 }
 
+// FileOf implements store.Copier.
+func (s *Store) FileOf(name string) (collection, period string, ok bool) {
+	collection, file, _ := strings.Cut(name, "/")
+	c := s.cfg.Catalog.KeptAs(collection)
+	if c == nil {
+		return "", "", false
+	}
+	p, ok := folder.ParseFileName(c, strings.TrimSuffix(file, folder.LateSuffix))
+	if !ok {
+		return "", "", false
+	}
+	return c.Name, p.From.Std().Format(folder.Layout(c)), true
+}
+
 // copiedManifest returns the manifest as it is now.
 func (fs *files) copiedManifest() store.CopiedFile {
 	fs.mu.Lock()

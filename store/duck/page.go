@@ -8,7 +8,15 @@ import (
 
 	"belfry"
 	"belfry/query"
+	"belfry/store/duck/duckdb"
 )
+
+// rows is the answer to a plan, or a page of it.
+type rows struct {
+	*query.HeldRows
+	result *duckdb.Result
+	asked  int // rows of the page; 0: the whole answer was asked for
+}
 
 // An answer stays in our memory while its client reads it. To avoid a thousand lines of a megabyte there, rows in order
 // of time are fetched page by page, as the client reads them:
