@@ -1,12 +1,11 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"belfry"
+	"belfry/api/encode"
 	"belfry/catalog"
 	"belfry/engine"
 )
@@ -63,9 +62,6 @@ type classAnswer struct {
 	Class  catalog.Listed `json:"class"`
 }
 
-// maxPage is the size of a list in bytes; a page of long entries has fewer of them.
-const maxPage = 4 << 20
-
 func (s *Server) classes(w *answer, r *request) error {
 	after, limit, err := r.page()
 	if err != nil {
@@ -83,28 +79,7 @@ func writePage[T json.Marshaler](w *answer, name string, list []T, more bool) er
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
-	out := pieces(w)
-	fmt.Fprintf(out, "{%q:[", name) // a failure shows at Flush
-	size := 0
-	for i, entry := range list {
-		text, err := entry.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		text = bytes.TrimSuffix(text, []byte("\n"))
-		if size += len(text); size > maxPage && i > 0 {
-			more = true
-			break
-		}
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		if _, err := out.Write(text); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(out, "],\"more\":%t}\n", more)
-	return out.Flush()
+	return encode.List(pieces(w), name, list, more)
 }
 
 func (s *Server) class(w *answer, r *request) error {

@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/names"
 )
@@ -204,4 +205,54 @@ func TestVerifyRemovedNames(t *testing.T) {
 			t.Errorf("a folder without rows: %+v", problems)
 		}
 	})
+}
+
+// TestVerifyLogs changes bytes of the logs of a file of rows and of a file of summaries, in each record, and cuts them. A change is
+// found; a log that ends in the middle of a record is one of a killed process.
+func TestVerifyLogs(t *testing.T) {
+	w := newWorld(t, 11)
+	for range 4 {
+		w.send()
+		summariseAll(t, w.s)
+	}
+	base := copyDir(t, w.dir)
+	logs, err := filepath.Glob(filepath.Join(base, "*", "*.wal"))
+	must(t, err)
+	summaries, step := 0, 60
+	if testing.Short() {
+		step = 8
+	}
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		must(t, err)
+		if len(text) == 0 {
+			continue
+		}
+		if strings.Contains(path, ".hour") {
+			summaries++
+		}
+		if why, err := damage.Log(path); why != "" || err != nil {
+			t.Fatalf("%s: %s, %v", path, why, err)
+		}
+		dir := copyDir(t, base)
+		rel, err := filepath.Rel(base, path)
+		must(t, err)
+		for at := 0; at < len(text); at += 1 + len(text)/step {
+			changed := bytes.Clone(text)
+			changed[at] ^= 0x10
+			write(t, filepath.Join(dir, rel), changed)
+			if problems := verify(t, dir); len(problems) == 0 {
+				t.Errorf("%s: the change at %d of %d is not found", rel, at, len(text))
+			}
+		}
+		for n := len(text) / 2; n < len(text); n += 1 + len(text)/20 {
+			write(t, filepath.Join(dir, rel), text[:n])
+			if why, err := damage.Log(filepath.Join(dir, rel)); why != "" || err != nil {
+				t.Errorf("%s cut to %d of %d: %s, %v", rel, n, len(text), why, err)
+			}
+		}
+	}
+	if len(logs) == summaries || summaries == 0 {
+		t.Fatalf("logs %v, want some of rows and some of summaries", logs)
+	}
 }

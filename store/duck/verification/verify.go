@@ -119,6 +119,7 @@ type verifying struct {
 
 const (
 	remedyDamaged = "Put back a good copy of the file (and of its .wal) if you have one. Without one, start the service: it sets the file aside, continues with a new one and names the day."
+	remedyLog     = "Put back a good copy of its .wal if you have one. Without one, start the service: it ignores what follows in the log, and takes rows from the journal, or computes summaries, again."
 	remedyMissing = "Put the file back if you have a copy. Without one, start the service: it notes the day as incomplete and continues."
 	remedyMarked  = "With a good copy of the day: stop the service, put the copy in the place of %s (rows that came since are in the file you replace, so keep it), and remove %s. " +
 		"Without one: remove %[2]s to say that the rows will not come back; the day then counts as complete."
@@ -249,7 +250,11 @@ func (v *verifying) late(ctx context.Context, c *catalog.Collection, p belfry.Sp
 
 // examine returns what is wrong with a file, and what to do.
 func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy string, _ error) {
-	err := v.attachAndRead(ctx, f)
+	log, err := damage.Log(v.path(f) + ".wal")
+	if err != nil {
+		return "cannot be read: " + err.Error(), remedyUnknown, nil
+	}
+	err = v.attachAndRead(ctx, f)
 	for duckdb.OutOfMemory(err) && ctx.Err() == nil {
 		more, failed := v.grow(ctx)
 		if failed != nil {
@@ -271,6 +276,9 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 	if err == nil {
 		if had := belfry.Position(v.manifest.Pos[f.key]); f.pos < had {
 			return fmt.Sprintf("its last rows are missing: it ends at position %d and had %d", f.pos, had), remedyDamaged, nil
+		}
+		if log != "" {
+			return "damaged: " + log, remedyLog, nil
 		}
 		return "", "", nil
 	}
