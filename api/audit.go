@@ -63,7 +63,7 @@ type auditRow struct {
 	View      string `json:"view,omitempty"`
 	Before    string `json:"before,omitempty" help:"The fields that differ, before the change: a JSON object as a text."`
 	After     string `json:"after,omitempty" help:"The same fields after the change."`
-	Items     string `json:"items,omitempty" help:"Where one request changed many items: a JSON list, as a text, with name, resource, before and after of each."`
+	Items     string `json:"items,omitempty" help:"Where one request changed many items: a JSON list, as a text, with names, resource, before and after; items that agree share an entry."`
 	Info      string `json:"info,omitempty" help:"The change in words."`
 }
 
@@ -93,18 +93,23 @@ func (s *Server) auditQuery(p params) string {
 	}
 	if p.Has("name") {
 		name := p.Get("name")
-		text := strings.TrimSuffix(string(mustJSON(name)), "\n") // as in items
-		pattern := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)
-		if most := query.MaxPattern - len("%:%"); len(pattern) > most { // the start of so long a name will do
-			pattern = strings.TrimRight(strings.ToValidUTF8(pattern[:most], ""), `\`)
-		}
-		conditions = append(conditions, "(name = "+sqlText(name)+" OR items LIKE "+sqlText("%:"+pattern+"%")+")")
+		conditions = append(conditions, "(name = "+sqlText(name)+" OR "+listed(name)+")")
 	}
 	text := "SELECT " + strings.Join(s.Tree.Catalog().Collection(belfry.AuditTrail).Names(), ", ") + " FROM " + belfry.AuditTrail
 	if len(conditions) > 0 {
 		text += " WHERE " + strings.Join(conditions, " AND ")
 	}
 	return text
+}
+
+// listed returns the condition that a row lists an item, or items of a resource, with a name.
+func listed(name string) string {
+	text := strings.TrimSuffix(string(mustJSON(name)), "\n") // as in items
+	pattern := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)
+	if most := query.MaxPattern - len("%,%"); len(pattern) > most { // the start of so long a name will do
+		return "items LIKE " + sqlText("%"+strings.TrimRight(strings.ToValidUTF8(pattern[:most], ""), `\`)+"%")
+	}
+	return "items LIKE " + sqlText("%"+pattern+",%") + " OR items LIKE " + sqlText("%"+pattern+"]%") // keys of JSON are followed by a colon
 }
 
 // sqlText quotes a text for a query.

@@ -181,7 +181,7 @@ func TestAudit(t *testing.T) {
 	f("DELETE /api/customers/{name...}", admin, "/api/customers/acme?confirm=acme", jsn, "", "admin session removed customer acme")
 	f("DELETE /api/provisioning/{package}", key, "/api/provisioning/label", csv, "name\nhall\n", `agent key removed element hall | {"package":"label"*}`)
 	f("DELETE /api/provisioning/{package}", key, "/api/provisioning/custom", csv, "name\nweb01\n",
-		"agent key removed resource web01 | {*}", `agent key removed object  |  |  | [{"name":"cpu","resource":"web01"},*`, `agent key removed view  |  |  | [{"name":"Disks"*`)
+		"agent key removed resource web01 | {*}", `agent key removed object  |  |  | [{"resource":"web01","names":["cpu","mem","log"]}]`, `agent key removed view  |  |  | [{"resource":"web01","names":["Disks"]}]`)
 
 	for _, rt := range api.Routes {
 		at := rt.Method + " " + rt.Path
@@ -270,15 +270,21 @@ func TestAuditOfMany(t *testing.T) {
 	rows := p.trail(admin, "kind=object&action=created&user=agent")
 	names := map[string]bool{}
 	for _, r := range rows {
-		var items []struct{ Name, Resource string }
+		var items []struct {
+			Names    []string
+			Resource string
+			After    struct{ Class string }
+		}
 		if err := json.Unmarshal([]byte(r.Items), &items); err != nil || r.Request == "" {
 			t.Fatalf("%s: %v", r, err)
 		}
 		for _, it := range items {
-			if it.Resource != "web01" {
+			if it.Resource != "web01" || it.After.Class != "host" {
 				t.Errorf("%+v", it)
 			}
-			names[it.Name] = true
+			for _, name := range it.Names {
+				names[name] = true
+			}
 		}
 	}
 	if len(names) != many || len(rows) > many/20 {
@@ -291,7 +297,9 @@ func TestAuditOfMany(t *testing.T) {
 		}
 	}
 	f("disk 1234%", 1)
+	f("web01", len(rows))
 	f("disk 123", 0)
+	f("names", 0)
 	f("disk 999999%", 0)
 	f(longest, 1)
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"fmt"
 
 	"belfry"
@@ -23,13 +24,15 @@ type group struct {
 	action, kind       string
 }
 
-// list is a row that lists items.
+// list is a row that lists items. Those that have all but the name in common share an entry, as nearly all new objects do:
+// writing each alone takes a tenth of the time in which objects are created.
 type list struct {
 	group
 	by      *belfry.Actor
 	several bool // requests
 	count   int
 	text    []byte
+	shared  []byte // what the items of the last entry have in common
 }
 
 // NewLists returns lists that add their rows to a trail.
@@ -71,38 +74,50 @@ func (l *list) add(c *ItemChange, fields []Field, by *belfry.Actor) {
 		l.text = append(make([]byte, 0, listSize+listSize/4), '[')
 	} else {
 		l.several = l.several || by.Request != l.by.Request
-		l.text = append(l.text, ',')
 	}
 	l.count++
-	l.text = append(l.text, `{"name":`...)
-	if c.Node == nil {
-		l.text = appendQuoted(l.text, c.Class)
-	} else {
-		l.text = appendQuoted(l.text, c.Node.Name)
-		if r := c.Node.Resource; r != nil && r != c.Node {
-			l.text = append(l.text, `,"resource":`...)
-			l.text = appendQuoted(l.text, r.Name)
+	start := len(l.text)
+	name := c.Class
+	if n := c.Node; n != nil {
+		name = n.Name
+		if r := n.Resource; r != nil && r != n {
+			l.text = append(l.text, `"resource":`...)
+			l.text = append(appendQuoted(l.text, r.Name), ',')
 		}
 	}
 	if c.IsPlain() {
-		l.text = append(l.text, `,"after":{"class":`...)
-		l.text = appendQuoted(l.text, c.Node.Class.Name)
-		l.text = append(l.text, '}')
+		l.text = append(l.text, `"after":{"class":`...)
+		l.text = append(appendQuoted(l.text, c.Node.Class.Name), "},"...)
 	} else {
-		l.addValues(`,"before":`, fields, valueBefore)
-		l.addValues(`,"after":`, fields, valueAfter)
+		l.addValues(`"before":`, fields, valueBefore)
+		l.addValues(`"after":`, fields, valueAfter)
 	}
-	l.text = append(l.text, '}')
+	shared := l.text[start:]
+	if start > 1 && bytes.Equal(shared, l.shared) {
+		l.text = append(l.text[:start], ',')
+	} else {
+		l.shared = append(l.shared[:0], shared...)
+		l.text = l.text[:start]
+		if start > 1 {
+			l.text = append(l.text, "]},"...)
+		}
+		l.text = append(l.text, '{')
+		l.text = append(l.text, l.shared...)
+		l.text = append(l.text, `"names":[`...)
+	}
+	l.text = appendQuoted(l.text, name)
 }
 
 // addValues adds the values of fields under a name, unless there are none.
 func (l *list) addValues(name string, fields []Field, value func(*Field) string) {
-	mark := len(l.text)
+	start := len(l.text)
 	l.text = append(l.text, name...)
 	named := len(l.text)
 	if l.text = appendValues(l.text, fields, value); len(l.text) == named {
-		l.text = l.text[:mark]
+		l.text = l.text[:start]
+		return
 	}
+	l.text = append(l.text, ',')
 }
 
 func (l *list) flush(t *Trail) {
@@ -122,7 +137,7 @@ func (l *list) flush(t *Trail) {
 	case l.kind == belfry.DocClass:
 		kind = "classes"
 	}
-	t.rows = append(t.rows, row{by: by, items: string(append(l.text, ']')), Change: Change{
+	t.rows = append(t.rows, row{by: by, items: string(append(l.text, "]}]"...)), Change: Change{
 		Kind: l.kind, Action: l.action, Info: fmt.Sprintf("%d %s %s", l.count, kind, l.action),
 	}})
 	l.count = 0

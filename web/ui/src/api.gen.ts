@@ -119,7 +119,7 @@ export interface AuditRow {
   before?: string;
   /** The same fields after the change. */
   after?: string;
-  /** Where one request changed many items: a JSON list, as a text, with name, resource, before and after of each. */
+  /** Where one request changed many items: a JSON list, as a text, with names, resource, before and after; items that agree share an entry. */
   items?: string;
   /** The change in words. */
   info?: string;
