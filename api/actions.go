@@ -40,7 +40,7 @@ func (s *Server) act(w *answer, r *request) error {
 		return err
 	}
 	repeat := engine.Repeat{Key: r.Header.Get("Idempotency-Key")}
-	if err := checkIdempotencyKey(repeat.Key); err != nil {
+	if err := input.CheckIdempotencyKey(repeat.Key); err != nil {
 		return err
 	}
 	if err := s.Ready(); err != nil {

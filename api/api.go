@@ -113,12 +113,14 @@ type Server struct {
 	limits      atomic.Pointer[Limits]
 	mux         *http.ServeMux // finds the routes of a path, see route
 	bulk        limit.Limiter  // shared
-	queries     limit.Limiter
-	reads       limit.Limiter // answers that grow with what a customer has
-	work        limit.Limiter // one of these at a time works for a customer
-	computing   limit.Limiter // on processors, see compute and decoding
-	waits       limit.Waits   // for bodies and answers of queries
-	unread      limit.Waits   // for clients to read such answers
+	queries     limit.Limiter  // of stored rows and past statuses
+	present     limit.Limiter  // queries of the present state: they never wait for stored rows
+	reads       limit.Limiter  // answers that grow with what a customer has
+	work        limit.Limiter  // one of these at a time works for a customer
+	computing   limit.Limiter  // on processors, see compute and decoding
+	planning    limit.Limiter  // the same for plans of queries
+	waits       limit.Waits    // for bodies and answers of queries
+	unread      limit.Waits    // for clients to read such answers
 	compressors encode.Compressors
 	logins      logins
 	origins     http.CrossOriginProtection
@@ -135,7 +137,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{Config: c, mux: http.NewServeMux(), meter: meter.New(c.Register, retryableCodes())}
 	s.bulk.Shared = true
-	s.work.Queue, s.computing.Queue = limit.LongQueue, limit.LongQueue
+	s.work.Queue, s.computing.Queue, s.planning.Queue = limit.LongQueue, limit.LongQueue, limit.LongQueue
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.SetLimits(c.Limits)
 	meter.RegisterBulk(&s.bulk, c.Register)

@@ -24,10 +24,12 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/api/input"
+	"belfry/api/limit"
 	"belfry/engine"
 	"belfry/engine/enginetest"
 	"belfry/intake"
 	"belfry/query"
+	"belfry/status"
 	"belfry/store"
 )
 
@@ -461,6 +463,35 @@ func TestTooManyQueries(t *testing.T) {
 	if code := r.code(res); res.StatusCode != 503 || code != "overloaded" || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", res.StatusCode, code)
 	}
+}
+
+// TestPresentNeverWaits: what is answered from memory waits neither for queries of stored rows nor for bodies.
+func TestPresentNeverWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newBulkHouse(t)
+		h.Present = status.Source{Tree: h.tree, Turns: new(status.Turns)}
+		secret, err := h.accounts.CreateKey(in(1), accounts.KeyWish{Name: "page", Level: belfry.LevelRead})
+		h.must(err)
+		for range h.Limits.Queries {
+			h.queries.Enter(t.Context(), 1, h.Limits.Queries)
+		}
+		for range limit.ProcessorShare() {
+			h.computing.Enter(t.Context(), 1, limit.ProcessorShare())
+		}
+		f := func(status int, code, path string) {
+			t.Helper()
+			h.want(status, code, "GET", path, "", "X-Api-Key: "+secret)
+		}
+		f(200, "", "/api/sql?q=SELECT+name+FROM+objectstatus")
+		f(200, "", "/api/tree?view=MAIN")
+		f(200, "", "/api/explain/resources/old")
+		f(429, "rate_limited", "/api/sql?q=SELECT+name+FROM+objectstatus+AS+OF+'2026-11-15T02:00:00Z'")
+		f(429, "rate_limited", "/api/sql?q=SELECT+info+FROM+events&span=1h")
+		for range h.Limits.Queries {
+			h.present.Enter(t.Context(), 1, h.Limits.Queries)
+		}
+		f(429, "rate_limited", "/api/sql?q=SELECT+name+FROM+objectstatus") // many of them wait for each other
+	})
 }
 
 func FuzzParams(f *testing.F) {

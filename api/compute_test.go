@@ -63,20 +63,35 @@ func newWorkshop(t *testing.T) *workshop {
 // computes checks how many requests of a customer compute. The turns that the test itself has do not count.
 func (w *workshop) computes(c belfry.CustomerID, want int) {
 	w.t.Helper()
-	n, _ := w.computing.Of(c)
-	if c == 1 {
-		n -= w.taken
+	n := 0
+	for _, l := range w.turns() {
+		active, _ := l.Of(c)
+		n += active
+		if c == 1 {
+			n -= w.taken
+		}
 	}
 	if n != want {
 		w.t.Errorf("%d requests of customer %d compute, want %d", n, c, want)
 	}
 }
 
+// turns are those to compute and those to make plans.
+func (w *workshop) turns() []*limit.Limiter { return []*limit.Limiter{&w.computing, &w.planning} }
+
+// active counts the turns of all customers that are taken.
+func (w *workshop) active() (n int) {
+	for _, l := range w.turns() {
+		active, _, _ := l.Counts()
+		n += active
+	}
+	return n
+}
+
 // computesOnce checks that one request computes, of whichever customer.
 func (w *workshop) computesOnce() {
 	w.t.Helper()
-	n, _, _ := w.computing.Counts()
-	if n -= w.taken; n != 1 {
+	if n := w.active() - len(w.turns())*w.taken; n != 1 {
 		w.t.Errorf("%d requests compute while a password is hashed", n)
 	}
 }
@@ -199,15 +214,22 @@ func (w *workshop) begin(ctx context.Context, c belfry.CustomerID, k work) (answ
 
 // occupy takes all turns of customer 1.
 func (w *workshop) occupy() {
-	for w.computing.Try(1, limit.ProcessorShare()) {
+	for range limit.ProcessorShare() {
 		w.taken++
+		for _, l := range w.turns() {
+			if !l.Try(1, limit.ProcessorShare()) {
+				w.t.Error("a turn is taken")
+			}
+		}
 	}
 }
 
-// leave gives one of them back.
+// leave gives one of each back.
 func (w *workshop) leave() {
 	w.taken--
-	w.computing.Leave(1)
+	for _, l := range w.turns() {
+		l.Leave(1)
+	}
 	synctest.Wait()
 }
 
@@ -217,7 +239,7 @@ func (w *workshop) over() {
 	for w.taken > 0 {
 		w.leave()
 	}
-	if n, _, _ := w.computing.Counts(); n != 0 {
+	if n := w.active(); n != 0 {
 		w.t.Errorf("%d customers still compute", n)
 	}
 }

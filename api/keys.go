@@ -50,7 +50,7 @@ var keyRoutes = []Route{
 func (s *Server) caller(w *answer, r *request) (c accounts.Caller, err error) {
 	c = r.caller()
 	key := r.Header.Get("Idempotency-Key")
-	if err := checkIdempotencyKey(key); err != nil || key == "" {
+	if err := input.CheckIdempotencyKey(key); err != nil || key == "" {
 		return c, err
 	}
 	in, err := openBody(w, r, smallBody, nil)

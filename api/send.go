@@ -10,6 +10,7 @@ import (
 	"belfry"
 	"belfry/api/body"
 	"belfry/api/encode"
+	"belfry/api/input"
 	"belfry/api/limit"
 	"belfry/engine"
 	"belfry/intake"
@@ -110,9 +111,6 @@ type refusedReport struct {
 	Error errorBody `json:"error"`
 	belfry.Report
 }
-
-// maxIdempotencyKey is the longest Idempotency-Key taken, in bytes.
-const maxIdempotencyKey = 255
 
 // send stores the rows of a body.
 func (s *Server) send(w *answer, r *request) error {
@@ -270,7 +268,7 @@ func (s *Server) openRows(w *answer, r *request, o *intake.Options, ready error)
 		return nil, err
 	}
 	o.Repeat.Key = r.Header.Get("Idempotency-Key")
-	if err := checkIdempotencyKey(o.Repeat.Key); err != nil {
+	if err := input.CheckIdempotencyKey(o.Repeat.Key); err != nil {
 		return nil, err
 	}
 	if o.Atomic || o.Repeat.Key != "" {
@@ -359,16 +357,4 @@ func (s *Server) writeReport(w *answer, status int, text []byte) {
 func (s *Server) admitTo(r *request, l *limit.Limiter, places int) (ok bool) {
 	r.slot, ok = l.Acquire(r.ctx(), r.customer, places, r.limits.Wait, r.limits.Idle, &s.waits)
 	return ok
-}
-
-func checkIdempotencyKey(k string) error {
-	if len(k) > maxIdempotencyKey {
-		return belfry.Errorf(belfry.BadParameter, "the Idempotency-Key has %d bytes; it may have %d", len(k), maxIdempotencyKey)
-	}
-	for i := range len(k) {
-		if k[i] < 0x20 || k[i] == 0x7f {
-			return belfry.Errorf(belfry.BadParameter, "the Idempotency-Key holds a control character; use letters, digits and signs")
-		}
-	}
-	return nil
 }

@@ -33,7 +33,11 @@ func (s *Server) sql(w *answer, r *request) (err error) {
 	if err != nil {
 		return err
 	}
-	if !s.admitTo(r, &s.queries, r.limits.Queries) {
+	slots := &s.queries
+	if q.plan.Present() {
+		slots = &s.present
+	}
+	if !s.admitTo(r, slots, r.limits.Queries) {
 		return belfry.Errorf(belfry.RateLimited, "%d queries run already and none ended in time; try again shortly", r.limits.Queries)
 	}
 	defer r.slot.Release()
@@ -80,7 +84,7 @@ func timeLimitError(clock *limit.Stopwatch, r *request, err error) error {
 // readQuery reads the query of a request and makes a plan of it.
 func (s *Server) readQuery(w *answer, r *request) (*sqlQuery, error) {
 	if r.Method != http.MethodPost {
-		return compute(r, func() (*sqlQuery, error) { return s.plan(r, r.params) })
+		return computeIn(&s.planning, r, func() (*sqlQuery, error) { return s.plan(r, r.params) })
 	}
 	typ, err := mediaType(r.Request, "application/x-www-form-urlencoded", "application/json")
 	if err != nil {
@@ -90,7 +94,7 @@ func (s *Server) readQuery(w *answer, r *request) (*sqlQuery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compute(r, func() (*sqlQuery, error) {
+	return computeIn(&s.planning, r, func() (*sqlQuery, error) {
 		params, err := bodyParams(typ, text)
 		if err != nil {
 			return nil, err
@@ -344,14 +348,14 @@ func (o clientWriter) Write(b []byte) (n int, err error) {
 // people. In CSV and NDJSON only the lines are sent.
 func (s *Server) explain(clock *limit.Stopwatch, w *answer, r *request, q *sqlQuery) error {
 	if q.format != encode.JSON {
-		lines, err := compute(r, func() ([]query.Line, error) { return s.lines(clock, r, q.plan) })
+		lines, err := computeIn(&s.planning, r, func() ([]query.Line, error) { return s.lines(clock, r, q.plan) })
 		if err != nil {
 			return err
 		}
 		_, err = s.stream(clock, w, r, q, len(lines), encode.LineRows(lines))
 		return err
 	}
-	text, err := compute(r, func() ([]byte, error) {
+	text, err := computeIn(&s.planning, r, func() ([]byte, error) {
 		lines, err := s.lines(clock, r, q.plan)
 		if err != nil {
 			return nil, err

@@ -46,8 +46,8 @@ func heldPipeline(t *testing.T, e *Env, c belfry.CustomerID, filter string) *pip
 // beginTurn begins a turn of a customer.
 func beginTurn(t *testing.T, e *Env, c belfry.CustomerID) *status.Turn {
 	t.Helper()
-	turn, err := e.filters.Begin(t.Context(), c)
-	if err != nil {
+	turn := e.filters.Begin(t.Context(), c)
+	if err := turn.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	return turn

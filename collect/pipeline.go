@@ -75,11 +75,11 @@ func newPipeline[M any](ctx context.Context, e *Env, f messageFormat[M], c belfr
 
 // compileFilter compiles a filter in a turn of the customer. The turn ends before the script waits for a process.
 func compileFilter(ctx context.Context, e *Env, c belfry.CustomerID, text string, sample any) (*filter.Filter, error) {
-	turn, err := e.filters.Begin(ctx, c)
-	if err != nil {
+	turn := e.filters.Begin(ctx, c)
+	defer turn.End()
+	if err := turn.Pause(); err != nil {
 		return nil, err
 	}
-	defer turn.End()
 	return filter.New(text, sample)
 }
 
@@ -140,10 +140,9 @@ func (p *pipeline[M]) apply(ctx context.Context, messages []M) []verdict[M] {
 
 // applyFilter runs the filter, in turns with the other filters of the customer.
 func (p *pipeline[M]) applyFilter(ctx context.Context, messages []M, all []verdict[M]) {
-	turn, over := p.env.filters.Begin(ctx, p.customer)
-	if over == nil {
-		defer turn.End()
-	}
+	turn := p.env.filters.Begin(ctx, p.customer)
+	defer turn.End()
+	over := turn.Pause()
 	steps := 0 // used in this turn
 	for i := range messages {
 		if steps >= filter.TurnSteps && over == nil {

@@ -112,7 +112,7 @@ type Limits struct {
 	RowRate       int `yaml:"row_rate" help:"rows per second of one customer; 0: unlimited" reload:"yes"`
 	// Answers are kept for a day, so this also limits the requests per day with a key.
 	IdempotencyKeys int      `yaml:"idempotency_keys" help:"requests with an Idempotency-Key that are remembered for one customer" reload:"yes"`
-	Queries         int      `yaml:"queries" help:"queries of one customer that run at the same time" reload:"yes"`
+	Queries         int      `yaml:"queries" help:"queries of one customer that run at the same time; those of the present status have as many of their own" reload:"yes"`
 	Streams         int      `yaml:"streams" help:"streams of one customer that are open at the same time" reload:"yes"`
 	AllStreams      int      `yaml:"all_streams" help:"streams of all customers together" reload:"yes"`
 	QueryTime       Duration `yaml:"query_time" help:"how long a query may take" reload:"yes"`

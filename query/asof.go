@@ -45,3 +45,6 @@ func (k *checker) asOf() error {
 		"and lastdata and indicators are left out")
 	return nil
 }
+
+// Present reports whether the plan is answered from memory: it asks for what is so now.
+func (p *Plan) Present() bool { return !p.Collection.Historical && p.AsOf == 0 }

@@ -51,10 +51,7 @@ func (s Past) Select(ctx context.Context, p *query.Plan, turns *Turns) (query.Ro
 		return nil, err
 	}
 	var failed error
-	turn, err := turns.Begin(ctx, p.Customer)
-	if err != nil {
-		return nil, err
-	}
+	turn := turns.Begin(ctx, p.Customer)
 	defer turn.End()
 	e := &query.Evaluator{Pause: turn.Pause}
 	rows, err := e.Eval(p, s.rows(ctx, p, about, states, &failed))

@@ -25,10 +25,7 @@ func (s Source) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	}
 	within := s.Tree.Visibility(p.Scope())
 	nodes := s.candidates(p).nodes
-	turn, err := s.Turns.Begin(ctx, p.Customer)
-	if err != nil {
-		return nil, err
-	}
+	turn := s.Turns.Begin(ctx, p.Customer)
 	defer turn.End()
 	e := &query.Evaluator{Pause: turn.Pause}
 	if p.Offset >= deepOffset && p.Grouping == nil {

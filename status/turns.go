@@ -9,8 +9,8 @@ import (
 )
 
 // Turns limits work of one kind, such as evaluating queries, to one processor per customer, however much of it a
-// customer has at once. Work is done in turns of a fraction of a millisecond, so that short work does not wait for long
-// work.
+// customer has at once. Work is done in turns of a fraction of a millisecond. The first of them needs no waiting, so that
+// short work never waits for long work.
 type Turns struct {
 	mu sync.Mutex
 	by map[belfry.CustomerID]*customerTurn
@@ -22,7 +22,7 @@ type customerTurn struct {
 	refs int           // goroutines that work or wait; guarded by Turns.mu
 }
 
-// Turn is held by one goroutine while it works.
+// Turn is the work of one goroutine.
 type Turn struct {
 	ctx      context.Context
 	turns    *Turns // nil: no limit
@@ -31,19 +31,13 @@ type Turn struct {
 	held     bool
 }
 
-// Begin waits for a turn or until ctx ends. A nil Turns never waits.
-func (t *Turns) Begin(ctx context.Context, c belfry.CustomerID) (*Turn, error) {
+// Begin begins work, which ends with ctx. With a nil Turns it never waits.
+func (t *Turns) Begin(ctx context.Context, c belfry.CustomerID) *Turn {
 	turn := &Turn{ctx: ctx, turns: t, customer: c}
-	if t == nil {
-		return turn, nil
+	if t != nil {
+		turn.shared = t.join(c)
 	}
-	turn.shared = t.join(c)
-	turn.acquire()
-	if err := ctx.Err(); err != nil {
-		turn.End()
-		return nil, err
-	}
-	return turn, nil
+	return turn
 }
 
 // Pause lets others work and waits for the next turn. It returns an error when ctx has ended; then only End may be

@@ -99,35 +99,32 @@ func TestQueryEndsWithinRow(t *testing.T) {
 	}
 }
 
-// TestTurns: queries of one customer are evaluated one at a time; those of another do not wait for them.
+// TestTurns: queries of one customer are evaluated one at a time, but for the begin of each; those of another do not wait for them.
 func TestTurns(t *testing.T) {
 	var turns Turns
-	other, err := turns.Begin(t.Context(), 2) // holds its turn all the time
-	if err != nil {
+	other := turns.Begin(t.Context(), 2)
+	if err := other.Pause(); err != nil { // holds its turn all the time
 		t.Fatal(err)
 	}
 	var running, most atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			turn, err := turns.Begin(t.Context(), 1)
-			if err != nil {
-				t.Error(err)
-				return
-			}
+			turn := turns.Begin(t.Context(), 1)
 			defer turn.End()
 			for range 100 {
+				if err := turn.Pause(); err != nil {
+					t.Error(err)
+				}
 				if n := running.Add(1); n > most.Load() {
 					most.Store(n)
 				}
 				running.Add(-1)
-				if err := turn.Pause(); err != nil {
-					t.Error(err)
-				}
 			}
 		})
 	}
 	all.Wait()
+	turns.Begin(t.Context(), 2).End() // does not wait
 	other.End()
 	if most.Load() != 1 || len(turns.by) != 0 {
 		t.Errorf("%d at once, %d customers left", most.Load(), len(turns.by))
