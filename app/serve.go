@@ -101,7 +101,9 @@ func Serve(ctx context.Context, o Options) error {
 	s.OnAppend, s.OnNote, s.OnTimes = s.journalFailed, s.journalEndFailed, s.failures.times.record
 	folder.WarnReadable(o.Config, o.Log)
 	s.notReady("the service is starting; try again shortly")
+	usual := collectSeldom(o.Config.Runtime)
 	err = s.open(ctx)
+	usual()
 	if err == nil {
 		err = s.run(ctx)
 	} else if ctx.Err() != nil {

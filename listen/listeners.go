@@ -103,8 +103,8 @@ type Sizes struct {
 	PerConnection int // HTTP/2 requests on one connection
 }
 
-// Open opens the sockets. Until Handle is called, they answer 503 with the error of ready. If a listener fails, the error is sent
-// to failed.
+// Open opens the sockets. Until Handle is called, they answer 503 with the error of ready; the profiler answers already. If a
+// listener fails, the error is sent to failed.
 func Open(cfg *config.Config, n Sizes, ready func() error, log *slog.Logger, failed chan<- error) (_ *Listeners, err error) {
 	f, starting := &Listeners{dir: cfg.Data, Names: cfg.HostNames()}, api.Starting(ready)
 	defer func() {
@@ -144,7 +144,7 @@ func Open(cfg *config.Config, n Sizes, ready func() error, log *slog.Logger, fai
 		if err != nil {
 			return nil, fmt.Errorf("%w (--admin-listen)", collect.CannotListen(cfg.AdminListen, err))
 		}
-		f.admin = newHTTPServer(newConnLimiter(l, localConnections, localWaiting), starting, nil, log, "admin listener", failed)
+		f.admin = newHTTPServer(newConnLimiter(l, localConnections, localWaiting), f.administration(starting, starting), nil, log, "admin listener", failed)
 		f.Taken["admin_listen"] = l.Addr().String()
 		log.Info("listening for administration", "addr", l.Addr())
 		if local, _ := config.Loopback(cfg.AdminListen); !local {
@@ -175,17 +175,22 @@ func pageURL(scheme string, addr net.Addr) string {
 func (f *Listeners) Handle(main, metrics, control http.Handler) {
 	f.main.handler.Store(handlerBox{main})
 	f.control.handler.Store(handlerBox{control})
-	if f.admin == nil {
-		return
+	if f.admin != nil {
+		f.admin.handler.Store(handlerBox{f.administration(http.NotFoundHandler(), metrics)})
 	}
+}
+
+// administration serves the metrics and the profiler, and hands on all other requests.
+func (f *Listeners) administration(others, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("/", others)
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	f.admin.handler.Store(handlerBox{ownHosts(mux, f.Names)})
+	return ownHosts(mux, f.Names)
 }
 
 // ownHosts refuses requests whose Host is not a name of this machine, see api.OwnHost.

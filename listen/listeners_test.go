@@ -1,12 +1,17 @@
 package listen
 
 import (
+	"context"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"testing"
 
+	"belfry"
+	"belfry/catalog"
 	"belfry/config"
 )
 
@@ -31,6 +36,43 @@ func TestAdminHost(t *testing.T) {
 	f("mon2", 200)
 	f("rebound.example:9000", 403)
 	f("", 403)
+}
+
+// TestStarting: while the service starts the profiler answers, and everything else says so.
+func TestStarting(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := config.Default(cat)
+	cfg.Listen, cfg.AdminListen, cfg.Data = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
+	starting := func() error { return belfry.Errorf(belfry.StorageUnavailable, "the service is starting") }
+	l, err := Open(cfg, Sizes{Connections: 4, Waiting: 4}, starting, slog.New(slog.DiscardHandler), make(chan error, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(context.Background(), func() {}) })
+	f := func(path string, want int) {
+		t.Helper()
+		res, err := http.Get("http://" + l.Taken["admin_listen"] + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: %d", path, res.StatusCode)
+		}
+	}
+	f("/debug/pprof/goroutine", 200)
+	f("/metrics", 503)
+	f("/api/health", 503)
+	answer := func(text string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text) })
+	}
+	l.Handle(answer("api"), answer("metrics"), answer("control"))
+	f("/debug/pprof/goroutine", 200)
+	f("/metrics", 200)
+	f("/api/health", 404)
 }
 
 func TestPageURL(t *testing.T) {
