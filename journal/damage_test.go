@@ -380,7 +380,7 @@ func FuzzSegment(f *testing.F) {
 		number, _ := parseName(name)
 		f.Add(data, byte(number))
 	}
-	huge := appendRecordHeader(appendHeader(nil, 1, 0, ""), at(1, 1), nil)
+	huge := appendRecordHeader(appendHeader(nil, 1, 0, ""), checksum(nil), at(1, 1), nil)
 	huge[headerSize+4] = 0xff
 	f.Add(huge, byte(1))
 	f.Add(appendHeader(nil, 1, 0, ""), byte(1))
@@ -388,7 +388,7 @@ func FuzzSegment(f *testing.F) {
 	f.Add([]byte{}, byte(1))
 	f.Fuzz(func(t *testing.T, data []byte, number byte) {
 		n := 1 + uint64(number%2)
-		sc := &scanner{r: strict{t, data}, number: n, size: int64(len(data)), limit: math.MaxUint32, newest: true}
+		sc := &scanner{r: strict{t, data}, number: n, instance: checksum(nil), size: int64(len(data)), limit: math.MaxUint32, newest: true}
 		total := 0
 		last := belfry.Position(0)
 		err := sc.run(func(pos belfry.Position, payload []byte) error {

@@ -153,6 +153,7 @@ type Journal struct {
 type segment struct {
 	number   uint64
 	path     string
+	instance uint32          // checksum of the id of the instance, which begins the checksums of its records' headers
 	fence    belfry.Position // last valid position before this segment; only as Open found it
 	fenced   bool            // fence is known
 	old      bool            // not read: all of it is at or before Options.After
@@ -298,7 +299,7 @@ func (j *Journal) Rotate() { j.rotate.Store(true) }
 func (j *Journal) write(first belfry.Position, payloads [][]byte) error {
 	j.headers, j.bufs = j.headers[:0], j.bufs[:0] // reuse their memory
 	for i, p := range payloads {
-		j.headers = appendRecordHeader(j.headers, first+belfry.Position(i), p)
+		j.headers = appendRecordHeader(j.headers, j.active.instance, first+belfry.Position(i), p)
 	}
 	for i, p := range payloads { // headers is not reallocated any more
 		j.bufs = append(j.bufs, j.headers[i*recordHeaderSize:(i+1)*recordHeaderSize], p)

@@ -314,7 +314,7 @@ func TestNewerFormat(t *testing.T) {
 	if err := os.WriteFile(path, append(append(bytes.Clone(c), c...), data[headerSize:]...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "format 3, this program knows format 2") {
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "format 4, this program knows format 3") {
 		t.Fatal(err)
 	}
 }
@@ -375,6 +375,55 @@ func TestForeignSegment(t *testing.T) {
 	defer j.Close()
 	if d := j.Damaged(); len(d) > 0 {
 		t.Errorf("%v", d)
+	}
+}
+
+// TestForeignRecords: records of another instance in an own segment are damage, even where all else about them fits.
+func TestForeignRecords(t *testing.T) {
+	make := func(id string, count int) (dir string, segment []byte) {
+		dir = t.TempDir()
+		if err := WriteInstance(dir, strings.Repeat(id, 32)); err != nil {
+			t.Fatal(err)
+		}
+		j := open(t, dir, fast())
+		for range count {
+			appendAll(t, j, "of "+id)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		segment, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir, segment
+	}
+	own, a := make("a", 5)
+	_, b := make("b", 9)
+	const size = recordHeaderSize + len("of a")
+	for cut := headerSize; cut <= headerSize+5*size; cut++ {
+		dir := t.TempDir()
+		for name, data := range map[string][]byte{segmentName(1): append(slices.Clone(a[:cut]), b[cut:]...), instanceFile: nil, markName: nil} {
+			if data == nil {
+				var err error
+				if data, err = os.ReadFile(filepath.Join(own, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j := open(t, dir, fast())
+		for _, r := range replay(t, j, 0) {
+			if r.payload != "of a" {
+				t.Errorf("cut at %d: %v", cut, r)
+			}
+		}
+		if kept := (cut - headerSize) / size; len(replay(t, j, 0)) != kept || len(j.Damaged()) == 0 || kept < 5 && j.Damaged()[0].Torn {
+			t.Errorf("cut at %d: %d records, %v", cut, len(replay(t, j, 0)), j.Damaged())
+		}
+		j.Close()
 	}
 }
 

@@ -85,7 +85,7 @@ func TestLostEnd(t *testing.T) {
 func TestCrashBehindMark(t *testing.T) {
 	s := smallJournal(t)
 	end := int(s.ends[at(2, 6)])
-	next := append(appendRecordHeader(nil, at(2, 7), []byte("late")), "late"...)
+	next := append(appendRecordHeader(nil, checksum(nil), at(2, 7), []byte("late")), "late"...)
 	for n := range len(next) + 1 {
 		data := append(bytes.Clone(s.files[segmentName(2)]), make([]byte, 100)...)
 		copy(data[end:], next[:n])

@@ -241,11 +241,12 @@ func (j *Journal) readHeader(f *os.File, s *segment) (header, error) {
 	if err != nil {
 		return h, fmt.Errorf("%s has %w", filepath.Base(s.path), err)
 	}
+	s.instance = h.instance
 	return h, nil
 }
 
 func (j *Journal) scan(r io.ReaderAt, s *segment, size int64, limit uint32) *scanner {
-	return &scanner{r: r, number: s.number, size: size, limit: limit, name: filepath.Base(s.path)}
+	return &scanner{r: r, number: s.number, instance: s.instance, size: size, limit: limit, name: filepath.Base(s.path)}
 }
 
 // cut truncates the newest segment after its valid records: torn bytes and unused allocated space go.

@@ -44,6 +44,7 @@ func (d Damage) String() string {
 type scanner struct {
 	r          io.ReaderAt
 	number     uint64
+	instance   uint32 // see segment
 	size       int64  // end of the scan
 	limit      uint32 // index of the last valid record; math.MaxUint32 if unknown
 	name       string // for the damage
@@ -142,7 +143,7 @@ func (s *scanner) record(off int64) (r record, err error) {
 	if err != nil {
 		return r, err
 	}
-	h, ok := parseRecordHeader(b)
+	h, ok := parseRecordHeader(b, s.instance)
 	if !ok || !s.fits(h, off) {
 		return r, nil
 	}
@@ -170,7 +171,7 @@ func (s *scanner) isTruncated(off int64) (bool, error) {
 		n := min(len(b), len(marker))
 		return string(b[:n]) == marker[:n], err
 	}
-	h, ok := parseRecordHeader(b)
+	h, ok := parseRecordHeader(b, s.instance)
 	return ok && h.pos == s.pos(s.next) && off+recordHeaderSize+h.length > s.size, nil
 }
 

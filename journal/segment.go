@@ -23,11 +23,13 @@ import (
 //
 // This layout is the same in all versions from 2 on, so that an old program recognises a newer file. A record is
 //
-//	marker 4 │ length 4 │ position 8 │ CRC32C of the payload 4 │ CRC32C of these 20 bytes 4 │ payload
+//	marker 4 │ length 4 │ position 8 │ CRC32C of the payload 4 │ CRC32C of the id of the instance and these 20 bytes 4 │ payload
+//
+// So a record of another instance is not taken for one of this, wherever it is.
 //
 // Everything is little-endian.
 const (
-	formatVersion    = 2
+	formatVersion    = 3
 	headerCopySize   = 36
 	headerSize       = 2 * headerCopySize
 	recordHeaderSize = 24
@@ -73,14 +75,16 @@ func appendHeader(dst []byte, number uint64, fence belfry.Position, instance str
 
 // header is the header of a segment.
 type header struct {
-	fence  belfry.Position
-	ok     bool // at least one copy is valid
-	intact bool // both are valid
+	fence    belfry.Position
+	instance uint32 // checksum of its id; of the own one if no copy is valid
+	ok       bool   // at least one copy is valid
+	intact   bool   // both are valid
 }
 
 // parseHeader reads the header of the segment with that number. An unknown format is an error, and so is another instance, whose
 // records must not be replayed here, unless the own one is unknown; damage is not.
 func parseHeader(data []byte, number uint64, instance string) (h header, err error) {
+	h.instance = checksum([]byte(instance))
 	copies := 0
 	for ; len(data) >= headerCopySize; data = data[headerCopySize:] {
 		c := data[:headerCopySize]
@@ -91,27 +95,29 @@ func parseHeader(data []byte, number uint64, instance string) (h header, err err
 		if v := binary.LittleEndian.Uint32(c[8:]); v != formatVersion {
 			return header{}, fmt.Errorf("format %d, this program knows format %d; use the version of the program that wrote it, or a newer one", v, formatVersion)
 		}
-		if instance != "" && binary.LittleEndian.Uint32(c[28:]) != checksum([]byte(instance)) {
+		of := binary.LittleEndian.Uint32(c[28:])
+		if instance != "" && of != h.instance {
 			return header{}, ErrForeign
 		}
 		fence := belfry.Position(binary.LittleEndian.Uint64(c[20:]))
 		if binary.LittleEndian.Uint64(c[12:]) != number || fence.Epoch() >= number {
 			continue // a renamed file
 		}
-		h.fence, h.ok = fence, true
+		h.fence, h.instance, h.ok = fence, of, true
 		copies++
 	}
 	h.intact = copies == headerSize/headerCopySize
 	return h, nil
 }
 
-func appendRecordHeader(dst []byte, pos belfry.Position, payload []byte) []byte {
+// appendRecordHeader appends the header of a record; instance is the checksum of the instance's id.
+func appendRecordHeader(dst []byte, instance uint32, pos belfry.Position, payload []byte) []byte {
 	start := len(dst)
 	dst = append(dst, marker...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(payload)))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(pos))
 	dst = binary.LittleEndian.AppendUint32(dst, checksum(payload))
-	return binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
+	return binary.LittleEndian.AppendUint32(dst, crc32.Update(instance, castagnoli(), dst[start:]))
 }
 
 type recordHeader struct {
@@ -120,8 +126,8 @@ type recordHeader struct {
 	crc    uint32 // of the payload
 }
 
-func parseRecordHeader(b []byte) (h recordHeader, ok bool) {
-	if !bytes.HasPrefix(b, []byte(marker)) || checksum(b[:20]) != binary.LittleEndian.Uint32(b[20:]) {
+func parseRecordHeader(b []byte, instance uint32) (h recordHeader, ok bool) {
+	if !bytes.HasPrefix(b, []byte(marker)) || crc32.Update(instance, castagnoli(), b[:20]) != binary.LittleEndian.Uint32(b[20:]) {
 		return h, false
 	}
 	h.length = int64(binary.LittleEndian.Uint32(b[4:]))
@@ -138,7 +144,7 @@ func (j *Journal) begin(size int64) error {
 	if err := j.checkDir(); err != nil {
 		return err
 	}
-	s := &segment{number: j.next, last: belfry.PositionOf(j.next, 0), end: headerSize, size: size}
+	s := &segment{number: j.next, instance: checksum([]byte(j.mark.instance)), last: belfry.PositionOf(j.next, 0), end: headerSize, size: size}
 	s.path = filepath.Join(j.dir, segmentName(s.number))
 	j.prepareMark()
 	f, err := j.create(s)

@@ -74,21 +74,10 @@ func (b Bucket) inZone(zone *time.Location, from, to belfry.Time) Bucket {
 		if n := len(b.Offsets); n == 0 || b.Offsets[n-1].Ahead != o.Ahead {
 			b.Offsets = append(b.Offsets, o)
 		}
-		if t = nextOffsetChange(t); t.IsZero() || t.After(end) {
+		if _, t = belfry.SameOffset(t); t.IsZero() || t.After(end) {
 			return b
 		}
 	}
-}
-
-// nextOffsetChange returns when the zone of t may next change its offset; zero if it never does. On the last day of a
-// leap year ZoneBounds returns the beginning of that day for zones that follow a rule, which would never advance, so
-// there we step by an hour.
-func nextOffsetChange(t time.Time) time.Time {
-	_, next := t.ZoneBounds()
-	if next.IsZero() || next.After(t) {
-		return next
-	}
-	return t.Add(time.Hour)
 }
 
 // offsetIndex returns the index in Offsets of the offset at time t.

@@ -1,6 +1,10 @@
 package calendar
 
-import "time"
+import (
+	"time"
+
+	"belfry"
+)
 
 // civil is a wall-clock time, in seconds since 1970-01-01T00:00 on that clock. It has no zone, so adding a day always
 // results in the same time of the next day.
@@ -29,7 +33,7 @@ func (c civil) in(zone *time.Location) time.Time {
 	t := time.Unix(int64(c-maxOffset), 0).In(zone)
 	for {
 		_, offset := t.Zone()
-		start, end := t.ZoneBounds()
+		start, end := belfry.SameOffset(t)
 		at := time.Unix(int64(c)-int64(offset), 0).In(zone)
 		if at.Before(start) {
 			at = start

@@ -159,3 +159,19 @@ func checkOccurrence(t *testing.T, s Schedule, c change, begin, length civil) {
 		t.Fatalf("%s: around %v it takes %d s from %v to %v, want %d", s, c.at, took, from, to, want)
 	}
 }
+
+// TestEndOfLeapYears: windows end at the turn of every leap year, for which the standard library has wrong bounds in zones that
+// follow a rule.
+func TestEndOfLeapYears(t *testing.T) {
+	t.Parallel()
+	for _, name := range zoneNames(t) {
+		z := zone(t, name)
+		for _, year := range []int{2026, 2028, 2036, 2040, 2044, 2108} {
+			for wall := dayOf(year, 12, 30).start(); wall < dayOf(year+1, 1, 2).start(); wall += anHour / 2 {
+				if at := wall.in(z); civilOf(at) != wall {
+					t.Fatalf("%s: %s is %v", z, wall, at)
+				}
+			}
+		}
+	}
+}
