@@ -314,6 +314,7 @@ func (s *service) startSequencer(context.Context) error {
 	s.env = env
 	s.engineParts.start("streams", s.hub.Run, s.failed)
 	s.engineParts.start("sequencer", s.seq.Run, s.failed)
+	s.watches.start("watch of the sequencer", func(ctx context.Context) error { return watchRounds(ctx, s.seq.Busy, s.faults, s.Log) }, s.failed)
 	s.accounts = s.newAccounts(s.seq, s.guard.expiry)
 	if err := s.bootstrap(s.accounts); err != nil {
 		return err

@@ -93,6 +93,7 @@ type Sequencer struct {
 	cfg          Config
 	scratch      scratch
 	activity     activity
+	busy         busy
 	clock        clock
 	arrivals     arrivalClock
 	read         time.Time     // when the clock was last compared with the time that has passed
@@ -236,7 +237,7 @@ func (s *Sequencer) Run(ctx context.Context) error {
 			runtime.Gosched() // requests that are about to add a row can join this round and share its fsync
 		}
 		if round := s.nextRound(); len(round) > 0 {
-			s.round(round)
+			s.busy.during(func() { s.round(round) })
 			continue
 		}
 		wait, ok := s.clock.wait(s.Now())
