@@ -95,12 +95,11 @@ var ErrOpened = errors.New("opened")
 func Open(context.Context, store.Config) (store.Store, error) { return nil, ErrOpened }
 func Verify(context.Context, store.Config) (v store.Verified, err error) { return v, nil }
 func Moved(store.Config) (pos belfry.Position, known bool) { return 0, false }
-func NotesLoss(string) bool { return false }
 var Files []string
 `},
 		lines: [][3]string{
 			{"app/open.go", `"belfry/store/duck"`, `"belfry/store/onemore"` + "\n"},
-			{"app/open.go", `"duck": {duck.Open`, `"one-more": {onemore.Open, onemore.Verify, onemore.Moved, onemore.NotesLoss, onemore.Files},` + "\n"},
+			{"app/open.go", `"duck": {duck.Open`, `"one-more": {onemore.Open, onemore.Verify, onemore.Moved, onemore.Files},` + "\n"},
 		},
 	},
 	{

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"belfry"
@@ -57,9 +59,10 @@ func Running(cfg *config.Config) (bool, error) {
 	return false, lock.Unlock()
 }
 
-// BackupStopped makes a backup of a folder that no service holds.
-func BackupStopped(ctx context.Context, o backup.Options) (*backup.Manifest, error) {
-	source, err := backup.StoppedSource(o.Config, storageEngines[usedEngine].notesLoss)
+// BackupStopped makes a backup of a folder that no service holds. It verifies the folder first: the backup of a damaged one must not
+// count as a good one.
+func BackupStopped(ctx context.Context, with Options, o backup.Options) (*backup.Manifest, error) {
+	source, err := backup.StoppedSource(o.Config, func(ctx context.Context) ([]backup.Missing, error) { return unfit(ctx, with) })
 	if err != nil {
 		return nil, err
 	}
@@ -69,4 +72,27 @@ func BackupStopped(ctx context.Context, o backup.Options) (*backup.Manifest, err
 		return nil, fmt.Errorf("the backup was stopped: %w", err)
 	}
 	return m, err
+}
+
+// unfit verifies a locked data folder and returns the files that are damaged or gone, by their names in a backup. What is not in
+// backups is left out.
+func unfit(ctx context.Context, o Options) (list []backup.Missing, err error) {
+	budget := newBudget(findMemoryLimit("/"))
+	o.useBudget(budget)
+	v, err := verifyLocked(ctx, o, budget)
+	if err != nil && ctx.Err() == nil { // it is backed up all the same
+		return []backup.Missing{{Name: "rows/instance", Reason: "the folder cannot be verified: " + err.Error()}}, nil
+	}
+	for _, p := range v.Rows {
+		list = append(list, backup.Missing{Name: "rows/" + filepath.ToSlash(p.File), Reason: p.Problem})
+	}
+	for _, p := range v.Problems {
+		switch {
+		case p.File == o.Config.Inside(o.Config.Meta.SQLite.Path):
+			list = append(list, backup.Missing{Name: "meta/meta.db", Reason: p.Problem})
+		case strings.HasPrefix(p.File, o.Config.Inside("journal")+"/"):
+			list = append(list, backup.Missing{Name: "journal/" + filepath.Base(p.File), Reason: p.Problem})
+		}
+	}
+	return list, err
 }

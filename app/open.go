@@ -15,16 +15,15 @@ import (
 
 // storageEngine is a kind of row store.
 type storageEngine struct {
-	open      func(context.Context, store.Config) (store.Store, error)
-	verify    func(context.Context, store.Config) (store.Verified, error) // of a store that is not open
-	moved     func(store.Config) (moved belfry.Position, known bool)      // the last stored position according to the folder; the store need not be open
-	notesLoss func(name string) bool                                      // whether a file says that rows of a day were lost
-	files     []string                                                    // patterns of the files that a folder with rows has
+	open   func(context.Context, store.Config) (store.Store, error)
+	verify func(context.Context, store.Config) (store.Verified, error) // of a store that is not open
+	moved  func(store.Config) (moved belfry.Position, known bool)      // the last stored position according to the folder; the store need not be open
+	files  []string                                                    // patterns of the files that a folder with rows has
 }
 
 // storageEngines are the storage engines by name. No other code depends on a particular engine.
 var storageEngines = map[string]storageEngine{
-	"duck": {duck.Open, duck.Verify, duck.Moved, duck.NotesLoss, duck.Files},
+	"duck": {duck.Open, duck.Verify, duck.Moved, duck.Files},
 }
 
 // usedEngine is the engine that every service uses.

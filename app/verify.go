@@ -37,11 +37,23 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	if err := folder.CheckRestored(o.Config.Data); err != nil {
 		return v, err
 	}
-	rows, err := verifyRows(ctx, o, budget)
+	found, err := verifyLocked(ctx, o, budget)
+	return Verification{Files: found.Files, Problems: append(found.Problems, found.Rows...), Known: found.Known, Unread: found.Unread}, err
+}
+
+// verifiedParts is the result of verifyLocked: Rows are the problems of files of rows, Problems all others.
+type verifiedParts struct {
+	Verification
+	Rows []store.Problem
+}
+
+// verifyLocked verifies a folder that the caller has locked.
+func verifyLocked(ctx context.Context, o Options, b *budget) (v verifiedParts, err error) {
+	rows, err := verifyRows(ctx, o, b)
 	if err != nil {
 		return v, err
 	}
 	moved, noted := rowsMoved(o.Config)
 	f, err := folder.Verify(ctx, o.Config, folder.Rows{Files: storageEngines[usedEngine].files, Reached: rows.Reached, Moved: moved, Noted: noted})
-	return Verification{Files: rows.Files + f.Files, Problems: append(f.Problems, rows.Problems...), Known: f.Known, Unread: rows.Unread}, err
+	return verifiedParts{Verification{Files: rows.Files + f.Files, Problems: f.Problems, Known: f.Known, Unread: rows.Unread}, rows.Problems}, err
 }

@@ -16,16 +16,19 @@ import (
 	"belfry/journal"
 )
 
-// Stopped is the data folder of an instance that is not running, as a Source. It has all files as they are, damaged ones included.
+// Stopped is the data folder of an instance that is not running, as a Source. It has all files as they are, damaged ones included,
+// and says what is wrong with them.
 type Stopped struct {
 	places   *places
 	instance string
-	lost     func(name string) bool
+	verify   Verifier
 }
 
-// StoppedSource returns the source of a data folder. It is locked while its files are copied. Lost reports whether a file of the row
-// store notes that rows were lost.
-func StoppedSource(cfg *config.Config, lost func(name string) bool) (*Stopped, error) {
+// Verifier reads all files of a locked data folder and returns what is damaged or gone. A name is that of a file in a backup.
+type Verifier func(context.Context) ([]Missing, error)
+
+// StoppedSource returns the source of a data folder. It is locked while its files are verified and copied.
+func StoppedSource(cfg *config.Config, verify Verifier) (*Stopped, error) {
 	id, err := journal.ReadInstance(cfg.Data)
 	if err != nil {
 		return nil, err
@@ -33,7 +36,7 @@ func StoppedSource(cfg *config.Config, lost func(name string) bool) (*Stopped, e
 	if id == "" {
 		return nil, fmt.Errorf("%s is not the data folder of a service that has run; name another one with --data", cfg.Data)
 	}
-	return &Stopped{placesOf(cfg), id, lost}, nil
+	return &Stopped{placesOf(cfg), id, verify}, nil
 }
 
 // Instance implements Source.
@@ -60,7 +63,11 @@ func (s *Stopped) Files(ctx context.Context, each func(File) error) (_ belfry.Po
 	if err != nil {
 		return 0, err
 	}
-	for _, f := range files {
+	found, err := s.verify(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range note(files, found) {
 		if err := errors.Join(ctx.Err(), each(f)); err != nil {
 			return 0, err
 		}
@@ -121,14 +128,23 @@ func (s *Stopped) files(dir, prefix string) (list []File, err error) {
 		if err != nil {
 			return err
 		}
-		f := fileOf(name, at, info)
-		if prefix == rowsDir && s.lost(rel) {
-			f.Lost = "rows of this day were lost; belfry verify --data says why"
-		}
-		list = append(list, f)
+		list = append(list, fileOf(name, at, info))
 		return nil
 	})
 	return list, err
+}
+
+// note adds what was found to the files. A file that is gone is added with an error.
+func note(files []File, found []Missing) []File {
+	for _, m := range found {
+		switch i := slices.IndexFunc(files, func(f File) bool { return f.Name == m.Name }); {
+		case i < 0:
+			files = append(files, File{Name: m.Name, Err: errors.New(m.Reason)})
+		case files[i].Err == nil && files[i].Lost == "":
+			files[i].Lost = m.Reason
+		}
+	}
+	return files
 }
 
 // descends reports whether a folder may have files that belong to a backup under the prefix.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,17 +103,23 @@ func TestSecretsCounted(t *testing.T) {
 	}
 }
 
-// TestStoppedNotesLoss: the backup of a stopped service lists the notes of days whose rows were lost.
-func TestStoppedNotesLoss(t *testing.T) {
+// TestStoppedDamage: the backup of a stopped service lists what its verification finds.
+func TestStoppedDamage(t *testing.T) {
 	cfg, target := newInstance(t, 10), t.TempDir()
-	const note = "objectdata/2026-11-15.duckdb.missing-20261119T010000Z"
-	write(t, cfg.Data, "rows/"+note, []byte("note"))
-	src, err := StoppedSource(cfg, func(name string) bool { return name == note })
+	const damaged, gone = "rows/objectdata/2026-11-15.duckdb", "rows/objectdata/2026-11-01.duckdb"
+	write(t, cfg.Data, damaged, []byte("a day"))
+	src, err := StoppedSource(cfg, func(context.Context) ([]Missing, error) {
+		return []Missing{{damaged, "a block is damaged"}, {gone, "the file is missing"}}, nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := Create(context.Background(), src, Options{Target: target, Config: cfg, Now: time.Now})
-	if err != nil || len(m.Lost) != 1 || m.Lost[0].Name != "rows/"+note {
-		t.Errorf("%+v, %v", m, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing, lost := m.Texts()
+	if !slices.Equal(lost, []string{damaged + ": a block is damaged"}) || !slices.Equal(missing, []string{gone + ": the file is missing"}) {
+		t.Errorf("lost %q, missing %q", lost, missing)
 	}
 }

@@ -58,9 +58,10 @@ func (c *Client) RestoreDays(ctx context.Context, d BackupDays, each func(Backup
 	return c.job(ctx, backupsPath+"/days", d, each)
 }
 
-// job starts a job and follows it to its end.
+// job starts a job and follows it to its end. If ctx ends before, the job is stopped.
 func (c *Client) job(ctx context.Context, path string, in any, each func(BackupJob)) (j BackupJob, err error) {
-	if _, err := c.call(ctx, http.MethodPost, path, "", in, &j); err != nil {
+	whole := context.WithoutCancel(ctx) // so that it is always known whether there is a job to stop
+	if _, err := c.call(whole, http.MethodPost, path, "", in, &j); err != nil {
 		return j, err
 	}
 	tick := time.NewTicker(jobEvery)
@@ -68,10 +69,10 @@ func (c *Client) job(ctx context.Context, path string, in any, each func(BackupJ
 	for j.Ended == "" {
 		select {
 		case <-ctx.Done():
-			return j, errors.Join(context.Cause(ctx), c.StopBackup(context.WithoutCancel(ctx)))
+			return j, errors.Join(context.Cause(ctx), c.StopBackup(whole))
 		case <-tick.C:
 		}
-		if _, err := c.call(ctx, http.MethodGet, fmt.Sprintf("%s/%d", backupsPath, j.ID), "", nil, &j); err != nil {
+		if _, err := c.call(whole, http.MethodGet, fmt.Sprintf("%s/%d", backupsPath, j.ID), "", nil, &j); err != nil {
 			return j, fmt.Errorf("the service ended, or does not answer, before the job was done, so it may not be complete: %w", err)
 		}
 		each(j)

@@ -11,7 +11,6 @@ import (
 	"belfry/app"
 	"belfry/backup"
 	"belfry/client"
-	"belfry/config"
 )
 
 type backupCmd struct {
@@ -46,7 +45,7 @@ func (c *backupCmd) Run(s streams) error {
 	defer stop()
 	bar := newConsole(s, "", c.Quiet)
 	defer bar.end()
-	cfg, _, err := c.load()
+	cfg, cat, err := c.load()
 	if err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func (c *backupCmd) Run(s streams) error {
 	case runs:
 		return c.running(ctx, s, bar)
 	}
-	return c.stopped(ctx, s, cfg, bar)
+	return c.stopped(ctx, s, offline(s, cfg, cat), bar)
 }
 
 // recipients returns what the command line says about encryption; nil: nothing.
@@ -94,7 +93,8 @@ func (c *backupCmd) running(ctx context.Context, s streams, bar *console) error 
 }
 
 // stopped makes a backup of a folder that no service holds.
-func (c *backupCmd) stopped(ctx context.Context, s streams, cfg *config.Config, bar *console) error {
+func (c *backupCmd) stopped(ctx context.Context, s streams, with app.Options, bar *console) error {
+	cfg := with.Config
 	o := backup.Options{Config: cfg, Target: c.Target, Full: c.Full, Recipients: cfg.Backup.PublicKeys()}
 	if given := c.recipients(); given != nil {
 		o.Recipients = *given
@@ -109,7 +109,7 @@ func (c *backupCmd) stopped(ctx context.Context, s streams, cfg *config.Config, 
 		o.Target = cfg.Inside(o.Target)
 	}
 	o.Progress = func(p backup.Progress) { bar.bytes(p.Bytes, p.TotalBytes, fmt.Sprintf("%d files", p.Files)) }
-	m, err := app.BackupStopped(ctx, o)
+	m, err := app.BackupStopped(ctx, with, o)
 	bar.end()
 	if err != nil || o.Tar != nil {
 		return err

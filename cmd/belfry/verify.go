@@ -8,6 +8,8 @@ import (
 
 	"belfry/app"
 	"belfry/backup"
+	"belfry/catalog"
+	"belfry/config"
 )
 
 type verifyCmd struct {
@@ -67,7 +69,12 @@ func (c *verifyCmd) verify(s streams) (app.Verification, error) {
 	if err != nil {
 		return app.Verification{}, err
 	}
+	return app.Verify(ctx, offline(s, cfg, cat))
+}
+
+// offline returns the options of work on a folder that no service holds. Only warnings are logged.
+func offline(s streams, cfg *config.Config, cat *catalog.Catalog) app.Options {
 	level := &slog.LevelVar{}
 	level.Set(slog.LevelWarn)
-	return app.Verify(ctx, app.Options{Config: cfg, Catalog: cat, Log: newLog(s.err, level), Level: level, Existing: true})
+	return app.Options{Config: cfg, Catalog: cat, Log: newLog(s.err, level), Level: level, Existing: true}
 }

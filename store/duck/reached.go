@@ -3,7 +3,6 @@ package duck
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"belfry"
 	"belfry/store"
@@ -51,13 +50,6 @@ func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
 
 // Files are patterns of the files that a folder with rows has.
 var Files = []string{"*/*" + folder.FileSuffix, "*/" + folder.WatermarkFile}
-
-// NotesLoss reports whether a file in the folder of a store says that rows of a day were lost: a note, or a damaged file that was
-// set aside.
-func NotesLoss(name string) bool {
-	day := strings.Contains(name, "/") && !strings.HasSuffix(name, ".wal")
-	return day && (strings.Contains(name, folder.MissingMark) || strings.Contains(name, folder.DamagedMark))
-}
 
 // Moved returns the position up to which all records have been stored, according to the manifest. It is unknown in new
 // folders and if the manifest is damaged.
