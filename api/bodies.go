@@ -76,7 +76,7 @@ func readWhole(w *answer, r *request, limit int64, weight int) ([]byte, error) {
 	}
 	in, err := openBody(w, r, limit, turns)
 	if err != nil {
-		return nil, err
+		return nil, inFormat(belfry.JSON, err)
 	}
 	defer in.Close()
 	text := make([]byte, 0, 512)
@@ -88,7 +88,7 @@ func readWhole(w *answer, r *request, limit int64, weight int) ([]byte, error) {
 			return text, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, inFormat(belfry.JSON, err)
 		}
 		if len(text) < cap(text) {
 			continue
@@ -121,9 +121,5 @@ func (s *Server) fields(w *answer, r *request, into any) error {
 
 // small reads a small body.
 func small(w *answer, r *request) ([]byte, error) {
-	text, err := readWhole(w, r, smallBody, 1)
-	if belfry.CodeOf(err) == belfry.BadCSV { // it was cut off
-		return nil, belfry.Errorf(belfry.BadJSON, "the body broke off before its end; send it again")
-	}
-	return text, err
+	return readWhole(w, r, smallBody, 1)
 }

@@ -14,8 +14,8 @@ import (
 
 // Codes are the codes of whole requests. Those of single rows are in reports only.
 var Codes = []CodeInfo{
-	{belfry.BadCSV, http.StatusBadRequest, 0, "The body is not CSV, or its compressed data is damaged."},
-	{belfry.BadJSON, http.StatusBadRequest, 0, "The body is not the JSON that the path expects."},
+	{belfry.BadCSV, http.StatusBadRequest, 0, "The body is not CSV, broke off, or its compressed data is damaged."},
+	{belfry.BadJSON, http.StatusBadRequest, 0, "The body is not the JSON that the path expects, broke off, or its compressed data is damaged."},
 	{belfry.BadHeader, http.StatusBadRequest, 0, "The header row of the CSV has an unknown column, a column twice, or no columns."},
 	{belfry.BadQuery, http.StatusBadRequest, 0, "The query cannot be understood; the message says where."},
 	{belfry.BadParameter, http.StatusBadRequest, 0, "A parameter is missing, unknown or out of range."},

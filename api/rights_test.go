@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"belfry"
@@ -365,4 +366,22 @@ func TestSessionOfRemovedCustomer(t *testing.T) {
 			t.Errorf("after choosing %s: %v", name, err)
 		}
 	}
+}
+
+// TestDamagedCompression: whatever a path expects, a body whose compressed data are damaged has a code that its description lists.
+func TestDamagedCompression(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newBulkHouse(t)
+		cookie := h.enter("admin")
+		f := func(method, path, typ string) {
+			t.Helper()
+			h.want(400, "bad_json", method, path, "not gzip", cookie, "Content-Type: "+typ, "Content-Encoding: gzip")
+		}
+		f("PUT", "/api/classes/c", "application/json")
+		f("PUT", "/api/policies/p", "application/yaml")
+		f("PUT", "/api/pictures/p", "image/svg+xml")
+		f("POST", "/api/sql", "application/json")
+		f("POST", "/api/users", "application/json")
+		h.want(400, "bad_csv", "POST", "/api/send", "not gzip", cookie, "Content-Type: text/csv", "Content-Encoding: gzip")
+	})
 }

@@ -122,11 +122,10 @@ func (rt Route) Codes() []belfry.Code {
 		codes = append(codes, belfry.UnsupportedMediaType, belfry.BodyTooLarge)
 	}
 	for _, m := range rt.Body {
-		switch m.Type {
-		case "application/json":
-			codes = append(codes, belfry.BadJSON)
-		case "text/csv":
+		if m.Type == "text/csv" {
 			codes = append(codes, belfry.BadCSV, belfry.BadHeader)
+		} else { // also what breaks off
+			codes = append(codes, belfry.BadJSON)
 		}
 	}
 	if slices.ContainsFunc(rt.Headers, func(p Param) bool { return p.Name == idempotencyKey.Name }) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"belfry/journal"
@@ -38,6 +39,9 @@ func isBackupName(name string) bool {
 // error.
 func List(target string) (list []Backup, err error) {
 	entries, err := os.ReadDir(target) // sorted by name, so by time
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, fmt.Errorf("%s is not a folder of backups; extract a tar file into an empty folder and name that", target)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list backups: %w", err)
 	}

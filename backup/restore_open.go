@@ -119,7 +119,14 @@ func (r *restorer) openTar(from string) error {
 	}
 	slices.Sort(lost)
 	if len(lost) > 0 || len(sizes) > 0 {
-		return fmt.Errorf("the backup %s is damaged; missing or of another size: %s; unknown: %s%s", from, few(lost), few(slices.Sorted(maps.Keys(sizes))), otherRemedy)
+		text := ""
+		if len(lost) > 0 {
+			text += "; missing or of another size: " + few(lost)
+		}
+		if len(sizes) > 0 {
+			text += "; unknown: " + few(slices.Sorted(maps.Keys(sizes)))
+		}
+		return fmt.Errorf("the backup %s is damaged%s%s", from, text, otherRemedy)
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	r.archive = newTarArchive(f, from)

@@ -29,7 +29,7 @@ type Verified struct {
 // needs no key and changes nothing. Of a backup that is encrypted or a tar it does not check whether the parts fit together, but
 // every byte of every file is compared with the manifest.
 func Verify(ctx context.Context, path string, progress func(Progress)) (Verified, error) {
-	v := &verifier{ctx: ctx, report: progress, sums: map[inode]string{}}
+	v := &verifier{ctx: ctx, report: progress, sums: map[inode]string{}, res: Verified{Problems: []store.Problem{}}}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

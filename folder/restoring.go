@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"belfry/journal"
 )
 
 // RestoringFile is a file in the data folder while a backup is restored into it. A restore writes it first and removes it last,
@@ -15,7 +17,11 @@ const RestoringFile = "restoring"
 // CheckRestored returns an error if a backup is being restored into the folder, or a restore was interrupted.
 func CheckRestored(dir string) error {
 	path := filepath.Join(dir, RestoringFile)
-	switch _, err := os.Lstat(path); {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = os.Lstat(path + journal.TempSuffix) // a restore was killed at its very beginning
+	}
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:

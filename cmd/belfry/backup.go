@@ -151,7 +151,7 @@ type restoreCmd struct {
 	adminFlags
 	Backup        string `arg:"" help:"Folder of a backup, a folder of backups (the newest is restored), a tar file, or - for a tar stream on standard input."`
 	Identity      string `help:"File with the private key of an encrypted backup." placeholder:"FILE"`
-	Collection    string `help:"Add only the rows of this collection to the running service, those that it lacks." placeholder:"NAME"`
+	Collection    string `help:"Add only the rows of this collection to the running service, those that it lacks; not from a tar file." placeholder:"NAME"`
 	Day           string `help:"With --collection: only this day, such as 2026-11-15, in UTC." placeholder:"DAY"`
 	AcceptMissing bool   `help:"Restore a backup from which files are missing because they could not be read."`
 	Quiet         bool   `short:"q" help:"No progress."`
