@@ -42,6 +42,7 @@ var parts = []part{
 	{"single", (*bench).single},
 	{"register", (*bench).registerMany},
 	{"logs", (*bench).logs},
+	{"backup", (*bench).backup},
 	{"receivers", (*bench).receivers},
 	{"queries", (*bench).queries},
 }
