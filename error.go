@@ -65,9 +65,10 @@ const (
 
 // Error is an error whose text a client may read: it names the value, the place and the remedy.
 type Error struct {
-	Code    Code
-	Message string
-	Retry   int // seconds after which trying again may help; 0: as long as the code says
+	Code     Code
+	Message  string
+	Retry    int  // seconds after which trying again may help; 0: as long as the code says
+	Doubtful bool // what was read of the body before may differ from what was sent
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }

@@ -50,7 +50,7 @@ var backupRoutes = []Route{
 	{
 		Method: "GET", Path: "/api/backups/tar", Level: belfry.LevelInstance, Command: "belfry backup -", serve: (*Server).streamBackup,
 		ID: "streamBackup", Tag: "service", Help: "Makes a backup and returns it as a tar stream.",
-		Detail:  "Only on the machine of the service, by `belfry backup -`. A stream without its last file, `backup.json`, is incomplete.",
+		Detail:  "Only on the machine of the service, by `belfry backup -`. A stream without its last file, `backup.json`, is incomplete. The trailer `X-Backup` has the number of the job, which says what could not be read.",
 		Params:  []Param{{Name: "recipients", Help: "Public keys for which the backup is encrypted, separated by commas; empty: not encrypted; without it, as configured."}},
 		Answers: []Answer{{Status: 200, Help: "The backup.", Body: []Media{{Type: "application/x-tar"}}}},
 		Errors:  []belfry.Code{belfry.Overloaded, belfry.StorageUnavailable},
@@ -192,5 +192,8 @@ func (s *Server) streamBackup(w *answer, r *request) error {
 	s.auditBackup(r, "-", audit.ActionCreated, "backup as a tar stream started")
 	w.idle = 10 * time.Minute // the reader may be a tape, or a machine far away
 	w.Header().Set("Content-Type", "application/x-tar")
-	return k.Stream(r.Context(), w, recipients)
+	w.Header().Set("Trailer", backupTrailer)
+	j, err := k.Stream(r.Context(), w, recipients)
+	w.Header().Set(backupTrailer, strconv.Itoa(j.ID))
+	return err
 }

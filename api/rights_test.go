@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -383,5 +385,32 @@ func TestDamagedCompression(t *testing.T) {
 		f("POST", "/api/sql", "application/json")
 		f("POST", "/api/users", "application/json")
 		h.want(400, "bad_csv", "POST", "/api/send", "not gzip", cookie, "Content-Type: text/csv", "Content-Encoding: gzip")
+	})
+}
+
+// TestDamagedPart: of a long compressed body rows are stored before its checksum comes. If that is wrong the client is told that they
+// may be wrong, too.
+func TestDamagedPart(t *testing.T) {
+	var pack bytes.Buffer
+	z, err := gzip.NewWriterLevel(&pack, gzip.NoCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(z, "type,resname,object,class,view,i1\n")
+	for range 50_000 {
+		io.WriteString(z, "data,old,cpu,cpu,old,1000\n")
+	}
+	z.Close()
+	damaged := bytes.Replace(pack.Bytes(), []byte("1000\n"), []byte("9000\n"), 1)
+	synctest.Test(t, func(t *testing.T) {
+		h := newBulkHouse(t)
+		limits := h.Limits
+		limits.Body = 10 << 20
+		h.SetLimits(limits)
+		res, text := h.ask("POST", "/api/send", string(damaged), h.enter("admin"), "Content-Type: text/csv", "Content-Encoding: gzip")
+		const want = "stored; send the rows after them again; the compressed data are damaged, so what was stored may differ from what was sent: look at these rows"
+		if res.StatusCode != 400 || !strings.Contains(text, want) {
+			t.Errorf("%d %s", res.StatusCode, text)
+		}
 	})
 }

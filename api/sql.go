@@ -238,6 +238,7 @@ const (
 	missingHeader = "X-Missing"
 	moreTrailer   = "X-More"
 	nextTrailer   = "X-Next"
+	backupTrailer = "X-Backup" // of a backup: the number of the job that has made it
 )
 
 // stream sends rows in the format of the query, compressed if the client accepts that.

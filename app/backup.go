@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"belfry"
 	"belfry/backup"
 	"belfry/config"
+	"belfry/folder"
 	"belfry/journal"
 )
 
@@ -23,7 +25,7 @@ func (s *service) newKeeper() *backup.Keeper {
 		return nil
 	}
 	return backup.NewKeeper(backup.KeeperConfig{
-		Source:  &backup.Running{Folder: s.Folder, Rows: s.rows.copier, Mover: s.store, Journal: s.Journal, Meta: s.DB, Temp: s.cfg.Load().Inside("tmp")},
+		Source:  &backup.Running{Folder: s.Folder, Rows: s.rows.copier, Mover: s.store, Journal: s.Journal, Meta: s.DB, Temp: s.cfg.Load().Inside("tmp"), Loss: s.journalLoss},
 		Rows:    s.rows.copier,
 		Catalog: s.Catalog, Config: s.cfg.Load, Program: program(), Log: s.Log.With("part", "backup"), Now: time.Now,
 		Exists:    func(c belfry.CustomerID) bool { return s.Tree.Access().CustomerName(c) != "" },
@@ -39,6 +41,14 @@ func (s *service) newKeeper() *backup.Keeper {
 			}
 		},
 	})
+}
+
+// journalLoss says that records of the journal were lost, unless there is no such loss or it was confirmed.
+func (s *service) journalLoss() string {
+	if !s.faults.isOpen(folder.FaultLoss) {
+		return ""
+	}
+	return "records of the journal were lost; the fault " + folder.FaultLoss + " says when they arrived"
 }
 
 // program is the name and version for manifests of backups.
@@ -74,8 +84,8 @@ func BackupStopped(ctx context.Context, with Options, o backup.Options) (*backup
 	return m, err
 }
 
-// unfit verifies a locked data folder and returns the files that are damaged or gone, by their names in a backup. What is not in
-// backups is left out.
+// unfit verifies a locked data folder and returns the files that are damaged or gone, by their names in a backup. The key file is
+// left out, as backups have none.
 func unfit(ctx context.Context, o Options) (list []backup.Missing, err error) {
 	budget := newBudget(findMemoryLimit("/"))
 	o.useBudget(budget)
@@ -87,12 +97,24 @@ func unfit(ctx context.Context, o Options) (list []backup.Missing, err error) {
 		list = append(list, backup.Missing{Name: "rows/" + filepath.ToSlash(p.File), Reason: p.Problem})
 	}
 	for _, p := range v.Problems {
-		switch {
-		case p.File == o.Config.Inside(o.Config.Meta.SQLite.Path):
-			list = append(list, backup.Missing{Name: "meta/meta.db", Reason: p.Problem})
-		case strings.HasPrefix(p.File, o.Config.Inside("journal")+"/"):
-			list = append(list, backup.Missing{Name: "journal/" + filepath.Base(p.File), Reason: p.Problem})
+		if p.File != o.Config.Inside(o.Config.Secrets.KeyFile) {
+			list = append(list, backup.Missing{Name: nameInBackup(o.Config, p.File), Reason: filepath.Base(p.File) + ": " + p.Problem})
 		}
 	}
 	return list, err
+}
+
+// nameInBackup returns the name of a file, which may be gone, in a backup; that of a file that is always there, for a folder and for
+// what is not in backups.
+func nameInBackup(c *config.Config, path string) string {
+	if path == c.Inside(c.Meta.SQLite.Path) {
+		return "meta/meta.db"
+	}
+	if name, ok := strings.CutPrefix(path, c.Inside("journal")+"/"); ok && strings.HasSuffix(name, ".journal") {
+		return "journal/" + name
+	}
+	if name, ok := strings.CutPrefix(path, c.Data+"/"); ok && slices.Contains(folder.OwnFiles(), name) {
+		return "data/" + name
+	}
+	return "data/instance"
 }

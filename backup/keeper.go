@@ -131,8 +131,9 @@ func (k *Keeper) Start(w Wish) (Job, error) {
 	return k.start(Job{Kind: KindBackup, Backup: o.Target}, func(ctx context.Context, j *job) error { return k.create(ctx, j, o) })
 }
 
-// Stream makes a backup as a tar stream. It returns when the stream has ended; after an error the stream is incomplete.
-func (k *Keeper) Stream(ctx context.Context, w io.Writer, recipients []string) error {
+// Stream makes a backup as a tar stream and returns its job. It returns when the stream has ended; after an error the stream is
+// incomplete.
+func (k *Keeper) Stream(ctx context.Context, w io.Writer, recipients []string) (Job, error) {
 	c := k.c.Config()
 	if recipients == nil {
 		recipients = c.Backup.PublicKeys()
@@ -143,13 +144,13 @@ func (k *Keeper) Stream(ctx context.Context, w io.Writer, recipients []string) e
 		return k.create(jobs, j, o)
 	})
 	if err != nil {
-		return err
+		return Job{}, err
 	}
 	done, _ := k.wait(context.WithoutCancel(ctx), about.ID) // w must not be used after the request
 	if done.Error != "" {
-		return belfry.Errorf(belfry.StorageUnavailable, "the backup failed: %s", done.Error)
+		return done, belfry.Errorf(belfry.StorageUnavailable, "the backup failed: %s", done.Error)
 	}
-	return nil
+	return done, nil
 }
 
 // options returns how to make a backup.

@@ -304,7 +304,8 @@ func TestOneJob(t *testing.T) {
 		if belfry.CodeOf(err) != belfry.Overloaded {
 			t.Errorf("the code is %s", belfry.CodeOf(err))
 		}
-		wantError(t, k.Stream(t.Context(), io.Discard, nil), "has been running since")
+		_, err = k.Stream(t.Context(), io.Discard, nil)
+		wantError(t, err, "has been running since")
 		if !k.Stop(t.Context()) || k.Stop(t.Context()) {
 			t.Error("the job was not stopped, or stopped twice")
 		}
@@ -366,7 +367,7 @@ func TestStreamEnds(t *testing.T) {
 		k.source.set(nil, make(chan struct{}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := k.Stream(ctx, io.Discard, nil); belfry.CodeOf(err) != belfry.StorageUnavailable {
+		if _, err := k.Stream(ctx, io.Discard, nil); belfry.CodeOf(err) != belfry.StorageUnavailable {
 			t.Errorf("the stream ended with %v", err)
 		}
 		if k.State().Running != nil {

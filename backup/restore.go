@@ -149,13 +149,10 @@ func (r *restorer) prepare(dir string) error {
 	if err := r.checkPlaces(marker); err != nil {
 		return err
 	}
-	for _, at := range []string{dir, r.places.rows, r.places.journal, filepath.Dir(r.places.meta)} {
-		if err := r.makeDir(at); err != nil {
-			return fmt.Errorf("create the folder to restore into: %w", err)
-		}
-		r.dirs[filepath.Dir(filepath.Clean(at))] = true
+	err := r.makeDirs(dir)
+	if err != nil {
+		return err
 	}
-	var err error
 	if r.lock, err = journal.LockDir(dir); err != nil {
 		return err
 	}
@@ -163,7 +160,20 @@ func (r *restorer) prepare(dir string) error {
 		return err
 	}
 	text := fmt.Sprintf("%s%s\nThe backup %s is being restored into this folder. If this was interrupted, run the same restore again.\n", markerText, r.id(), r.res.From)
-	return journal.WriteFile(marker, []byte(text))
+	if err := journal.WriteFile(marker, []byte(text)); err != nil {
+		return err
+	}
+	return r.makeDirs(r.places.rows, r.places.journal, filepath.Dir(r.places.meta))
+}
+
+func (r *restorer) makeDirs(list ...string) error {
+	for _, at := range list {
+		if err := r.makeDir(at); err != nil {
+			return fmt.Errorf("create the folder to restore into: %w", err)
+		}
+		r.dirs[filepath.Dir(filepath.Clean(at))] = true
+	}
+	return nil
 }
 
 // checkOutside refuses folders in a backup, which would not be that backup any more.

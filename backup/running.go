@@ -23,7 +23,8 @@ type Running struct {
 	Mover   *store.Mover // moves what is in the journal into the rows
 	Journal *journal.Journal
 	Meta    *sqlite.DB
-	Temp    string // folder for the copy of the metadata, on a disk with room for them
+	Temp    string        // folder for the copy of the metadata, on a disk with room for them
+	Loss    func() string // of records of the journal, not confirmed: what it is; empty: none
 }
 
 // Instance implements Source.
@@ -55,7 +56,11 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 		return 0, err
 	}
 	return pos, r.Folder.CopyFiles(func(name string, content []byte, unread error) error {
-		return each(File{Name: "data/" + name, Size: int64(len(content)), Open: opened(bytes.NewReader(content)), Err: unread})
+		f := File{Name: dataDir + name, Size: int64(len(content)), Open: opened(bytes.NewReader(content)), Err: unread}
+		if f.Name == instanceName { // every backup has it
+			f.Lost = r.Loss()
+		}
+		return each(f)
 	})
 }
 

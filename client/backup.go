@@ -86,8 +86,14 @@ func (c *Client) StopBackup(ctx context.Context) error {
 	return err
 }
 
-// BackupTar makes a backup and writes it to w as a tar stream. Without recipients the service uses those of its configuration.
-func (c *Client) BackupTar(ctx context.Context, recipients *[]string, w io.Writer) error {
+// BackupTar makes a backup, writes it to w as a tar stream, and returns its job. Without recipients the service uses those of its
+// configuration.
+func (c *Client) BackupTar(ctx context.Context, recipients *[]string, w io.Writer) (j BackupJob, err error) {
+	defer func() {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("the backup was stopped: %w", context.Cause(ctx))
+		}
+	}()
 	q := url.Values{}
 	if recipients != nil {
 		q.Set("recipients", strings.Join(*recipients, ","))
@@ -96,14 +102,15 @@ func (c *Client) BackupTar(ctx context.Context, recipients *[]string, w io.Write
 	unhurried.http = &http.Client{Transport: c.http.Transport, CheckRedirect: stay} // it takes as long as it takes
 	res, err := unhurried.open(ctx, request{method: http.MethodGet, path: backupsPath + "/tar", query: q, stream: true})
 	if err != nil {
-		return err
+		return j, err
 	}
 	if res.StatusCode != http.StatusOK {
-		return failure(res)
+		return j, failure(res)
 	}
 	defer res.Body.Close()
 	if _, err := io.Copy(w, res.Body); err != nil {
-		return fmt.Errorf("the backup is incomplete: %w; the log of the service says why if it failed there", err)
+		return j, fmt.Errorf("the backup is incomplete: %w; the log of the service says why if it failed there", err)
 	}
-	return nil
+	_, err = c.call(ctx, http.MethodGet, backupsPath+"/"+res.Trailer.Get("X-Backup"), "", nil, &j)
+	return j, err
 }

@@ -47,6 +47,10 @@ func withPart(ctx context.Context, err error, r *belfry.Report, removes bool) er
 	shown := belfry.Error{Code: belfry.Internal, Message: told}
 	if ok {
 		shown = *e
+		if e.Doubtful {
+			told += "; the compressed data are damaged, so what was stored may differ from what was sent: look at these rows, " +
+				"and send with atomic or an Idempotency-Key, which store nothing of a damaged body"
+		}
 		shown.Message = told + ": " + strings.TrimPrefix(e.Message, engine.NothingStored)
 	}
 	return &partialError{&shown, err}

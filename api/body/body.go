@@ -91,7 +91,9 @@ func decodeError(how string, err error) error {
 	if errors.Is(err, context.Canceled) { // the client has gone
 		return err
 	}
-	return belfry.Errorf(belfry.BadCSV, "the body is not proper %s: %v", how, err)
+	e := belfry.Errorf(belfry.BadCSV, "the body is not proper %s: %v", how, err)
+	e.Doubtful = true
+	return e
 }
 
 // decoder turns the errors of a decompressor into errors for the client.

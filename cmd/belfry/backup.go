@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (c *backupCmd) Run(s streams) error {
 		return c.use(s, true, wholeInstance, func(ctx context.Context, a *client.Client) error { return a.StopBackup(ctx) })
 	case c.Plain && len(c.Recipient) > 0:
 		return usageError{errors.New("--plain and --recipient exclude each other")}
-	case c.Target == "-" && isTerminal(s.out):
+	case c.Target == stream && isTerminal(s.out):
 		return usageError{errors.New("a backup is not written to a terminal; redirect it, as in belfry backup - >backup.tar")}
 	}
 	ctx, stop := interruptible()
@@ -71,8 +72,12 @@ func (c *backupCmd) recipients() *[]string {
 // running asks the service for a backup.
 func (c *backupCmd) running(ctx context.Context, s streams, bar *console) error {
 	return c.use(s, true, wholeInstance, func(_ context.Context, a *client.Client) error {
-		if c.Target == "-" {
-			return a.BackupTar(ctx, c.recipients(), s.out)
+		if c.Target == stream {
+			j, err := a.BackupTar(ctx, c.recipients(), s.out)
+			if err != nil {
+				return err
+			}
+			return reportBackup(s, j)
 		}
 		wish := client.NewBackup{Full: c.Full, Recipients: c.recipients()}
 		if c.Target != "" {
@@ -100,7 +105,7 @@ func (c *backupCmd) stopped(ctx context.Context, s streams, with app.Options, ba
 		o.Recipients = *given
 	}
 	switch c.Target {
-	case "-":
+	case stream:
 		o.Target, o.Tar = "", s.out
 	case "":
 		if o.Target = cfg.Backup.Target; o.Target == "" {
@@ -111,21 +116,26 @@ func (c *backupCmd) stopped(ctx context.Context, s streams, with app.Options, ba
 	o.Progress = func(p backup.Progress) { bar.bytes(p.Bytes, p.TotalBytes, fmt.Sprintf("%d files", p.Files)) }
 	m, err := app.BackupStopped(ctx, with, o)
 	bar.end()
-	if err != nil || o.Tar != nil {
+	if err != nil {
 		return err
 	}
-	j := client.BackupJob{Backup: m.Path(), Files: len(m.Files), Bytes: m.Bytes(), Position: m.Position.String()}
+	j := client.BackupJob{Backup: cmp.Or(m.Path(), stream), Files: len(m.Files), Bytes: m.Bytes(), Position: m.Position.String()}
 	j.Missing, j.Lost = m.Texts()
 	return reportBackup(s, j)
 }
+
+// stream is the target of a backup that goes to standard output, and its name in reports.
+const stream = "-"
 
 // reportBackup prints the folder of a backup for scripts, and the rest for people.
 func reportBackup(s streams, j client.BackupJob) error {
 	if j.Error != "" {
 		return fmt.Errorf("the backup failed: %s", j.Error)
 	}
-	if _, err := fmt.Fprintln(s.out, j.Backup); err != nil {
-		return err
+	if j.Backup != stream {
+		if _, err := fmt.Fprintln(s.out, j.Backup); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(s.err, "belfry: %s, %s", count(j.Files, "file"), size(j.Bytes))
 	if j.Linked > 0 {

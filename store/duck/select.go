@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"belfry"
@@ -257,6 +258,8 @@ func (s *Store) explain(ctx context.Context, p *query.Plan, err error) error {
 		return belfry.Errorf(belfry.BadQuery, "the answer of the query on %s is larger than %d MiB, and its order does not let it be sent in parts; ask for fewer rows or fields, or ORDER BY timestamp", p.Collection.Name, s.cfg.Answer>>20)
 	case duckdb.OutOfMemory(err):
 		return belfry.Errorf(belfry.BadQuery, "the query on %s needs more memory than a query may have; narrow its time span, or ask for fewer fields or rows", p.Collection.Name)
+	case duckdb.IsKind(err, duckdb.BinderError) && strings.Contains(err.Error(), "expression depth limit"):
+		return belfry.Errorf(belfry.BadQuery, "the query on %s has too many conditions; write fewer, or IN for a list of values", p.Collection.Name)
 	case duckdb.IsKind(err, duckdb.OutOfRangeError):
 		return belfry.Errorf(belfry.BadQuery, "a result of the query on %s is larger than a number can be; narrow its conditions to smaller numbers", p.Collection.Name)
 	}
