@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// faultSequencer is the id of the fault that one round of the sequencer does not end. Everybody's changes wait for it.
+// faultSequencer is the id of the fault that one round of the sequencer does not end. All changes wait for it.
 const faultSequencer = "sequencer"
 
 // mostRound is how long a round may take: a hundred times as long as the longest on a busy machine.
