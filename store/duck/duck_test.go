@@ -313,6 +313,7 @@ func TestErrors(t *testing.T) {
 	defer cancel()
 	f(late, duckdb.ParseError("INTERRUPT Error: Interrupted!"), belfry.BadQuery)
 	f(t.Context(), duckdb.ParseError("Out of Memory Error: no more"), belfry.BadQuery)
+	f(t.Context(), duckdb.ParseError("Binder Error: Max expression depth limit of 1000 exceeded."), belfry.BadQuery)
 	f(t.Context(), duckdb.ParseError("IO Error: /some/file"), belfry.Internal)
 	mustAppend(t, s, rowsOf(1, 0))
 	wrong := rowsOf(2, 0)
