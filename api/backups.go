@@ -192,8 +192,9 @@ func (s *Server) streamBackup(w *answer, r *request) error {
 	s.auditBackup(r, "-", audit.ActionCreated, "backup as a tar stream started")
 	w.idle = 10 * time.Minute // the reader may be a tape, or a machine far away
 	w.Header().Set("Content-Type", "application/x-tar")
-	w.Header().Set("Trailer", backupTrailer)
 	j, err := k.Stream(r.Context(), w, recipients)
-	w.Header().Set(backupTrailer, strconv.Itoa(j.ID))
+	if err == nil {
+		w.Header().Set(http.TrailerPrefix+backupTrailer, strconv.Itoa(j.ID))
+	}
 	return err
 }

@@ -87,13 +87,11 @@ func BackupStopped(ctx context.Context, with Options, o backup.Options) (*backup
 // unfit verifies a locked data folder and returns the files that are damaged or gone, by their names in a backup. The key file is
 // left out, as backups have none.
 func unfit(ctx context.Context, o Options) (list []backup.Missing, err error) {
-	budget := newBudget(findMemoryLimit("/"))
-	o.useBudget(budget)
-	v, err := verifyLocked(ctx, o, budget)
+	v, ofRows, err := verifyLocked(ctx, o)
 	if err != nil && ctx.Err() == nil { // it is backed up all the same
 		return []backup.Missing{{Name: "rows/instance", Reason: "the folder cannot be verified: " + err.Error()}}, nil
 	}
-	for _, p := range v.Rows {
+	for _, p := range ofRows {
 		list = append(list, backup.Missing{Name: "rows/" + filepath.ToSlash(p.File), Reason: p.Problem})
 	}
 	for _, p := range v.Problems {

@@ -24,8 +24,6 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	if err := errors.Join(o.checkFolder(), folder.CheckKinds(o.Config)); err != nil {
 		return v, err
 	}
-	budget := newBudget(findMemoryLimit("/"))
-	o.useBudget(budget)
 	lock, err := journal.LockDir(o.Config.Data)
 	if errors.Is(err, journal.ErrLocked) {
 		return v, fmt.Errorf("%w; stop the service first, or look at faults in GET /api/health", err)
@@ -37,23 +35,20 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	if err := folder.CheckRestored(o.Config.Data); err != nil {
 		return v, err
 	}
-	found, err := verifyLocked(ctx, o, budget)
-	return Verification{Files: found.Files, Problems: append(found.Problems, found.Rows...), Known: found.Known, Unread: found.Unread}, err
+	v, rows, err := verifyLocked(ctx, o)
+	v.Problems = append(v.Problems, rows...)
+	return v, err
 }
 
-// verifiedParts is the result of verifyLocked: Rows are the problems of files of rows, Problems all others.
-type verifiedParts struct {
-	Verification
-	Rows []store.Problem
-}
-
-// verifyLocked verifies a folder that the caller has locked.
-func verifyLocked(ctx context.Context, o Options, b *budget) (v verifiedParts, err error) {
-	rows, err := verifyRows(ctx, o, b)
+// verifyLocked verifies a folder that the caller has locked. The problems of files of rows come apart.
+func verifyLocked(ctx context.Context, o Options) (v Verification, ofRows []store.Problem, err error) {
+	budget := newBudget(findMemoryLimit("/"))
+	o.useBudget(budget)
+	rows, err := verifyRows(ctx, o, budget)
 	if err != nil {
-		return v, err
+		return v, nil, err
 	}
 	moved, noted := rowsMoved(o.Config)
 	f, err := folder.Verify(ctx, o.Config, folder.Rows{Files: storageEngines[usedEngine].files, Reached: rows.Reached, Moved: moved, Noted: noted})
-	return verifiedParts{Verification{Files: rows.Files + f.Files, Problems: f.Problems, Known: f.Known, Unread: rows.Unread}, rows.Problems}, err
+	return Verification{Files: rows.Files + f.Files, Problems: f.Problems, Known: f.Known, Unread: rows.Unread}, rows.Problems, err
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -303,5 +304,21 @@ func TestBelow(t *testing.T) {
 	}
 	if len(list) != 2004 {
 		t.Errorf("%d items", len(list))
+	}
+}
+
+// TestBusy: how long a round takes can be seen from outside while it is under way, and that it is over.
+func TestBusy(t *testing.T) {
+	b := newBench(t)
+	took := time.Duration(0)
+	err := b.Do(&engine.Command{Customer: b.Who.Customer, Decide: func(*engine.Tx) error {
+		took = b.Busy()
+		return nil
+	}})
+	if err != nil || took <= 0 {
+		t.Errorf("%v, %s in the middle of a round", err, took)
+	}
+	for b.Busy() > 0 {
+		runtime.Gosched()
 	}
 }

@@ -93,7 +93,7 @@ type Sequencer struct {
 	cfg          Config
 	scratch      scratch
 	activity     activity
-	busy         busy
+	began        atomic.Pointer[time.Time] // the present round; nil: none
 	clock        clock
 	arrivals     arrivalClock
 	read         time.Time     // when the clock was last compared with the time that has passed
@@ -237,7 +237,10 @@ func (s *Sequencer) Run(ctx context.Context) error {
 			runtime.Gosched() // requests that are about to add a row can join this round and share its fsync
 		}
 		if round := s.nextRound(); len(round) > 0 {
-			s.busy.during(func() { s.round(round) })
+			now := time.Now()
+			s.began.Store(&now)
+			s.round(round)
+			s.began.Store(nil)
 			continue
 		}
 		wait, ok := s.clock.wait(s.Now())
@@ -254,6 +257,14 @@ func (s *Sequencer) Run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// Busy returns how long the present round has taken so far. Many seconds mean that something is wrong with a command.
+func (s *Sequencer) Busy() time.Duration {
+	if at := s.began.Load(); at != nil {
+		return time.Since(*at)
+	}
+	return 0
 }
 
 // stop makes the sequencer refuse further commands and reports whether the queues are empty.

@@ -2,11 +2,14 @@ package folder
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"belfry/journal"
 )
 
 // FaultsFile is the file with the open faults and the events that are not written yet.
@@ -61,7 +64,12 @@ func (f *Folder) CopyFiles(each func(name string, content []byte, unread error) 
 // readSmall reads a file. What the service would not read either does not exist for it: folders, pipes, and files that are too
 // large. Operators' files may be links.
 func (f *Folder) readSmall(name string) ([]byte, error) {
-	if name == ArrivalsFile && f.arrivals != nil {
+	switch { // what the service knows better than the disk
+	case name == "format":
+		return fmt.Appendln(nil, journal.DataFormat), nil
+	case name == "instance":
+		return []byte(f.Instance + "\n"), nil
+	case name == ArrivalsFile && f.arrivals != nil:
 		return f.arrivals.content()
 	}
 	file := filepath.Join(f.o.Config.Data, name)

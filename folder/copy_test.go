@@ -127,6 +127,18 @@ func TestCopyFiles(t *testing.T) {
 	}
 }
 
+// TestCopyFilesDamaged: what the service knows is copied from memory, whatever became of the files.
+func TestCopyFilesDamaged(t *testing.T) {
+	f := openFolder(t)
+	f.record(time.Now(), "a")
+	f.must(os.WriteFile(filepath.Join(f.cfg.Data, "format"), []byte("k\n"), 0o600))
+	f.must(os.Remove(filepath.Join(f.cfg.Data, "instance")))
+	cfg, _ := f.copyAll(func() {})
+	if problems := f.verify(cfg); len(problems) > 0 {
+		t.Errorf("%q", problems)
+	}
+}
+
 // TestCopyFilesNames: everything the data folder needs is copied, and no key, lock, socket or temporary file.
 func TestCopyFilesNames(t *testing.T) {
 	f := openFolder(t)
