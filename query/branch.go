@@ -81,7 +81,7 @@ func (w *writer) conditions(where Pred) string {
 	if len(w.items) > 0 {
 		all = append(all, w.name(belfry.ItemColumn)+" IN ("+w.ids(w.items)+")")
 	}
-	for _, p := range conjuncts(where) {
+	for _, p := range w.joinLookups(conjuncts(where), false) {
 		if p == Always(true) {
 			continue
 		}
@@ -144,11 +144,13 @@ func (t Table) canHave(c Column) bool { return t.Has(c.stored()[0].name) }
 func (w *writer) pred(p Pred) string {
 	switch p := p.(type) {
 	case And:
-		return w.preds(p, " AND ")
+		return w.preds(w.joinLookups(p, false), " AND ")
 	case Or:
-		return w.preds(p, " OR ")
+		return w.preds(w.joinLookups(p, true), " OR ")
 	case Not:
 		return "NOT COALESCE(" + w.pred(p.Of) + ", FALSE)"
+	case lookup:
+		return w.lookup(func() string { return w.pred(p.Pred) })
 	case Compare:
 		return w.test(p.Column, func(e string) string { return e + " " + p.Op.String() + " " + w.value(p.Value) })
 	case Like:
@@ -182,12 +184,14 @@ func (w *writer) value(v belfry.Value) string {
 	return param
 }
 
-func (w *writer) preds(of []Pred, by string) string {
+func (w *writer) preds(of []Pred, by string) string { return "(" + w.texts(of, by) + ")" }
+
+func (w *writer) texts(of []Pred, by string) string {
 	texts := make([]string, len(of))
 	for i, p := range of {
 		texts[i] = w.pred(p)
 	}
-	return "(" + strings.Join(texts, by) + ")"
+	return strings.Join(texts, by)
 }
 
 // test applies a condition to a column. Names of items are not in the rows, so there it selects the items that meet the
@@ -197,8 +201,7 @@ func (w *writer) test(c Column, is func(expression string) string) string {
 	case Grouped:
 		return is(w.groupExpressions(c)[0])
 	case FromItem:
-		return w.name(belfry.ItemColumn) + " IN (SELECT " + w.name("id") + " FROM " + w.dialect.Items + " WHERE " +
-			w.name("customer") + " = " + w.customer() + " AND " + is(w.itemName("", c.Of)) + ")"
+		return w.lookup(func() string { return is(w.itemName("", c.Of)) })
 	case RowOrItem:
 		item := c
 		item.From = FromItem
@@ -290,9 +293,5 @@ func (w *writer) union(branches []string, needed []stored) string {
 	for _, s := range needed {
 		w.table.Columns[s.name] = true
 	}
-	conditions := make([]string, len(w.lifted))
-	for i, p := range w.lifted {
-		conditions[i] = w.pred(p)
-	}
-	return "(SELECT * FROM " + rows + "\nWHERE " + strings.Join(conditions, " AND ") + ") AS q"
+	return "(SELECT * FROM " + rows + "\nWHERE " + w.texts(w.joinLookups(w.lifted, false), " AND ") + ") AS q"
 }

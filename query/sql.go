@@ -64,6 +64,7 @@ type writer struct {
 	where   []Pred
 	lifted  []Pred // conditions on the union of the branches
 	table   Table  // of the current branch
+	inItems bool   // inside a lookup
 
 	summaries bool // the tables are summaries, and the plan groups their rows
 

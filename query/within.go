@@ -125,8 +125,7 @@ func (w *writer) inside(p Inside) string {
 	if len(p.Places) == 0 {
 		return "FALSE"
 	}
-	return w.name(belfry.ItemColumn) + " IN (SELECT " + w.name("id") + " FROM " + w.dialect.Items + " WHERE " +
-		w.name("customer") + " = " + w.customer() + " AND " + w.name(belfry.PlaceColumn) + " IN (" + w.ids(p.Places) + "))"
+	return w.lookup(func() string { return w.name(belfry.PlaceColumn) + " IN (" + w.ids(p.Places) + ")" })
 }
 
 // itemName returns a field of an item, qualified with the given table, if the plan may show it.
