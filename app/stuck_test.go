@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,12 +17,14 @@ func TestRoundThatDoesNotEnd(t *testing.T) {
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, nil))
 		f := newFaults(slog.New(slog.DiscardHandler), time.Now)
-		began := time.Now()
+		var began atomic.Pointer[time.Time]
+		now := time.Now()
+		began.Store(&now)
 		busy := func() time.Duration {
-			if began.IsZero() {
-				return 0
+			if at := began.Load(); at != nil {
+				return time.Since(*at)
 			}
-			return time.Since(began)
+			return 0
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
@@ -37,7 +40,7 @@ func TestRoundThatDoesNotEnd(t *testing.T) {
 		check(mostRound-time.Second, true)
 		check(3*time.Second, false)
 		check(time.Hour, false)
-		began = time.Time{}
+		began.Store(nil)
 		check(2*time.Second, true)
 		stop()
 		if err := <-ended; err != nil || strings.Count(text.String(), "watchRounds") != 1 {
