@@ -94,10 +94,8 @@ func unfit(ctx context.Context, o Options) (list []backup.Missing, err error) {
 	for _, p := range ofRows {
 		list = append(list, backup.Missing{Name: "rows/" + filepath.ToSlash(p.File), Reason: p.Problem})
 	}
-	for _, p := range v.Problems {
-		if p.File != o.Config.Inside(o.Config.Secrets.KeyFile) {
-			list = append(list, backup.Missing{Name: nameInBackup(o.Config, p.File), Reason: filepath.Base(p.File) + ": " + p.Problem})
-		}
+	for _, p := range withoutKeyFile(o.Config, v.Problems) {
+		list = append(list, backup.Missing{Name: nameInBackup(o.Config, p.File), Reason: filepath.Base(p.File) + ": " + p.Problem})
 	}
 	return list, err
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"belfry/config"
 	"belfry/folder"
 	"belfry/journal"
 	"belfry/store"
@@ -38,6 +40,18 @@ func Verify(ctx context.Context, o Options) (v Verification, err error) {
 	v, rows, err := verifyLocked(ctx, o)
 	v.Problems = append(v.Problems, rows...)
 	return v, err
+}
+
+// VerifyRestored is Verify for a folder into which a backup was restored. The key file is no problem, as backups have none.
+func VerifyRestored(ctx context.Context, o Options) (Verification, error) {
+	v, err := Verify(ctx, o)
+	v.Problems = withoutKeyFile(o.Config, v.Problems)
+	return v, err
+}
+
+func withoutKeyFile(c *config.Config, list []store.Problem) []store.Problem {
+	path := c.Inside(c.Secrets.KeyFile)
+	return slices.DeleteFunc(list, func(p store.Problem) bool { return p.File == path })
 }
 
 // verifyLocked verifies a folder that the caller has locked. The problems of files of rows come apart.

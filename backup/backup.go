@@ -45,6 +45,9 @@ type File struct {
 	Open  func() (io.ReadCloser, error)
 	Err   error  // why it cannot be read; Open is not called
 	Lost  string // it is a note that rows were lost before: why
+
+	// Damaged is what is wrong with the content. Without Open, it is about what came before under this name.
+	Damaged string
 }
 
 // Options configure Create. Either Target or Tar is set.

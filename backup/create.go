@@ -104,6 +104,9 @@ func (c *creator) findLast() error {
 	for _, e := range last.Manifest.Files {
 		c.prior[e.Name] = e
 	}
+	for _, d := range last.Manifest.Damaged { // found when it was read
+		delete(c.prior, d.Name)
+	}
 	return nil
 }
 
@@ -168,6 +171,12 @@ func (c *creator) run(src Source) (_ *Manifest, err error) {
 
 // add copies or links one file.
 func (c *creator) add(f File) error {
+	if f.Damaged != "" {
+		defer func() { c.m.Damaged = append(c.m.Damaged, Missing{f.Name, f.Damaged}) }()
+		if f.Open == nil {
+			return nil
+		}
+	}
 	if err := errors.Join(c.ctx.Err(), checkName(f.Name), c.forget(f.Name), c.names.add(f.Name)); err != nil {
 		return fmt.Errorf("back up %s: %w", f.Name, err)
 	}
@@ -198,6 +207,7 @@ func (c *creator) forget(name string) error {
 	}
 	c.m.Missing = slices.DeleteFunc(c.m.Missing, func(m Missing) bool { return m.Name == name })
 	c.m.Lost = slices.DeleteFunc(c.m.Lost, func(m Missing) bool { return m.Name == name })
+	c.m.Damaged = slices.DeleteFunc(c.m.Damaged, func(m Missing) bool { return m.Name == name })
 	if i := slices.IndexFunc(c.m.Files, func(e Entry) bool { return e.Name == name }); i >= 0 {
 		if !c.out.undo(c.m.Stored(name)) {
 			return errors.New("it changed while it was copied, and a stream cannot take it back; repeat the backup")

@@ -542,12 +542,60 @@ func TestLostBefore(t *testing.T) {
 		}
 		made = append(made, m)
 	}
-	if missing, lost := made[1].Texts(); len(missing) != 0 || len(lost) != 1 || lost[0] != note.Name+": "+note.Lost {
+	if missing, lost, damaged := made[1].Texts(); len(missing)+len(damaged) != 0 || len(lost) != 1 || lost[0] != note.Name+": "+note.Lost {
 		t.Errorf("%q, %q", missing, lost)
 	}
 	v, err := Verify(context.Background(), made[1].Path(), nil)
 	if err != nil || !slices.ContainsFunc(v.Problems, func(p store.Problem) bool { return strings.Contains(p.Problem, "rows were lost before") }) {
 		t.Errorf("%+v, %v", v, err)
+	}
+	if removed, err := Prune(target, testInstance, 1); err != nil || !slices.Equal(removed, []string{made[1].Path()}) {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+}
+
+// TestDamagedBefore: a file that was damaged when it was copied is in the backup and listed as damaged, also by the backup after,
+// which does not take it over unread. Verify reports it, a restore wants that accepted, and Prune keeps the backup before.
+func TestDamagedBefore(t *testing.T) {
+	cfg, target := configFor(t, t.TempDir()), t.TempDir()
+	day := memoryFile("rows/objectdata/2026-11-15.duckdb", []byte("a day"))
+	day.State = "one"
+	segment := memoryFile("journal/0000000000000001.journal", []byte("records"))
+	damaged := []File{day, segment, {Name: day.Name, Damaged: "a block is damaged"}, {Name: segment.Name, Damaged: "a record is damaged"}}
+	now := clock()
+	var made []*Manifest
+	for _, files := range [][]File{{day, segment}, damaged, damaged} {
+		m, err := Create(context.Background(), &memorySource{files: files}, Options{Target: target, Config: cfg, Now: now, Full: len(made) == 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, m)
+	}
+	for _, m := range made[1:] {
+		if _, _, bad := m.Texts(); !slices.Equal(bad, []string{day.Name + ": a block is damaged", segment.Name + ": a record is damaged"}) {
+			t.Errorf("%q", bad)
+		}
+	}
+	first, second := filepath.Join(made[1].Path(), day.Name), filepath.Join(made[2].Path(), day.Name)
+	if a, err := os.Stat(first); err != nil {
+		t.Error(err)
+	} else if b, err := os.Stat(second); err != nil || os.SameFile(a, b) {
+		t.Errorf("the damaged file was linked, %v", err)
+	}
+	v, err := Verify(context.Background(), made[2].Path(), nil)
+	n := 0
+	for _, p := range v.Problems {
+		if strings.Contains(p.Problem, "damaged when the backup was made: a ") {
+			n++
+		}
+	}
+	if err != nil || n != 2 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	_, _, err = restoreTo(t, made[2].Path(), RestoreOptions{})
+	wantError(t, err, "were damaged when it was made: "+day.Name)
+	if _, _, err = restoreTo(t, made[2].Path(), RestoreOptions{AcceptMissing: true}); err != nil && strings.Contains(err.Error(), "damaged when") {
+		t.Error(err)
 	}
 	if removed, err := Prune(target, testInstance, 1); err != nil || !slices.Equal(removed, []string{made[1].Path()}) {
 		t.Errorf("removed %v, %v", removed, err)

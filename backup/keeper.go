@@ -82,6 +82,7 @@ type Job struct {
 	Rows    int      `json:"rows" help:"Rows that a restore has added."`
 	Missing []string `json:"missing,omitempty" help:"Files that could not be read, with the reason."`
 	Lost    []string `json:"lost,omitempty" help:"Files that note rows that were lost before, with the reason. An earlier backup may have these rows."`
+	Damaged []string `json:"damaged,omitempty" help:"Files in the backup whose content was damaged when they were copied, with the reason. An earlier backup may have them whole."`
 
 	Position  string `json:"position,omitempty" help:"Position of the journal up to which the backup is complete."`
 	Error     string `json:"error,omitempty" help:"Why it failed."`
@@ -236,7 +237,7 @@ func (k *Keeper) create(ctx context.Context, j *job, o Options) error {
 	if j.Position = m.Position.String(); m.Path() != "" {
 		j.Backup = m.Path()
 	}
-	j.Missing, j.Lost = m.Texts()
+	j.Missing, j.Lost, j.Damaged = m.Texts()
 	return nil
 }
 
@@ -270,7 +271,7 @@ func (k *Keeper) record(j *job, err error) {
 		j.Error = err.Error()
 		k.c.Log.Error(j.Kind+" failed", "folder", j.Backup, "err", err)
 	} else {
-		k.c.Log.Info(j.Kind+" finished", "folder", j.Backup, "files", j.Files, "bytes", j.Bytes, "linked", j.Linked, "rows", j.Rows, "missing", len(j.Missing), "lost", len(j.Lost))
+		k.c.Log.Info(j.Kind+" finished", "folder", j.Backup, "files", j.Files, "bytes", j.Bytes, "linked", j.Linked, "rows", j.Rows, "missing", len(j.Missing), "lost", len(j.Lost), "damaged", len(j.Damaged))
 	}
 	k.running = nil
 	k.ended = append([]Job{j.Job}, k.ended[:min(len(k.ended), maxEnded-1)]...)

@@ -102,7 +102,7 @@ func Prune(target, instance string, keep int) (removed []string, err error) {
 	list = ofInstance(list, instance)
 	whole := -1
 	for i, b := range list {
-		if len(b.Manifest.Missing)+len(b.Manifest.Lost) == 0 {
+		if b.Manifest.Sound() {
 			whole = i
 		}
 	}

@@ -39,7 +39,8 @@ type Manifest struct {
 	Encrypted []string        `json:"encrypted,omitempty"` // recipients, sorted; none: not encrypted
 	Files     []Entry         `json:"files"`
 	Missing   []Missing       `json:"missing,omitempty"`
-	Lost      []Missing       `json:"lost,omitempty"` // files that note rows that were lost before the backup
+	Lost      []Missing       `json:"lost,omitempty"`    // files that note rows that were lost before the backup
+	Damaged   []Missing       `json:"damaged,omitempty"` // files in it whose content was damaged when they were copied
 
 	sum  string // of the file; identifies the backup
 	path string // see Path
@@ -54,7 +55,7 @@ type Entry struct {
 	SHA256 string `json:"sha256"`          // of these
 }
 
-// Missing is a file that could not be read.
+// Missing is a file that could not be read, or with which something else is wrong.
 type Missing struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
@@ -90,15 +91,19 @@ func (m *Manifest) lacks() (names []string) {
 	return names
 }
 
-// Texts returns what is missing and what was lost before, with the reasons.
-func (m *Manifest) Texts() (missing, lost []string) {
-	for _, f := range m.Missing {
-		missing = append(missing, f.Name+": "+f.Reason)
+// Sound reports whether nothing is missing or damaged, and no rows were lost before.
+func (m *Manifest) Sound() bool { return len(m.Missing)+len(m.Lost)+len(m.Damaged) == 0 }
+
+// Texts returns what is missing, what was lost before, and what is damaged, with the reasons.
+func (m *Manifest) Texts() (missing, lost, damaged []string) {
+	return texts(m.Missing), texts(m.Lost), texts(m.Damaged)
+}
+
+func texts(of []Missing) (list []string) {
+	for _, f := range of {
+		list = append(list, f.Name+": "+f.Reason)
 	}
-	for _, f := range m.Lost {
-		lost = append(lost, f.Name+": "+f.Reason)
-	}
-	return missing, lost
+	return list
 }
 
 // encode returns the file.
@@ -166,7 +171,7 @@ func decodeManifest(text []byte) (*Manifest, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%w%s", err, otherRemedy)
 	}
-	again, err := (&Manifest{m.Format, m.Program, m.Instance, m.Position, m.Begin, m.End, m.Encrypted, m.Files, m.Missing, m.Lost, "", ""}).encode()
+	again, err := (&Manifest{m.Format, m.Program, m.Instance, m.Position, m.Begin, m.End, m.Encrypted, m.Files, m.Missing, m.Lost, m.Damaged, "", ""}).encode()
 	if err != nil || !bytes.Equal(again[:max(len(again)-sumLine, 0)], text) {
 		return nil, fmt.Errorf("line %d is not written the way this program writes it%s", differs(text, again), otherRemedy)
 	}
@@ -241,9 +246,9 @@ func (m *Manifest) check() error {
 			return fmt.Errorf("missing file %d: %w", i+1, err)
 		}
 	}
-	for i, e := range m.Lost {
+	for i, e := range slices.Concat(m.Lost, m.Damaged) {
 		if err := checkName(e.Name); err != nil {
-			return fmt.Errorf("note %d of lost rows: %w", i+1, err)
+			return fmt.Errorf("note %d of lost rows or damaged files: %w", i+1, err)
 		}
 	}
 	return nil

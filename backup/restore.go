@@ -26,7 +26,7 @@ import (
 type RestoreOptions struct {
 	Stream        io.Reader // a tar; used instead of from
 	IdentityFile  string    // private keys of age, if the backup is encrypted
-	AcceptMissing bool      // restore a backup from which files are missing
+	AcceptMissing bool      // restore a backup with files that were missing or damaged when it was made
 	Progress      func(Progress)
 }
 

@@ -141,17 +141,18 @@ func (r *restorer) use(m *Manifest) {
 	}
 }
 
-// checkManifest checks that the manifest has what every instance has, and that no file was missing when the backup was made.
+// checkManifest checks that the manifest has what every instance has, and that no file was missing or damaged when the backup was made.
 func (r *restorer) checkManifest() error {
 	if names := r.manifest.lacks(); len(names) > 0 {
 		return fmt.Errorf("the manifest lists no %s, which every instance has, so this is not a backup that belfry made%s", few(names), otherRemedy)
 	}
-	if len(r.manifest.Missing) == 0 || r.o.AcceptMissing {
-		return nil
+	missing, _, damaged := r.manifest.Texts()
+	switch {
+	case r.o.AcceptMissing:
+	case len(missing) > 0:
+		return fmt.Errorf("files are missing from the backup, because they could not be read when it was made: %s. Use another backup, or accept that they are missing", few(missing))
+	case len(damaged) > 0:
+		return fmt.Errorf("files of the backup were damaged when it was made: %s. Use another backup, or accept that they are damaged", few(damaged))
 	}
-	var list []string
-	for _, m := range r.manifest.Missing {
-		list = append(list, fmt.Sprintf("%s (%s)", m.Name, m.Reason))
-	}
-	return fmt.Errorf("files are missing from the backup, because they could not be read when it was made: %s. Use another backup, or accept that they are missing", few(list))
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,9 +40,11 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 		return 0, err
 	}
 	err := r.Rows.CopyFiles(ctx, func(f store.CopiedFile) error {
-		return each(File{
-			Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err, Lost: f.Lost, Open: opened(f.Content),
-		})
+		file := File{Name: "rows/" + f.Name, Size: f.Size, State: f.State, Err: f.Err, Lost: f.Lost, Damaged: f.Damaged}
+		if f.Content != nil {
+			file.Open = opened(f.Content)
+		}
+		return each(file)
 	})
 	if err != nil {
 		return 0, err
@@ -51,6 +54,8 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 	}
 	pos, err := r.Journal.Copy(func(name string, size int64, content io.Reader) error {
 		return each(File{Name: "journal/" + name, Size: size, Open: opened(content)})
+	}, func(name, why string) error {
+		return each(File{Name: "journal/" + name, Damaged: why})
 	})
 	if err != nil {
 		return 0, err
@@ -108,11 +113,26 @@ func (r *Running) metadata(ctx context.Context, each func(File) error) (err erro
 	if _, err := r.Meta.Copy(ctx, path); err != nil {
 		return err
 	}
+	if err := r.checkMetadata(ctx, path); err != nil {
+		return fmt.Errorf("the metadata are damaged: %w; without them a backup is of no use. belfry verify says what to do once the service is stopped", err)
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	return each(File{Name: "meta/meta.db", Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+}
+
+// checkMetadata reads the whole copy of the metadata: another file may have been put in the place of the database.
+func (r *Running) checkMetadata(ctx context.Context, path string) error {
+	if err := sqlite.Verify(ctx, path); err != nil {
+		return err
+	}
+	facts, err := sqlite.ReadFacts(ctx, path)
+	if err == nil && facts.Instance != r.Instance() {
+		err = fmt.Errorf("they belong to the instance %.40q, and this is %s", facts.Instance, r.Instance())
+	}
+	return err
 }
 
 // opened returns the function File.Open of what is open already.

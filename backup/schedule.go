@@ -164,6 +164,8 @@ func (k *Keeper) report(j Job) {
 		return
 	case len(j.Missing) > 0:
 		k.c.Fault(fmt.Sprintf("the backup %s is incomplete, %d files could not be read: %s", j.Backup, len(j.Missing), list(j.Missing)))
+	case len(j.Damaged) > 0:
+		k.c.Fault(fmt.Sprintf("%d files of the data folder were damaged when the backup %s copied them: %s. An earlier backup may have them whole", len(j.Damaged), j.Backup, list(j.Damaged)))
 	default:
 		k.c.Fault("")
 	}

@@ -140,8 +140,8 @@ func note(files []File, found []Missing) []File {
 		switch i := slices.IndexFunc(files, func(f File) bool { return f.Name == m.Name }); {
 		case i < 0:
 			files = append(files, File{Name: m.Name, Err: errors.New(m.Reason)})
-		case files[i].Err == nil && files[i].Lost == "":
-			files[i].Lost = m.Reason
+		case files[i].Err == nil && files[i].Damaged == "":
+			files[i].Damaged = m.Reason
 		}
 	}
 	return files

@@ -136,6 +136,13 @@ func (v *verifier) missing(path string, m *Manifest) {
 		v.found(filepath.Join(path, f.Name), "rows were lost before the backup was made: "+f.Reason,
 			"An earlier backup may have them: belfry restore --collection --day adds its rows to the running service.")
 	}
+	for _, f := range m.Damaged {
+		remedy := "Use an earlier backup. A restore of this one has to accept the damage, and the service may not start with it."
+		if strings.HasPrefix(f.Name, rowsDir) && f.Name != rowsInstanceName {
+			remedy = "An earlier backup may have it whole. A restore of this one has to accept the damage; belfry restore --collection --day then adds the rows of the earlier one."
+		}
+		v.found(filepath.Join(path, f.Name), "damaged when the backup was made: "+f.Reason, remedy)
+	}
 }
 
 // file compares one file with the manifest.

@@ -23,6 +23,7 @@ type BackupJob struct {
 	Rows     int      `json:"rows"`
 	Missing  []string `json:"missing"`
 	Lost     []string `json:"lost"`
+	Damaged  []string `json:"damaged"`
 	Position string   `json:"position"`
 	Error    string   `json:"error"`
 }

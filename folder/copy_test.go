@@ -80,7 +80,7 @@ func (f *testFolder) copyAll(between func()) (cfg *config.Config, names []string
 	_, err = f.Journal.Copy(func(name string, _ int64, r io.Reader) error {
 		content, err := io.ReadAll(r)
 		return errors.Join(err, os.WriteFile(filepath.Join(c.Data, "journal", name), content, 0o600))
-	})
+	}, func(name, why string) error { return fmt.Errorf("%s: %s", name, why) })
 	f.must(err)
 	between()
 	f.must(f.CopyFiles(func(name string, content []byte, unread error) error {

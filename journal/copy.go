@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"belfry"
@@ -30,8 +32,9 @@ func (j *Journal) Hold() (release func()) {
 // this one after a stop: unused space and what failed appends have left behind are not copied. An error of each ends it.
 //
 // Call it between Hold and release. Appends continue meanwhile and are not in the copy. Files of which a reader has read less
-// than size have been damaged.
-func (j *Journal) Copy(each func(name string, size int64, r io.Reader) error) (belfry.Position, error) {
+// than size have been damaged. The records of each segment are compared with their checksums; what was not known to be damaged
+// when the journal was opened goes to damaged.
+func (j *Journal) Copy(each eachFile, damaged func(name, why string) error) (belfry.Position, error) {
 	segments, last, end := j.durable()
 	if id := j.mark.instance; id != "" {
 		if err := copyBytes(instanceFile, []byte(id+"\n"), each); err != nil {
@@ -39,7 +42,7 @@ func (j *Journal) Copy(each func(name string, size int64, r io.Reader) error) (b
 		}
 	}
 	for i := range segments {
-		if err := j.copySegment(&segments[i], each); err != nil {
+		if err := j.copySegment(&segments[i], each, damaged); err != nil {
 			return 0, err
 		}
 	}
@@ -81,7 +84,7 @@ func copyBytes(name string, content []byte, each eachFile) error {
 	return each(name, int64(len(content)), bytes.NewReader(content))
 }
 
-func (j *Journal) copySegment(s *segment, each eachFile) error {
+func (j *Journal) copySegment(s *segment, each eachFile, damaged func(name, why string) error) error {
 	f, err := os.Open(s.path)
 	if errors.Is(err, os.ErrNotExist) && j.released(s.number) { // a Release that had begun before Hold
 		return nil
@@ -91,5 +94,37 @@ func (j *Journal) copySegment(s *segment, each eachFile) error {
 	}
 	defer f.Close()
 	size := s.copied()
-	return each(filepath.Base(s.path), size, io.NewSectionReader(f, 0, size))
+	if err := each(filepath.Base(s.path), size, io.NewSectionReader(f, 0, size)); err != nil {
+		return err
+	}
+	if why := j.newDamage(f, s); why != "" {
+		return damaged(filepath.Base(s.path), why)
+	}
+	return nil
+}
+
+// newDamage reads what is copied of a segment, and returns the first damage in it that is not known; empty: there is none.
+func (j *Journal) newDamage(f *os.File, s *segment) string {
+	h, err := j.readHeader(f, s)
+	if err != nil {
+		return err.Error()
+	}
+	known := j.Damaged()
+	if !h.ok && !slices.ContainsFunc(known, func(k Damage) bool { return k.Segment == filepath.Base(s.path) }) {
+		return "its header is damaged"
+	}
+	limit := s.index()
+	if s.old {
+		limit = math.MaxUint32
+	}
+	sc := j.scan(f, s, s.copied(), limit)
+	if err := sc.run(func(belfry.Position, []byte) error { return nil }); err != nil {
+		return err.Error()
+	}
+	for _, d := range sc.damaged {
+		if !slices.ContainsFunc(known, func(k Damage) bool { return k.Segment == d.Segment && k.Offset == d.Offset }) {
+			return d.String()
+		}
+	}
+	return ""
 }

@@ -16,6 +16,9 @@ import (
 
 const copyInstance = "0123456789abcdef0123456789abcdef"
 
+// noDamage is for copies of which nothing is damaged.
+func noDamage(name, why string) error { return fmt.Errorf("%s: %s", name, why) }
+
 // copyOf copies a journal into a new folder. It checks that every reader has as many bytes as announced.
 func copyOf(t testing.TB, j *Journal) (dir string, pos belfry.Position) {
 	t.Helper()
@@ -28,7 +31,7 @@ func copyOf(t testing.TB, j *Journal) (dir string, pos belfry.Position) {
 		}
 		names = append(names, name)
 		return errors.Join(err, os.WriteFile(filepath.Join(dir, name), content, 0o600))
-	})
+	}, noDamage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +177,7 @@ func TestCopyAfterStart(t *testing.T) {
 			_, err := j.Copy(func(name string, _ int64, r io.Reader) error {
 				content, err := io.ReadAll(r)
 				return errors.Join(err, os.WriteFile(filepath.Join(copied, name), content, 0o600))
-			})
+			}, noDamage)
 			must(t, err)
 			c, err := Read(copied)
 			must(t, err)
@@ -224,5 +227,33 @@ func TestHold(t *testing.T) {
 	f("no hold", 1)
 	if got := replay(t, j, 0); len(got) > 0 {
 		t.Errorf("%d records are left after Shrink", len(got))
+	}
+}
+
+// TestCopyFindsDamage: whatever is changed in a segment while the journal is open, Copy says so, and copies the rest.
+func TestCopyFindsDamage(t *testing.T) {
+	s := smallJournal(t)
+	for _, name := range []string{segmentName(1), segmentName(2)} {
+		for at := range len(s.files[name]) {
+			j := open(t, s.copyWith(t, nil), fast())
+			path := filepath.Join(filepath.Dir(j.segments[0].path), name)
+			content, err := os.ReadFile(path)
+			must(t, err)
+			if at >= len(content) || at >= int(headerSize) && at%7 != 0 { // a sample of the records
+				continue
+			}
+			content[at] ^= 0x20
+			must(t, os.WriteFile(path, content, 0o600))
+			files, found := 0, ""
+			_, err = j.Copy(func(string, int64, io.Reader) error { files++; return nil }, func(file, why string) error {
+				found += file
+				return nil
+			})
+			second := at < headerSize && found == "" // the header has two copies
+			if err != nil || files != 3 || found != name && !second {
+				t.Fatalf("byte %d of %s: %d files, %v, found in %q", at, name, files, err, found)
+			}
+			must(t, j.Close())
+		}
 	}
 }

@@ -84,6 +84,7 @@ type CopiedFile struct {
 	State   string    // equal only if the content is equal; empty: unknown
 	Err     error     // it cannot be read, because it is damaged or missing
 	Lost    string    // the file is a note that rows were lost before: why
+	Damaged string    // the content that came before under this name is damaged: why; nothing comes with it
 }
 
 // Incomplete is a day of a collection of which rows cannot be read.

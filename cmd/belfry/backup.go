@@ -120,7 +120,7 @@ func (c *backupCmd) stopped(ctx context.Context, s streams, with app.Options, ba
 		return err
 	}
 	j := client.BackupJob{Backup: cmp.Or(m.Path(), stream), Files: len(m.Files), Bytes: m.Bytes(), Position: m.Position.String()}
-	j.Missing, j.Lost = m.Texts()
+	j.Missing, j.Lost, j.Damaged = m.Texts()
 	return reportBackup(s, j)
 }
 
@@ -145,9 +145,14 @@ func reportBackup(s streams, j client.BackupJob) error {
 	for _, text := range j.Lost {
 		fmt.Fprintf(s.err, "belfry: rows were lost before the backup: %s\n", client.Printable(text))
 	}
+	for _, text := range j.Damaged {
+		fmt.Fprintf(s.err, "belfry: damaged when it was backed up: %s\n", client.Printable(text))
+	}
 	switch {
-	case len(j.Missing)+len(j.Lost) == 0:
+	case len(j.Missing)+len(j.Lost)+len(j.Damaged) == 0:
 		return nil
+	case len(j.Missing) == 0 && len(j.Damaged) > 0:
+		return problemsError{fmt.Errorf("the backup has %s; an earlier backup may be whole", count(len(j.Damaged), "damaged file"))}
 	case len(j.Missing) == 0:
 		return problemsError{errors.New("the backup is complete, but the service had lost rows before; an earlier backup may have them")}
 	}
@@ -163,7 +168,7 @@ type restoreCmd struct {
 	Identity      string `help:"File with the private key of an encrypted backup." placeholder:"FILE"`
 	Collection    string `help:"Add only the rows of this collection to the running service, those that it lacks; not from a tar file." placeholder:"NAME"`
 	Day           string `help:"With --collection: only this day, such as 2026-11-15, in UTC." placeholder:"DAY"`
-	AcceptMissing bool   `help:"Restore a backup from which files are missing because they could not be read."`
+	AcceptMissing bool   `help:"Restore a backup although files were missing or damaged when it was made."`
 	Quiet         bool   `short:"q" help:"No progress."`
 }
 
@@ -179,7 +184,7 @@ func (c *restoreCmd) Run(s streams) error {
 	if c.Collection != "" {
 		return c.days(ctx, s, bar)
 	}
-	cfg, _, err := c.load()
+	cfg, cat, err := c.load()
 	if err != nil {
 		return err
 	}
@@ -195,7 +200,25 @@ func (c *restoreCmd) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	return reportRestored(s, r, cfg.Data, cfg.Inside(cfg.Secrets.KeyFile))
+	if err := reportRestored(s, r, cfg.Data, cfg.Inside(cfg.Secrets.KeyFile)); err != nil {
+		return err
+	}
+	return verifyRestored(ctx, s, offline(s, cfg, cat))
+}
+
+// verifyRestored looks for damage that was copied with the rest.
+func verifyRestored(ctx context.Context, s streams, with app.Options) error {
+	found, err := app.VerifyRestored(ctx, with)
+	if err != nil {
+		return fmt.Errorf("everything is restored, but cannot be verified: %w", err)
+	}
+	for _, p := range found.Problems {
+		fmt.Fprintf(s.err, "%s: %s\n  %s\n", p.File, p.Problem, p.Remedy)
+	}
+	if len(found.Problems) > 0 {
+		return problemsError{fmt.Errorf("everything is restored, and something is wrong with %s; an earlier backup may be better", count(len(found.Problems), "file"))}
+	}
+	return nil
 }
 
 func reportRestored(s streams, r *backup.Restored, dir, keyFile string) error {
@@ -209,6 +232,9 @@ func reportRestored(s streams, r *backup.Restored, dir, keyFile string) error {
 	}
 	for _, f := range m.Lost {
 		fmt.Fprintf(s.out, "rows were lost before the backup: %s: %s\n", f.Name, client.Printable(f.Reason))
+	}
+	for _, f := range m.Damaged {
+		fmt.Fprintf(s.out, "damaged when it was backed up: %s: %s\n", f.Name, client.Printable(f.Reason))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (s *Store) Append(ctx context.Context, enough func() bool, batches ...*belf
 		left, err = nil, s.appendAlone(ctx, batches, err)
 	}
 	if err == nil {
-		s.arrivals.note(without(batches, left))
+		s.arrivals.Note(without(batches, left))
 		return left, nil
 	}
 	if s.engineBroken(ctx) {

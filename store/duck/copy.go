@@ -12,6 +12,7 @@ import (
 	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/copying"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/names"
@@ -127,16 +128,49 @@ const copyTries = 3
 
 // file copies a database file of the list.
 func (c *copyRun) file(ctx context.Context, f *file) error {
-	return c.tries(ctx, f.key(), func() (*copying.File, error) { return c.store.hold(ctx, f) }, func(in *copying.File) error { return c.store.files.letGo(f, in) })
+	used := func(blocks []uint64) bool { return c.store.uses(ctx, f, blocks) }
+	return c.tries(ctx, f.key(), used, func() (*copying.File, error) { return c.store.hold(ctx, f) }, func(in *copying.File) error { return c.store.files.letGo(f, in) })
+}
+
+// uses reports whether a file has rows, or what describes them, in one of some blocks. If that cannot be found out, it has.
+func (s *Store) uses(ctx context.Context, f *file, blocks []uint64) bool {
+	s.engineMu.RLock()
+	defer s.engineMu.RUnlock()
+	if s.usable() != nil {
+		return true
+	}
+	if held, err := s.files.acquireOne(ctx, f); err != nil || !held {
+		return err != nil
+	}
+	defer s.files.release([]*file{f})
+	return s.engineUses(ctx, f.alias, blocks)
+}
+
+// engineUses is uses for an attached database. The caller keeps the engine from being replaced.
+func (s *Store) engineUses(ctx context.Context, alias string, blocks []uint64) bool {
+	q, err := s.engine.Connect()
+	if err != nil {
+		return true
+	}
+	defer q.Close()
+	yes, err := damage.Uses(ctx, q, alias, blocks)
+	return err != nil || yes
 }
 
 // tries copies a file until it did not change meanwhile. A file that has been dropped is left out.
-func (c *copyRun) tries(ctx context.Context, name string, hold func() (*copying.File, error), letGo func(*copying.File) error) error {
+func (c *copyRun) tries(ctx context.Context, name string, used func([]uint64) bool, hold func() (*copying.File, error), letGo func(*copying.File) error) error {
 	for try := 1; ; try++ {
 		in, why := hold()
 		if why == nil {
 			err := c.each(in.Copied(name))
-			if why = letGo(in); why == nil {
+			damaged := ""
+			if err == nil {
+				damaged = in.Damage(used)
+			}
+			if why = letGo(in); why == nil && damaged != "" {
+				return c.each(store.CopiedFile{Name: name, Damaged: damaged})
+			}
+			if why == nil {
 				return err
 			}
 		}
@@ -211,7 +245,8 @@ func (c *copyRun) names(ctx context.Context) error {
 		return err
 	}
 	path := filepath.Join(s.cfg.Dir, names.File)
-	return c.tries(ctx, names.File, func() (*copying.File, error) {
+	used := func(blocks []uint64) bool { return s.engineUses(ctx, names.RemovedDatabase, blocks) }
+	return c.tries(ctx, names.File, used, func() (*copying.File, error) {
 		release, err := s.beginWrite(ctx)
 		if err != nil {
 			return nil, err
@@ -248,8 +283,13 @@ func (c *copyRun) small(name string) error {
 // notes copies what is not a database.
 func (c *copyRun) notes() error {
 	fs := c.store.files
-	for _, name := range append(folder.Notes(fs.dir, fs.collections), instanceFile) {
+	for _, name := range folder.Notes(fs.dir, fs.collections) {
 		if err := c.small(name); err != nil {
+			return err
+		}
+	}
+	if fs.instance != "" { // the file may have been damaged since
+		if err := c.each(copying.Text(instanceFile, fs.instance+"\n")); err != nil {
 			return err
 		}
 	}

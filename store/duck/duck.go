@@ -51,6 +51,7 @@ import (
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/names"
+	"belfry/store/duck/rowwriter"
 	"belfry/store/duck/slots"
 	"belfry/store/duck/summary"
 )
@@ -135,7 +136,7 @@ type Store struct {
 	indexer  indexBuilder
 	trackers map[string]*summary.Tracker // by collection with summaries; never changed
 
-	arrivals    arrivals
+	arrivals    rowwriter.Arrivals
 	unreadBytes atomic.Int64 // bytes of answers that clients have not read yet
 	skipped     atomic.Uint64
 	expired     atomic.Uint64

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/rowwriter"
 )
 
 // rows is the answer to a plan, or a page of it.
@@ -47,7 +47,7 @@ type pages struct {
 	page  *rows
 	left  int // rows after those of this page
 	last  query.Cursor
-	known arrival // of the time when the first page was read
+	known rowwriter.Arrival // of the time when the first page was read
 }
 
 // setPage replaces the page by the next one.
@@ -94,11 +94,11 @@ func (g *pages) Next() ([]belfry.Value, error) {
 
 // bound returns the id of the newest row that belongs to the answer; 0 while no newer ones have arrived.
 func (g *pages) bound() belfry.RowID {
-	if g.known.last != 0 {
-		return g.known.last
+	if g.known.Last != 0 {
+		return g.known.Last
 	}
-	if now := g.store.arrivals.of(g.plan.Customer); now.first > 1 {
-		return now.first - 1
+	if now := g.store.arrivals.Of(g.plan.Customer); now.First > 1 {
+		return now.First - 1
 	}
 	return 0
 }
@@ -145,40 +145,4 @@ func (s *Store) fixColumns(ctx context.Context, p *query.Plan) (*query.Plan, err
 		}
 		return false
 	}), nil
-}
-
-// arrival is the range of row ids of a customer that were stored since the store was opened. Ids grow, so rows with
-// smaller ids were there before.
-type arrival struct{ first, last belfry.RowID }
-
-type arrivals struct {
-	mu sync.Mutex
-	by map[belfry.CustomerID]arrival
-}
-
-// note records rows that have been stored.
-func (a *arrivals) note(batches []*belfry.Batch) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.by == nil {
-		a.by = map[belfry.CustomerID]arrival{}
-	}
-	for _, b := range batches {
-		if b.Collection == belfry.Dimension || b.Len() == 0 {
-			continue
-		}
-		known, ok := a.by[b.Customer]
-		if !ok {
-			known.first = b.FirstID
-		}
-		known.last = max(known.last, b.FirstID+belfry.RowID(b.Len()-1))
-		known.first = min(known.first, b.FirstID)
-		a.by[b.Customer] = known
-	}
-}
-
-func (a *arrivals) of(c belfry.CustomerID) arrival {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.by[c]
 }

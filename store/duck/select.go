@@ -34,7 +34,7 @@ func (s *Store) Select(ctx context.Context, p *query.Plan) (query.Rows, error) {
 	if plan.Paged() {
 		n = min(firstPage, plan.Limit+1)
 	}
-	known := s.arrivals.of(p.Customer)
+	known := s.arrivals.Of(p.Customer)
 	r, err := s.read(ctx, plan, n)
 	switch {
 	case err != nil:

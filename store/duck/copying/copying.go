@@ -29,7 +29,8 @@ type File struct {
 	in          *os.File
 	info        os.FileInfo
 	checkpoints uint64
-	err         error // of a read
+	sums        *damage.Sums // of what was read
+	err         error        // of a read
 }
 
 // Open opens a database file. It has no log, or one that is not copied.
@@ -38,7 +39,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{in: in}
+	f := &File{in: in, sums: damage.NewSums()}
 	if f.info, err = in.Stat(); err == nil {
 		f.checkpoints, err = damage.CheckpointsIn(in)
 	}
@@ -90,6 +91,7 @@ func (f *File) Is(attached os.FileInfo, checkpoints uint64) bool {
 // Read implements io.Reader. A file that is shorter than it was is an error.
 func (f *File) Read(b []byte) (int, error) {
 	n, err := f.in.Read(b)
+	f.sums.Write(b[:n]) // cannot fail
 	if err == io.EOF {
 		err = errors.New("it has become shorter while it was copied")
 	}
@@ -120,6 +122,21 @@ func (f *File) Check(path string) error {
 		return fmt.Errorf("%w: another file is in its place", ErrChanged)
 	}
 	return nil
+}
+
+// Damage returns what is wrong with the file, if all of it was read: it does not match its checksums. used reports whether
+// the engine uses one of some blocks.
+func (f *File) Damage(used func(blocks []uint64) bool) string {
+	if f.sums.Read() < f.info.Size() {
+		return ""
+	}
+	if why := f.sums.Problem(); why != "" {
+		return why
+	}
+	if bad := f.sums.Blocks(f.in); len(bad) > 0 && used(bad) {
+		return fmt.Sprintf("a block that is in use does not match its checksum or is missing: one of %v", bad[:min(len(bad), 10)])
+	}
+	return ""
 }
 
 // Close closes the file.

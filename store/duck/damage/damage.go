@@ -27,12 +27,13 @@ import (
 var ErrForeign = errors.New("the content does not belong here")
 
 const (
-	mainHeader  = 4096      // bytes of each of the three headers of a database file
-	FirstBlock  = 3 * 4096  // offset of the first block
-	BlockBytes  = 256 << 10 // size of a block with its checksum
-	magicOffset = 8         // after the checksum of the first header
-	magic       = "DUCK"    //
-	checksumKey = 0xbf58476d1ce4e5b9
+	mainHeader   = 4096      // bytes of each of the three headers of a database file
+	FirstBlock   = 3 * 4096  // offset of the first block
+	BlockBytes   = 256 << 10 // size of a block with its checksum
+	blocksOffset = 32        // of the number of blocks, in the second and the third header
+	magicOffset  = 8         // after the checksum of the first header
+	magic        = "DUCK"    //
+	checksumKey  = 0xbf58476d1ce4e5b9
 )
 
 var (
@@ -132,7 +133,7 @@ func checkBlock(path string, at int64, computed, stored uint64) string {
 		return ""
 	}
 	if computed != stored && blockSum(b[8:]) == computed && binary.LittleEndian.Uint64(b) == stored {
-		return fmt.Sprintf("the block at %d does not match its checksum", at)
+		return blockProblem(at)
 	}
 	return ""
 }

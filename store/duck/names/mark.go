@@ -36,7 +36,7 @@ type mark struct {
 
 const (
 	MarkFile    = "removed.mark"
-	removedMark = removedDatabase + ".main.mark"
+	removedMark = RemovedDatabase + ".main.mark"
 )
 
 func newMark(instance string) mark {

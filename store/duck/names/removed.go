@@ -47,8 +47,8 @@ type removedNames struct {
 const (
 	memoryOnly        = ":memory:"
 	File              = "removed.duckdb"
-	removedDatabase   = "removed"
-	removedTable      = removedDatabase + ".main.item"
+	RemovedDatabase   = "removed"
+	removedTable      = RemovedDatabase + ".main.item"
 	shownTable        = itemDatabase + ".main.shown"
 	batchColumn       = "batch"
 	checkpointRemoved = 20_000 // rows in the log that trigger a checkpoint
@@ -95,7 +95,7 @@ func (r *removedNames) open(ctx context.Context, c *duckdb.Conn) error {
 			return err
 		}
 		r.log.Warn("the names of removed items cannot be read and are written again", "file", r.path, "err", err)
-		_ = c.Exec(ctx, "DETACH "+removedDatabase) // it may not be attached
+		_ = c.Exec(ctx, "DETACH "+RemovedDatabase) // it may not be attached
 		if err := r.recreate(ctx, c); err != nil {
 			return err
 		}
@@ -129,13 +129,13 @@ func (r *removedNames) recreate(ctx context.Context, c *duckdb.Conn) error {
 		return err
 	}
 	r.log.Warn("the names of removed items cannot be stored and are kept in memory until the next start", "file", r.path, "err", err)
-	_ = c.Exec(ctx, "DETACH "+removedDatabase)
+	_ = c.Exec(ctx, "DETACH "+RemovedDatabase)
 	r.path = memoryOnly
 	return r.attach(ctx, c)
 }
 
 func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
-	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(r.path)+" AS "+removedDatabase); err != nil {
+	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(r.path)+" AS "+RemovedDatabase); err != nil {
 		return err
 	}
 	if r.path != memoryOnly {
@@ -143,7 +143,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 			return err
 		}
 	}
-	mark, err := inspect(ctx, c, removedDatabase)
+	mark, err := inspect(ctx, c, RemovedDatabase)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 				rows[i] = i
 			}
 			r.mark.pos = max(r.mark.pos, b.Pos)
-			return addItemsTo(c, removedDatabase, "item", removedColumns(), []rowwriter.Piece{{Batch: b, Rows: rows}}, 1)
+			return addItemsTo(c, RemovedDatabase, "item", removedColumns(), []rowwriter.Piece{{Batch: b, Rows: rows}}, 1)
 		})
 		if err != nil {
 			return err
@@ -170,7 +170,7 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 		return r.mark.create(ctx, c)
 	})
 	if err == nil {
-		err = c.Exec(ctx, "CHECKPOINT "+removedDatabase)
+		err = c.Exec(ctx, "CHECKPOINT "+RemovedDatabase)
 	}
 	if err == nil {
 		err = r.writeMark()
@@ -215,7 +215,7 @@ func (r *removedNames) add(ctx context.Context, c *duckdb.Conn, pieces []rowwrit
 		if err := deleteItems(ctx, c, removedTable, ids); err != nil { // left by a failed attempt, or from before a restart
 			return err
 		}
-		if err := addItemsTo(c, removedDatabase, "item", removedColumns(), pieces, r.batch+1); err != nil {
+		if err := addItemsTo(c, RemovedDatabase, "item", removedColumns(), pieces, r.batch+1); err != nil {
 			return err
 		}
 		return next.update(ctx, c)
@@ -241,7 +241,7 @@ func (r *removedNames) checkpoint(ctx context.Context, c *duckdb.Conn) error {
 		return nil
 	}
 	r.added = 0
-	return c.Exec(ctx, "CHECKPOINT "+removedDatabase)
+	return c.Exec(ctx, "CHECKPOINT "+RemovedDatabase)
 }
 
 // Hold checkpoints the file of removed names and keeps it as it then is, for a copy, until LetGo. The connection c is for
@@ -252,9 +252,9 @@ func (d *Names) Hold(ctx context.Context, c *duckdb.Conn) error {
 		return errors.New("the names of removed items are only in memory until the next start")
 	}
 	r.added = 0
-	err := c.Exec(ctx, "CHECKPOINT "+removedDatabase)
+	err := c.Exec(ctx, "CHECKPOINT "+RemovedDatabase)
 	if err == nil {
-		err = c.HoldCheckpoints(ctx, removedDatabase)
+		err = c.HoldCheckpoints(ctx, RemovedDatabase)
 	}
 	r.held = err == nil
 	return err
@@ -337,7 +337,7 @@ func (d *Names) Erase(ctx context.Context, c *duckdb.Conn, customers []belfry.Cu
 		"ATTACH " + duckdb.QuoteText(copied) + " AS " + other,
 		"CREATE TABLE " + other + ".main.item AS SELECT * FROM " + removedTable + " WHERE NOT (" + among + ")",
 		"CREATE TABLE " + other + ".main.mark AS SELECT * FROM " + removedMark,
-		"CHECKPOINT " + other, "DETACH " + other, "CHECKPOINT " + removedDatabase,
+		"CHECKPOINT " + other, "DETACH " + other, "CHECKPOINT " + RemovedDatabase,
 	} {
 		if err := c.Exec(ctx, text); err != nil {
 			_ = c.Exec(ctx, "DETACH "+other)
@@ -345,11 +345,11 @@ func (d *Names) Erase(ctx context.Context, c *duckdb.Conn, customers []belfry.Cu
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := c.Exec(ctx, "DETACH "+removedDatabase); err != nil {
+	if err := c.Exec(ctx, "DETACH "+RemovedDatabase); err != nil {
 		return errors.Join(err, folder.Unlink(copied))
 	}
 	err = os.Rename(copied, path)
-	return errors.Join(err, c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+removedDatabase))
+	return errors.Join(err, c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+RemovedDatabase))
 }
 
 // ReadAll makes the engine read every block of the file. If that fails, atStart reports whether a start would find the same

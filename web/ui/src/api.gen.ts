@@ -567,6 +567,8 @@ export interface Job {
   missing?: string[];
   /** Files that note rows that were lost before, with the reason. An earlier backup may have these rows. */
   lost?: string[];
+  /** Files in the backup whose content was damaged when they were copied, with the reason. An earlier backup may have them whole. */
+  damaged?: string[];
   /** Position of the journal up to which the backup is complete. */
   position?: string;
   /** Why it failed. */
