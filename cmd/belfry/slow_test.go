@@ -212,7 +212,7 @@ func TestConnections(t *testing.T) {
 	}
 	last := p.dial()
 	ask(last)
-	p.until("all are in", func() bool { return open() == most && aside.metric("belfry_bulk_requests") == most })
+	p.until("all are in", func() bool { return open() == most && resting() == 0 })
 	if n := open(); n != most {
 		t.Errorf("%d connections are open", n)
 	}

@@ -258,6 +258,8 @@ func (s *Store) commit(ctx context.Context, f *file, pieces []rowwriter.Piece) e
 // transact writes to a file in one transaction. It adds the columns that the file lacks; kinds are all its columns then, or nil
 // if none were added.
 func (fs *files) transact(ctx context.Context, c *duckdb.Conn, f *file, cols []duckdb.Column, write func() error) (kinds map[string]duckdb.Kind, err error) {
+	fs.beginChange(f)
+	defer func() { fs.endTransaction(f, err) }()
 	if err := c.Exec(ctx, "BEGIN"); err != nil {
 		return nil, err
 	}
@@ -270,7 +272,7 @@ func (fs *files) transact(ctx context.Context, c *duckdb.Conn, f *file, cols []d
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
-		err = fs.commit(ctx, c, f)
+		err = c.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
 		_ = c.Exec(ctx, "ROLLBACK") // fails if the failed statement has already rolled back

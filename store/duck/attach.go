@@ -26,7 +26,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if err := fs.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(f.path)+" AS "+alias); err != nil {
 		return fmt.Errorf("%w: %w", errFile, err)
 	}
-	f.alias, f.inode = alias, info
+	f.alias, f.inode, f.foreign = alias, info, false
 	fs.attached++
 	defer func() {
 		if err != nil {
@@ -37,6 +37,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	if err != nil {
 		return err
 	}
+	had := max(f.pos, belfry.Position(fs.manifest.Pos[f.key()])) // f.pos is of the time before it was detached
 	f.pos = content.Pos
 	f.setColumns(content.Kinds)
 	fs.noteLog(f)
@@ -49,7 +50,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 			return err
 		}
 	}
-	if had := belfry.Position(fs.manifest.Pos[f.key()]); f.pos < had {
+	if f.pos < had {
 		return errors.Join(errLost, fs.loseRows(f, had)) // the caller must know that the day is incomplete
 	}
 	return nil
@@ -72,7 +73,7 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 	if why == "" && (damage.StoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
-	if _, err := fs.buildTemplate(ctx, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}); err != nil {
+	if _, err := rowfile.Template(ctx, fs.conn, fs.dir, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}, fs.instance); err != nil {
 		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
 		return
 	}

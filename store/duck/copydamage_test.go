@@ -2,11 +2,13 @@ package duck
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"belfry"
 	"belfry/store"
@@ -50,6 +52,12 @@ func TestCopyFindsDamage(t *testing.T) {
 	}
 	whole, err := os.ReadFile(path)
 	must(t, err)
+	info, err := os.Stat(path)
+	must(t, err)
+	put := func(content []byte) { // as a disk does it
+		t.Helper()
+		must(t, errors.Join(os.WriteFile(path, content, 0o600), os.Chtimes(path, info.ModTime(), info.ModTime())))
+	}
 	used, unused := 0, 0
 	for at := 600; at < len(whole); at += 40_000 {
 		if at > damage.FirstBlock && at%3 == 0 {
@@ -57,7 +65,7 @@ func TestCopyFindsDamage(t *testing.T) {
 		}
 		bad := bytes.Clone(whole)
 		bad[at] ^= 4
-		must(t, os.WriteFile(path, bad, 0o600))
+		put(bad)
 		found, _ := damagedCopies(t, s)
 		other := filepath.Join(t.TempDir(), "objectdata", filepath.Base(path))
 		must(t, os.MkdirAll(filepath.Dir(other), 0o700))
@@ -79,10 +87,61 @@ func TestCopyFindsDamage(t *testing.T) {
 		t.Errorf("%d flips in use, %d not: this test shows less than it should", used, unused)
 	}
 	for name, content := range map[string][]byte{"cut": whole[:len(whole)/2], "cut at a block": whole[:damage.FirstBlock+damage.BlockBytes], "garbage": append(bytes.Repeat([]byte("x"), 8192), whole[8192:]...)} {
-		must(t, os.WriteFile(path, content, 0o600))
+		put(content)
 		if found, _ := damagedCopies(t, s); found[key] == "" {
 			t.Errorf("%s: not found", name)
 		}
 	}
-	must(t, os.WriteFile(path, whole, 0o600))
+	put(whole)
+}
+
+// TestOverwritten: a file that is written over while the store has it open is noticed before rows are added to it, whatever its checksums, and
+// set aside. One that was only touched is used again.
+func TestOverwritten(t *testing.T) {
+	f := func(name string, other func(dir string) []byte) {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openWith(t, dir)
+			mustAppend(t, s, manyRows(1, 0, 30_000), manyRows(2, 1, 30_000))
+			for _, f := range s.files.byName["objectdata"] {
+				must(t, s.files.checkpoint(t.Context(), s.writer, f))
+			}
+			path := dayPath(dir, 1)
+			out, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+			must(t, err)
+			_, err = out.Write(other(dir))
+			must(t, errors.Join(err, out.Close()))
+			if err := store.AppendAll(t.Context(), s, rowsOf(3, 1)); err == nil {
+				t.Error("rows were added to a file of someone else")
+			}
+			mustAppend(t, s, rowsOf(3, 1)) // to a new file
+			if list := s.Incomplete(); len(list) != 1 || list[0].Day != dayName(1) {
+				t.Errorf("incomplete: %v", list)
+			}
+		})
+	}
+	dir := t.TempDir()
+	s := openWith(t, dir)
+	mustAppend(t, s, manyRows(1, 0, 3000))
+	must(t, os.Chtimes(dayPath(dir, 0), time.Now(), time.Now().Add(-time.Hour)))
+	must(t, s.Watch())
+	mustAppend(t, s, manyRows(2, 0, 3000))
+	if n := count(t, s); n != 6000 || len(s.Incomplete()) > 0 {
+		t.Errorf("%d rows of a file that was touched, %v", n, s.Incomplete())
+	}
+	read := func(path string) []byte {
+		content, err := os.ReadFile(path)
+		must(t, err)
+		return content
+	}
+	f("another day", func(dir string) []byte { return read(dayPath(dir, 0)) })
+	f("nothing", func(string) []byte { return nil })
+	f("half", func(dir string) []byte { all := read(dayPath(dir, 0)); return all[:len(all)/2] })
+	f("an older copy with other rows", func(string) []byte {
+		other := t.TempDir()
+		s := openWith(t, other)
+		mustAppend(t, s, manyRows(1, 1, 5))
+		must(t, s.Close())
+		return read(dayPath(other, 1))
+	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"belfry/journal"
 	"belfry/store/duck/duckdb"
-	"belfry/store/duck/folder"
 	"belfry/store/duck/rowfile"
 )
 
@@ -17,7 +16,7 @@ import (
 // always be attached.
 func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) error {
 	if !slices.Equal(fs.template.cols, cols) {
-		data, err := fs.buildTemplate(ctx, cols)
+		data, err := rowfile.Template(ctx, fs.conn, fs.dir, cols, fs.instance)
 		if err != nil {
 			return err
 		}
@@ -35,15 +34,4 @@ func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) erro
 		return err
 	}
 	return journal.WriteFile(f.path, fs.template.data)
-}
-
-// buildTemplate returns the bytes of a database file with both tables and no rows.
-func (fs *files) buildTemplate(ctx context.Context, cols []duckdb.Column) ([]byte, error) {
-	path := filepath.Join(fs.dir, "image"+folder.FileSuffix)
-	if err := unlink(path); err != nil {
-		return nil, err
-	}
-	err := rowfile.Create(ctx, fs.conn, path, cols, fs.instance)
-	data, readErr := os.ReadFile(path)
-	return data, errors.Join(err, readErr, unlink(path))
 }

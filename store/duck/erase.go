@@ -166,12 +166,7 @@ func (s *Store) lockWriteFor(ctx context.Context, c *catalog.Collection) (releas
 // swap replaces f by another file once no one uses f, the caller included. The caller keeps writers away. Users that
 // ask for the file meanwhile wait and get the new one.
 func (fs *files) swap(ctx context.Context, f *file, path string) error {
-	stop := context.AfterFunc(ctx, func() {
-		fs.mu.Lock()
-		defer fs.mu.Unlock()
-		fs.freed.Broadcast()
-	})
-	defer stop()
+	defer fs.wakeAfter(ctx)()
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.stale = true

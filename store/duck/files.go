@@ -87,7 +87,9 @@ type file struct {
 	pos      belfry.Position // highest position in it; used only by the writer, which holds a reference
 	dirty    int64           // bytes in its log, which the engine also holds in memory
 	log      logState
-	changing int            // commits and checkpoints in progress
+	changing int            // transactions and checkpoints in progress
+	written  time.Time      // when the file was last written to, if nothing is in progress
+	foreign  bool           // someone else has written to it since
 	grown    int            // rows since token filters were last requested; used only by the writer
 	fill     rowwriter.Fill // used only by the writer
 
@@ -310,8 +312,7 @@ func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p
 
 // use adds a user of the file and attaches the file if necessary.
 func (fs *files) use(ctx context.Context, f *file) error {
-	stop := context.AfterFunc(ctx, fs.freed.Broadcast)
-	defer stop()
+	defer fs.wakeAfter(ctx)()
 	for f.stale && f.refs > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -329,6 +330,16 @@ func (fs *files) use(ctx context.Context, f *file) error {
 	f.refs++
 	f.used = fs.clock
 	return nil
+}
+
+// wakeAfter wakes whoever waits for freed once ctx ends. The mutex is needed: without it the end could fall between a look at ctx
+// and the wait.
+func (fs *files) wakeAfter(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		fs.mu.Lock()
+		defer fs.mu.Unlock()
+		fs.freed.Broadcast()
+	})
 }
 
 // acquireOne adds a user of a known file; false if the file has been dropped.

@@ -59,7 +59,8 @@ func (fs *files) checked(f *file, in *copying.File) bool {
 	if f.alias == "" {
 		return f.copied != "" && f.copied == in.State()
 	}
-	same := in.Is(f.inode, f.log.checkpoints)
+	fs.noteForeign(f)
+	same := in.Is(f.inode, f.log.checkpoints) && !f.foreign
 	if !same && !f.stale {
 		fs.replaced(f)
 	}

@@ -67,7 +67,7 @@ func (s *Store) findRecent(ctx context.Context, p *query.Plan) (*query.Plan, err
 	}
 	defer newest.Close()
 	if newest.result.Rows == 0 {
-		return emptyPlan(p), nil
+		return p.Empty(), nil
 	}
 	var oldest query.Cursor
 	var last belfry.RowID
@@ -76,11 +76,4 @@ func (s *Store) findRecent(ctx context.Context, p *query.Plan) (*query.Plan, err
 		last = max(last, oldest.ID)
 	}
 	return p.Among(oldest, last), nil
-}
-
-// emptyPlan returns the plan with an empty span.
-func emptyPlan(p *query.Plan) *query.Plan {
-	q := *p
-	q.From, q.To = 1, 0
-	return &q
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"belfry"
 	"belfry/store/duck/damage"
@@ -39,17 +40,6 @@ type logState struct {
 	lost        bool        // rows are only in memory
 }
 
-// commit commits the transaction of c, which has written to f, and checks that the rows are in the log or were
-// checkpointed.
-func (fs *files) commit(ctx context.Context, c *duckdb.Conn, f *file) error {
-	fs.beginChange(f)
-	err := c.Exec(ctx, "COMMIT")
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	fs.committed(f, err)
-	return err
-}
-
 // checkpoint moves the log of f into the file. The caller holds f.
 func (fs *files) checkpoint(ctx context.Context, c *duckdb.Conn, f *file) error {
 	fs.beginChange(f)
@@ -64,16 +54,21 @@ func (fs *files) checkpoint(ctx context.Context, c *duckdb.Conn, f *file) error 
 	return err
 }
 
-// beginChange records the start of a commit or a checkpoint, which may remove or replace the log of the file.
+// beginChange records the start of a transaction or a checkpoint, which may write to the file and remove or replace its log.
 func (fs *files) beginChange(f *file) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	fs.noteForeign(f)
 	f.changing++
 }
 
-// committed records the end of a commit. The mutex is held.
-func (fs *files) committed(f *file, err error) {
-	f.changing--
+// endTransaction records the end of a transaction. If it was committed, the rows must be in the log, or were checkpointed.
+func (fs *files) endTransaction(f *file, err error) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.changing--; f.changing == 0 {
+		f.written = modified(f.path)
+	}
 	switch {
 	case f.changing > 0:
 	case err == nil:
@@ -99,6 +94,27 @@ func (fs *files) noteLog(f *file) {
 	f.log = logState{}
 	f.log.info, _ = os.Stat(f.path + ".wal") // nil when there is none
 	f.log.checkpoints, _ = damage.Checkpoints(f.path)
+	f.written = modified(f.path)
+}
+
+// noteForeign records that someone else has written to the file: it was changed although no transaction or checkpoint of ours was
+// in progress. It has to be attached again, which finds out whose rows it has now. The mutex is held.
+func (fs *files) noteForeign(f *file) {
+	if f.alias == "" || f.changing > 0 || f.foreign || f.written.IsZero() {
+		return
+	}
+	if at := modified(f.path); !at.IsZero() && !at.Equal(f.written) {
+		f.foreign = true
+		fs.log.Error("another program has written to a file of rows", "file", f.path, "at", at)
+	}
+}
+
+// modified returns when a file was last written to; 0 if that is unknown.
+func modified(path string) (t time.Time) {
+	if info, err := os.Stat(path); err == nil {
+		t = info.ModTime()
+	}
+	return t
 }
 
 // checkLog checks that the log of an attached file is still the one that was written to. After a commit (committed)
@@ -164,12 +180,7 @@ func (s *Store) Mend(ctx context.Context) error {
 	if err != nil || !s.files.needsRepair() {
 		return err
 	}
-	release, err := s.beginWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return s.repair(ctx)
+	return s.writing(ctx, func() error { return s.repair(ctx) })
 }
 
 // needsRepair reports whether there is something for Mend to do.

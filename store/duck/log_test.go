@@ -178,7 +178,9 @@ func TestCheckpointDuringCommit(t *testing.T) {
 		must(t, store.AppendAll(t.Context(), s, manyRows(2, 0, 10)))
 		f := s.files.byName["objectdata"][0]
 		if test.before != nil {
+			s.files.beginChange(f)
 			test.before(t, s, f)
+			s.files.endTransaction(f, nil)
 			must(t, s.Watch())
 		}
 		s.files.beginChange(f)
@@ -188,9 +190,7 @@ func TestCheckpointDuringCommit(t *testing.T) {
 		if err := s.Durable(0); (err != nil) != test.lost {
 			t.Errorf("%s: Durable during the commit: %v", test.name, err)
 		}
-		s.files.mu.Lock()
-		s.files.committed(f, nil)
-		s.files.mu.Unlock()
+		s.files.endTransaction(f, nil)
 		if lost := s.files.needsRepair(); lost != test.lost {
 			t.Errorf("%s: the commit calls the log lost: %t", test.name, lost)
 		}

@@ -161,8 +161,7 @@ func (fs *files) loseRows(f *file, had belfry.Position) error {
 
 // waitMovedAside waits until a damaged file of the period has been moved, so that its name is free. The mutex is held.
 func (fs *files) waitMovedAside(ctx context.Context, c *catalog.Collection, p belfry.Span) error {
-	stop := context.AfterFunc(ctx, fs.freed.Broadcast)
-	defer stop()
+	defer fs.wakeAfter(ctx)()
 	for {
 		l := fs.lossAt(c, p)
 		if l == nil || l.leaving == nil {
@@ -270,10 +269,11 @@ func (fs *files) forgetLoss(l *loss) {
 // checkFile checks that a file still exists and is the one that is attached. The mutex is held.
 func (fs *files) checkFile(f *file) {
 	info, err := os.Stat(f.path)
+	fs.noteForeign(f)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && fs.checkFolderLocked() == nil:
 		fs.setAside(f, reasonDeleted)
-	case err == nil && f.alias != "" && !f.stale && !os.SameFile(info, f.inode):
+	case err == nil && f.alias != "" && !f.stale && (!os.SameFile(info, f.inode) || f.foreign):
 		fs.replaced(f)
 	}
 }

@@ -8,32 +8,17 @@ import (
 
 // RemovedItems implements store.Store.
 func (s *Store) RemovedItems(ctx context.Context, each func(id belfry.ID, c belfry.CustomerID, k belfry.Kind, name string)) error {
-	release, err := s.beginWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return s.items.Removed(ctx, s.writer, each)
+	return s.writing(ctx, func() error { return s.items.Removed(ctx, s.writer, each) })
 }
 
 // ForgetItems implements store.Store.
 func (s *Store) ForgetItems(ctx context.Context, ids []belfry.ID) error {
-	release, err := s.beginWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return s.items.Forget(ctx, s.writer, ids)
+	return s.writing(ctx, func() error { return s.items.Forget(ctx, s.writer, ids) })
 }
 
 // NamesUpTo implements store.Store.
 func (s *Store) NamesUpTo(ctx context.Context, pos belfry.Position) error {
-	release, err := s.beginWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return s.items.Reach(ctx, s.writer, pos)
+	return s.writing(ctx, func() error { return s.items.Reach(ctx, s.writer, pos) })
 }
 
 // eraseNames removes the names of items of customers.

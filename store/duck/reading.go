@@ -84,7 +84,7 @@ func (a *reading) narrowed(p *query.Plan) *query.Plan {
 		return nil
 	}
 	if newest.Rows == 0 {
-		return emptyPlan(p)
+		return p.Empty()
 	}
 	q := *p
 	newest.Seek(newest.Rows - 1)

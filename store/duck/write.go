@@ -31,3 +31,13 @@ func (s *Store) beginWrite(ctx context.Context) (release func(), err error) {
 	}
 	return release, nil
 }
+
+// writing runs f between beginWrite and release.
+func (s *Store) writing(ctx context.Context, f func() error) error {
+	release, err := s.beginWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return f()
+}

@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"belfry"
 	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
@@ -49,6 +52,17 @@ func Create(ctx context.Context, c *duckdb.Conn, path string, cols []duckdb.Colu
 		}
 	}
 	return errors.Join(err, c.Exec(context.WithoutCancel(ctx), "DETACH "+alias))
+}
+
+// Template returns the bytes of a database file without rows, which is made in a folder.
+func Template(ctx context.Context, c *duckdb.Conn, dir string, cols []duckdb.Column, instance string) ([]byte, error) {
+	path := filepath.Join(dir, "image"+folder.FileSuffix)
+	if err := folder.Unlink(path); err != nil {
+		return nil, err
+	}
+	err := Create(ctx, c, path, cols, instance)
+	data, readErr := os.ReadFile(path)
+	return data, errors.Join(err, readErr, folder.Unlink(path))
 }
 
 // Content is what a file says about itself.
