@@ -105,7 +105,7 @@ func (fs *files) noteForeign(f *file) {
 	}
 	if at := modified(f.path); !at.IsZero() && !at.Equal(f.written) {
 		f.foreign = true
-		fs.log.Error("another program has written to a file of rows", "file", f.path, "at", at)
+		fs.log.Warn("another program has written to a file of rows, which is opened again", "file", f.path, "at", at)
 	}
 }
 
