@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/folder"
 )
 
 // DaysWish says which rows of a backup to bring back into the running service.
@@ -82,6 +83,9 @@ func span(days map[string]bool) string {
 // merge adds the rows of all files that the service lacks. A file that fails does not keep the others from being merged.
 func (k *Keeper) merge(ctx context.Context, j *job, d *days) error {
 	var errs []error
+	if err := k.checkBranch(ctx, d); err != nil {
+		return err
+	}
 	for _, e := range d.entries {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -102,13 +106,51 @@ func (k *Keeper) merge(ctx context.Context, j *job, d *days) error {
 	return errors.Join(errs...)
 }
 
-// mergeFile copies one file out of the backup, with those that belong to it, checked and decrypted, and merges it.
-func (k *Keeper) mergeFile(ctx context.Context, d *days, e Entry) (added int, err error) {
+// checkBranch returns an error if rows of the backup may have positions and ids that this service has given to other rows.
+func (k *Keeper) checkBranch(ctx context.Context, d *days) (err error) {
+	ours, err := folder.ReadBranches(k.c.Config().Inside(folder.BranchesFile))
+	if err != nil {
+		return err
+	}
+	refuse := func(why error) error {
+		return fmt.Errorf("the rows of %s cannot be added to this service: %w, so its rows may have the ids of others here. Restore it into another folder, start it there, and send the rows that are missing here", d.Backup, why)
+	}
+	files := d.from.Manifest.Files
+	i := slices.IndexFunc(files, func(e Entry) bool { return e.Name == dataDir+folder.BranchesFile })
+	if i < 0 {
+		return refuse(errors.New("it does not say after which restores it was made"))
+	}
+	dir, err := k.tempDir()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, folder.BranchesFile)
+	if err := extract(ctx, d.from, files[i], d.Identity, path); err != nil {
+		return err
+	}
+	theirs, err := folder.ReadBranches(path)
+	if err == nil {
+		err = folder.CheckBranch(ours, theirs, d.from.Manifest.Position)
+	}
+	if err != nil {
+		return refuse(err)
+	}
+	return nil
+}
+
+// tempDir returns a new folder for files of a backup.
+func (k *Keeper) tempDir() (string, error) {
 	temp := k.c.Config().Inside("tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return 0, err
+		return "", err
 	}
-	dir, err := os.MkdirTemp(temp, "restore-")
+	return os.MkdirTemp(temp, "restore-")
+}
+
+// mergeFile copies one file out of the backup, with those that belong to it, checked and decrypted, and merges it.
+func (k *Keeper) mergeFile(ctx context.Context, d *days, e Entry) (added int, err error) {
+	dir, err := k.tempDir()
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"belfry/folder"
+	"belfry/journal"
 )
 
 // Top folders of a backup.
@@ -81,9 +82,10 @@ func belongs(name string) bool {
 	return false
 }
 
-// rowsLeftOut reports whether a file or a folder among the rows stays away: the reserve, and temporary files of the engine.
+// rowsLeftOut reports whether a file or a folder among the rows stays away: the reserve, temporary files of the engine, and files that
+// were being made when the service was killed.
 func rowsLeftOut(rest string) bool {
-	return rest == "belfry.reserve" || rest == "tmp" || strings.HasPrefix(rest, "tmp/")
+	return strings.Contains(path.Base(rest), journal.TempSuffix) || rest == "belfry.reserve" || rest == "tmp" || strings.HasPrefix(rest, "tmp/")
 }
 
 // nameSet is a set of names of files that can be in one folder.

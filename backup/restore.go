@@ -341,6 +341,9 @@ func (r *restorer) finish() (*Restored, error) {
 	if id, err := journal.ReadInstance(r.places.data); err == nil && id != "" && id != r.manifest.Instance {
 		return nil, fmt.Errorf("the backup is of instance %s, according to its manifest, and the files in it are of %s%s", r.manifest.Instance, id, otherRemedy)
 	}
+	if err := folder.AddBranch(r.places.data, r.manifest.Position); err != nil {
+		return nil, r.explain(err)
+	}
 	if err := r.syncDirs(); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ const maxCopied = 4 << 20
 // OwnFiles are the small files that the service writes into the data folder, and that belong to a backup. The marker of a running
 // service, the lock, sockets, certificates, keys and what reserves space do not.
 func OwnFiles() []string {
-	return []string{"format", "instance", ClockFile, ArrivalsFile, lossFile, FaultsFile, "collect/engine"}
+	return []string{"format", "instance", ClockFile, ArrivalsFile, lossFile, FaultsFile, BranchesFile, "collect/engine"}
 }
 
 // OperatorFolders are the folders in the data folder that operators fill.

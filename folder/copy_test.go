@@ -106,7 +106,7 @@ func (f *testFolder) verify(cfg *config.Config) (problems []string) {
 // the copies.
 func TestCopyFiles(t *testing.T) {
 	f := openFolder(t)
-	if _, names := f.copyAll(func() {}); !slices.Equal(names, []string{"format", "instance"}) {
+	if _, names := f.copyAll(func() {}); !slices.Equal(names, []string{"format", "instance", BranchesFile}) {
 		t.Errorf("files of a new folder: %q", names)
 	}
 	now := time.Now()
@@ -172,6 +172,7 @@ func TestCopyFilesNames(t *testing.T) {
 		t.Errorf("%d bytes of arrivals", len(got[ArrivalsFile]))
 	}
 	delete(got, ArrivalsFile)
+	delete(got, BranchesFile)
 	if !maps.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -196,7 +197,7 @@ func TestCopyFilesUnread(t *testing.T) {
 	if text := fmt.Sprint(unread); len(unread) != 2 || !strings.Contains(text, "/clock: too many levels") || !strings.Contains(text, "/classes: not a directory") {
 		t.Errorf("not read: %v", unread)
 	}
-	if !slices.Equal(names, []string{"format", "instance"}) {
+	if !slices.Equal(names, []string{"format", "instance", BranchesFile}) {
 		t.Errorf("copied %q", names)
 	}
 	stop := errors.New("stop")

@@ -1,0 +1,73 @@
+package folder
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"belfry"
+)
+
+func TestBranches(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, BranchesFile)
+	if _, err := ReadBranches(path); !os.IsNotExist(err) {
+		t.Errorf("a missing file: %v", err)
+	}
+	for _, since := range []belfry.Position{0, belfry.PositionOf(1, 50), belfry.PositionOf(2, 7)} {
+		if err := AddBranch(dir, since); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := ReadBranches(path)
+	if err != nil || len(list) != 3 || list[1].Since != belfry.PositionOf(1, 50) || list[0].ID == list[1].ID {
+		t.Fatalf("%v, %v", list, err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		changed := []byte(string(whole))
+		changed[i] ^= 1
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadBranches(path); err == nil && len(got) != 3 {
+			t.Fatalf("a changed byte %d is not noticed: %v", i, got)
+		} else if err == nil && i < len(whole)-10 {
+			t.Fatalf("a changed byte %d is not noticed", i)
+		}
+		if err := os.WriteFile(path, whole[:i], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadBranches(path); err == nil && i < len(whole)-1 {
+			t.Fatalf("cut after %d bytes, it is read as %v", i, got)
+		}
+	}
+}
+
+func TestCheckBranch(t *testing.T) {
+	first, second, third := Branch{"a", 0}, Branch{"b", 100}, Branch{"c", 150}
+	ours := []Branch{first, second, third}
+	for _, x := range []struct {
+		name   string
+		backup []Branch
+		pos    belfry.Position
+		why    string
+	}{
+		{"the present", ours, 999, ""},
+		{"before the first restore", []Branch{first}, 100, ""},
+		{"after the moment that was restored", []Branch{first}, 101, "this service was restored from a backup that ends at"},
+		{"before the second restore", []Branch{first, second}, 150, ""},
+		{"after the second", []Branch{first, second}, 151, "was restored"},
+		{"another restore of the same backup", []Branch{first, {"x", 100}}, 100, "went its own way"},
+		{"another instance", []Branch{{"y", 0}}, 1, "went its own way"},
+	} {
+		err := CheckBranch(ours, x.backup, x.pos)
+		if (err == nil) != (x.why == "") || err != nil && !strings.Contains(err.Error(), x.why) {
+			t.Errorf("%s: %v, want %q", x.name, err, x.why)
+		}
+	}
+}
