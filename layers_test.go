@@ -26,7 +26,7 @@ var layers = []string{
 	"belfry/store/duck/index belfry/store/duck/summary belfry/store/duck/rowwriter",
 	"belfry/store/duck/names belfry/store/duck/damage",
 	"belfry/store/duck/copying belfry/store/duck/rowfile",
-	"belfry/store/duck/verification",
+	"belfry/store/duck/verification belfry/store/duck/clustering",
 	"belfry/collect/filter belfry/collect/mib belfry/collect/ping belfry/collect/syslog",
 	"belfry/collect/script belfry/collect/snmp",
 	"belfry/client belfry/collect belfry/demo belfry/store/duck belfry/store/storetest",

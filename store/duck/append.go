@@ -35,20 +35,13 @@ func (s *Store) Append(ctx context.Context, enough func() bool, batches ...*belf
 		left, err = nil, s.appendAlone(ctx, batches, err)
 	}
 	if err == nil {
-		s.arrivals.Note(without(batches, left))
+		s.arrivals.Note(rowwriter.Without(batches, left))
 		return left, nil
 	}
 	if s.engineBroken(ctx) {
 		err = errors.Join(err, s.restartEngine(ctx))
 	}
 	return nil, err
-}
-
-func without(batches, left []*belfry.Batch) []*belfry.Batch {
-	if len(left) == 0 {
-		return batches
-	}
-	return slices.DeleteFunc(slices.Clone(batches), func(b *belfry.Batch) bool { return slices.Contains(left, b) })
 }
 
 func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func() bool) (left []*belfry.Batch, err error) {
@@ -77,7 +70,11 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 	var errs []error
 	for i, l := range loads {
 		if i >= fewFiles && len(errs) == 0 && enough != nil && enough() {
-			left = batchesOf(batches, loads[i:])
+			var later []rowwriter.Piece
+			for _, l := range loads[i:] {
+				later = append(later, l.pieces...)
+			}
+			left = rowwriter.BatchesOf(batches, later)
 			break
 		}
 		if err := s.deliver(ctx, l); err != nil {
@@ -92,7 +89,7 @@ func (s *Store) append(ctx context.Context, batches []*belfry.Batch, enough func
 		clear(s.delivered)
 	}
 	if len(errs) == 0 { // otherwise the batches are repeated, and counted then
-		for _, b := range without(batches, left) {
+		for _, b := range rowwriter.Without(batches, left) {
 			s.skipped.Add(dropped[b])
 		}
 	}
@@ -111,22 +108,6 @@ func (s *Store) undelivered(loads []*load) []*load {
 		l.pieces = slices.DeleteFunc(l.pieces, func(p rowwriter.Piece) bool { return p.Batch.Pos <= pos })
 		return len(l.pieces) == 0
 	})
-}
-
-// batchesOf returns the batches that have rows in the loads.
-func batchesOf(batches []*belfry.Batch, loads []*load) (some []*belfry.Batch) {
-	in := map[*belfry.Batch]bool{}
-	for _, l := range loads {
-		for _, p := range l.pieces {
-			in[p.Batch] = true
-		}
-	}
-	for _, b := range batches {
-		if in[b] {
-			some = append(some, b)
-		}
-	}
-	return some
 }
 
 // engineBroken reports whether the engine as a whole has failed.

@@ -12,12 +12,17 @@ import (
 	"belfry/query"
 	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/rowfile"
 	"belfry/store/duck/rowwriter"
 )
 
 func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	info, err := os.Stat(f.path) // the engine would create a file that is gone
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFile, err)
+	}
+	was, err := rowfile.StateOf(f.path, f.key())
 	if err != nil {
 		return fmt.Errorf("%w: %w", errFile, err)
 	}
@@ -33,7 +38,10 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 			fs.detach(f)
 		}
 	}()
-	content, err := rowfile.Inspect(ctx, fs.conn, f.attached(), fs.instance)
+	content, err := rowfile.Inspect(ctx, fs.conn, f.attached(), fs.owner.Instance, was)
+	if errors.Is(err, damage.ErrLog) && folder.HasLog(f.path) {
+		return fs.attachWithout(ctx, f, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -56,6 +64,17 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	return nil
 }
 
+// attachWithout moves a log that does not belong to an attached file away, and attaches the file again. The mutex is held.
+func (fs *files) attachWithout(ctx context.Context, f *file, why error) error {
+	fs.detach(f)
+	kept := folder.FreeMarker(f.path+".wal"+folder.DamagedMark, fs.now().UTC())
+	if err := os.Rename(f.path+".wal", kept); err != nil {
+		return errors.Join(why, err)
+	}
+	fs.log.Error("a log beside a file of rows was moved away", "file", f.path, "why", why, "kept", kept)
+	return fs.attach(ctx, f)
+}
+
 // diagnoseAttach takes a file out of use if it could not be attached because it is damaged, gone or unreadable. An
 // error of the engine alone is believed only if a second attempt fails while a new file can be attached. The mutex is
 // held.
@@ -64,7 +83,7 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 		return
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		if fs.checkFolderLocked() == nil { // a missing folder is a problem of the whole store
+		if fs.owner.Check() == nil { // a missing folder is a problem of the whole store
 			fs.setAside(f, reasonDeleted)
 		}
 		return
@@ -73,7 +92,7 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 	if why == "" && (damage.StoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
-	if _, err := rowfile.Template(ctx, fs.conn, fs.dir, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}, fs.instance); err != nil {
+	if _, err := rowfile.Template(ctx, fs.conn, fs.owner.Dir, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}, fs.owner.Instance); err != nil {
 		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
 		return
 	}

@@ -56,7 +56,7 @@ func BenchmarkDays(b *testing.B) {
 	best(map[string]func(){"chart-hand": func() { chartByHand(b, s) }, "chart-stale": func() { answer(chart) }})
 	first("last-first", func() { answer(itemPlan(b, s, 2)) })
 	s.indexer.close()
-	s.indexer.waiting = nil
+	s.indexer.Clear()
 	first("filters", func() {
 		s.quietFiles()
 		s.indexQuietFiles(b.Context(), index.NewSet())

@@ -283,13 +283,13 @@ func (c *copyRun) small(name string) error {
 // notes copies what is not a database.
 func (c *copyRun) notes() error {
 	fs := c.store.files
-	for _, name := range folder.Notes(fs.dir, fs.collections) {
+	for _, name := range folder.Notes(fs.owner.Dir, fs.collections) {
 		if err := c.small(name); err != nil {
 			return err
 		}
 	}
-	if fs.instance != "" { // the file may have been damaged since
-		if err := c.each(copying.Text(instanceFile, fs.instance+"\n")); err != nil {
+	if fs.owner.Instance != "" { // the file may have been damaged since
+		if err := c.each(copying.Text(folder.InstanceFile, fs.owner.Instance+"\n")); err != nil {
 			return err
 		}
 	}

@@ -51,12 +51,13 @@ func crashBatch(pos belfry.Position) *belfry.Batch {
 	n := crashRows(pos) * crashDays
 	rng := rand.New(rand.NewPCG(uint64(pos), 1))
 	b := &belfry.Batch{Collection: "objectdata", Customer: 1, Pos: pos, FirstID: belfry.RowID(pos * 100_000)}
-	at, noise := make([]float64, n), make([]float64, n)
+	at, noise, items := make([]float64, n), make([]float64, n), make([]int64, n)
 	for i := range n {
+		items[i] = int64(i*31%1000) + 1
 		b.Times = append(b.Times, crashDay0+belfry.Time(i%crashDays)*belfry.Day+belfry.Time(pos))
 		at[i], noise[i] = float64(pos), rng.Float64()
 	}
-	b.Columns = []belfry.Column{{Name: "i1", Numbers: at}, {Name: "i2", Numbers: noise}}
+	b.Columns = []belfry.Column{{Name: belfry.ItemColumn, Ints: items}, {Name: "i1", Numbers: at}, {Name: "i2", Numbers: noise}}
 	if pos%50 == 0 { // a new column
 		b.Columns = append(b.Columns, belfry.Column{Name: belfry.IndicatorColumn(int(3 + pos/50%90)), Numbers: noise})
 	}
@@ -68,13 +69,20 @@ func openForCrash(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openStore(context.Background(), config{Config: store.Config{Dir: dir, Catalog: cat}, logLimit: 1 << 20})
+	return openStore(context.Background(), config{Config: store.Config{Dir: dir, Catalog: cat}, logLimit: 1 << 20, order: fewAtATime, orderAge: -1})
 }
 
 // appendForever replays from the first position, as after a crash, and continues. It prints the positions it has
 // reached.
 func appendForever(dir string) {
 	s, err := openForCrash(dir)
+	if err == nil {
+		go func() {
+			for {
+				s.order(context.Background())
+			}
+		}()
+	}
 	for pos := belfry.Position(1); err == nil; pos += 3 {
 		err = store.AppendAll(context.Background(), s, crashBatch(pos), crashBatch(pos+1), crashBatch(pos+2))
 		fmt.Println(pos + 2)
@@ -83,7 +91,7 @@ func appendForever(dir string) {
 	os.Exit(1)
 }
 
-// TestKill kills a process that appends, again and again in the same folder.
+// TestKill kills a process that appends and puts rows in order, again and again in the same folder.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	var acked belfry.Position

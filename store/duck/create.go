@@ -16,17 +16,17 @@ import (
 // always be attached.
 func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) error {
 	if !slices.Equal(fs.template.cols, cols) {
-		data, err := rowfile.Template(ctx, fs.conn, fs.dir, cols, fs.instance)
+		data, err := rowfile.Template(ctx, fs.conn, fs.owner.Dir, cols, fs.owner.Instance)
 		if err != nil {
 			return err
 		}
 		fs.template.cols, fs.template.data = cols, data
 	}
-	if err := fs.checkFolderLocked(); err != nil {
+	if err := fs.owner.Check(); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Dir(f.path), 0o700); err == nil {
-		err = journal.SyncDir(fs.dir)
+		err = journal.SyncDir(fs.owner.Dir)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,7 @@
 // it, so that retention is an unlink and a query opens only the files of its span:
 //
 //	DIR/instance                             the id of the instance; written by whoever creates the folder
-//	DIR/objectlog/2026-11-15.duckdb          tables rows, position (of each commit) and instance
+//	DIR/objectlog/2026-11-15.duckdb          tables rows, position (of each commit), instance and, once in order, runs
 //	DIR/objectlog/2026-11-15.duckdb.late     rows that arrived while the day file could not be read; usually absent
 //	DIR/objectlog/2026-11-15.duckdb.tokens   which blocks of rows have which words, where texts are searched by word
 //	DIR/objectlog/2026-11-15.duckdb.items    which items have rows in it, for queries by item
@@ -48,6 +48,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/clustering"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/names"
@@ -69,6 +70,8 @@ type config struct {
 	logLimit       int64         // size at which a file's log is checkpointed; 64 MB
 	summaryRows    int64         // rows that one statement summarises; the engine holds them until it is done; 1 Mi
 	eraseWait      time.Duration // for writers of rows; 10 s
+	order          clustering.Sizes
+	orderAge       time.Duration // how long rows are in their file before they are put in order; 1 min; negative: none
 	noTokenFilters bool          // build no token filters
 	noPadding      bool          // store rows without padding, which needs more memory
 }
@@ -87,6 +90,8 @@ func (c *config) setDefaults() error {
 	c.logLimit = cmp.Or(c.logLimit, min(64<<20, c.MemoryLimit/4))
 	c.summaryRows = cmp.Or(c.summaryRows, 1<<20)
 	c.eraseWait = cmp.Or(c.eraseWait, 10*time.Second)
+	c.order = cmp.Or(c.order, clustering.Usual)
+	c.orderAge = cmp.Or(c.orderAge, time.Minute)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Items == nil {
 		c.Items = func(func(*belfry.Batch) error) error { return nil }
@@ -126,6 +131,9 @@ type Store struct {
 	engine   *duckdb.Engine
 	files    *files
 	memory   int64 // current memory limit of the engine
+
+	orderMu  sync.Mutex // held while rows are put in order or erased
+	ordering *ordering  // guarded by orderMu
 
 	copying  sync.Mutex    // held by CopyFiles
 	write    chan struct{} // held by Append and Drop, one at a time
@@ -182,7 +190,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.files.maxFiles = s.cfg.Files; s.cfg.Files > 0 {
 		s.files.maxIdle = min(maxAttached, s.cfg.Files/2)
 	}
-	s.files.instance = s.cfg.Instance
+	s.files.owner.Instance = s.cfg.Instance
 	s.files.onChange, s.files.onLoss, s.files.onRepair = s.cfg.Changed, s.lostRows, s.cfg.Repaired
 	return s.start(ctx)
 }
@@ -274,6 +282,7 @@ func (s *Store) Newest() (end belfry.Time) {
 // Close checkpoints everything and closes the engine. It waits for running queries.
 func (s *Store) Close() error {
 	s.indexer.close()
+	defer s.stopOrder(context.Background())()
 	s.write <- struct{}{}
 	defer func() { <-s.write }()
 	s.engineMu.Lock()

@@ -32,6 +32,7 @@ func (s *Store) Erase(ctx context.Context, customers []belfry.CustomerID) error 
 	for _, d := range s.trackers {
 		all = append(all, d.Hour, d.Day)
 	}
+	defer s.stopOrder(ctx)()
 	var errs []error
 	if err := s.eraseNames(ctx, customers); err != nil {
 		errs = append(errs, fmt.Errorf("erase names of removed items: %w", err))
@@ -169,13 +170,16 @@ func (fs *files) swap(ctx context.Context, f *file, path string) error {
 	defer fs.wakeAfter(ctx)()
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f.stale = true
+	f.blocked = true
+	defer func() {
+		f.blocked = false
+		fs.freed.Broadcast()
+	}()
 	fs.releaseLocked([]*file{f})
 	for f.refs > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f.stale = true // again, for a user that got it before us
 		fs.freed.Wait()
 	}
 	if f.doomed {

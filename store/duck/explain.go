@@ -3,9 +3,7 @@ package duck
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"belfry"
 	"belfry/query"
 	"belfry/store/duck/folder"
 )
@@ -25,22 +23,9 @@ func (s *Store) Explain(_ context.Context, p *query.Plan) ([]query.Line, error) 
 	begin := atEnd(p, periods, firstTry(p, len(periods)))
 	text := fmt.Sprintf("%d of the span", len(periods))
 	if len(begin) < len(periods) {
-		text += fmt.Sprintf("; it begins with %s, and takes others only if these have too few rows", fileList(p, begin))
+		text += fmt.Sprintf("; it begins with %s, and takes others only if these have too few rows", folder.Names(p.Collection, begin))
 	} else {
-		text += ": " + fileList(p, begin)
+		text += ": " + folder.Names(p.Collection, begin)
 	}
 	return []query.Line{{Part: "files", Text: text}}, nil
-}
-
-// fileList returns the names of the files of periods, shortened if there are many.
-func fileList(p *query.Plan, periods []belfry.Span) string {
-	name := func(x belfry.Span) string { return x.From.Std().Format(folder.Layout(p.Collection)) }
-	if n := len(periods); n > 4 {
-		return name(periods[0]) + " … " + name(periods[n-1])
-	}
-	var names []string
-	for _, x := range periods {
-		names = append(names, name(x))
-	}
-	return strings.Join(names, ", ")
 }

@@ -17,6 +17,7 @@ import (
 	"belfry/catalog"
 	"belfry/journal"
 	"belfry/query"
+	"belfry/store/duck/clustering"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/rowwriter"
@@ -28,11 +29,9 @@ const maxAttached = 512
 // files tracks every file of the store and which of them are attached to the engine. A file can be attached only once,
 // so this is the one place where it happens.
 type files struct {
-	dir          string
-	instance     string       // that the folder belongs to; empty: unknown
-	instanceInfo os.FileInfo  // of instanceFile when it was last read
-	conn         *duckdb.Conn // for ATTACH and DETACH, under mu
-	holder       *duckdb.Conn // for what is done to the held file
+	owner  folder.Owner // the folder
+	conn   *duckdb.Conn // for ATTACH and DETACH, under mu
+	holder *duckdb.Conn // for what is done to the held file
 
 	mu            sync.Mutex
 	held          *file              // is being copied; nil: none
@@ -76,6 +75,7 @@ type file struct {
 	refs       int    // number of users
 	used       uint64
 	stale      bool        // must be detached before it is used again, as a write to it failed
+	blocked    bool        // another file is about to take its place
 	doomed     bool        // was dropped or set aside
 	loss       *loss       // why it was set aside; nil: it was not
 	inode      os.FileInfo // the file that is attached
@@ -93,7 +93,8 @@ type file struct {
 	grown    int            // rows since token filters were last requested; used only by the writer
 	fill     rowwriter.Fill // used only by the writer
 
-	writes int // starts and ends of transactions that write to it
+	order  clustering.State // used only with orderMu
+	writes int              // starts and ends of transactions that write to it
 
 	items   itemIndex // its item filter
 	filters filters   // its token filters, with their own mutex
@@ -102,7 +103,7 @@ type file struct {
 // listFiles finds the files in dir and deletes those for which dropped is true: a Drop of them was interrupted. Missing
 // files of periods that are no longer stored are ignored.
 func listFiles(dir string, collections []*catalog.Collection, kept map[string]uint64, stores, dropped func(*catalog.Collection, belfry.Span) bool, log *slog.Logger) (*files, error) {
-	fs := &files{dir: dir, byName: map[string][]*file{}, maxIdle: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, onChange: func() {}, onRepair: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
+	fs := &files{owner: folder.Owner{Dir: dir}, byName: map[string][]*file{}, maxIdle: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, onChange: func() {}, onRepair: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
 	fs.freed = sync.NewCond(&fs.mu)
 	var late []*file
 	for _, c := range collections {
@@ -161,7 +162,7 @@ func (fs *files) findMarker(c *catalog.Collection, name string, dropped func(*ca
 	if !ok {
 		return nil
 	}
-	l := &loss{Span: p, collection: c, marker: filepath.Join(fs.dir, c.Name, name), since: at, why: "found at " + at.Format(time.RFC3339)}
+	l := &loss{Span: p, collection: c, marker: filepath.Join(fs.owner.Dir, c.Name, name), since: at, why: "found at " + at.Format(time.RFC3339)}
 	if !l.kept() {
 		l.why = "was missing, or had lost rows, at " + at.Format(time.RFC3339)
 	}
@@ -177,11 +178,11 @@ func (fs *files) newFile(c *catalog.Collection, p belfry.Span) *file {
 	if fs.unreadableAt(c, p) != nil {
 		return fs.newLate(c, p)
 	}
-	return &file{Span: p, collection: c, path: filepath.Join(fs.dir, c.Name, folder.FileName(c, p))}
+	return &file{Span: p, collection: c, path: filepath.Join(fs.owner.Dir, c.Name, folder.FileName(c, p))}
 }
 
 func (fs *files) newLate(c *catalog.Collection, p belfry.Span) *file {
-	return &file{Span: p, collection: c, late: true, path: filepath.Join(fs.dir, c.Name, folder.FileName(c, p)+folder.LateSuffix)}
+	return &file{Span: p, collection: c, late: true, path: filepath.Join(fs.owner.Dir, c.Name, folder.FileName(c, p)+folder.LateSuffix)}
 }
 
 // key returns the file's name in the manifest.
@@ -313,7 +314,7 @@ func (fs *files) acquireForWriting(ctx context.Context, c *catalog.Collection, p
 // use adds a user of the file and attaches the file if necessary.
 func (fs *files) use(ctx context.Context, f *file) error {
 	defer fs.wakeAfter(ctx)()
-	for f.stale && f.refs > 0 {
+	for f.blocked || f.stale && f.refs > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -373,6 +374,8 @@ func (fs *files) releaseLocked(list []*file) {
 			fs.remove(f)
 		} else if f.refs == 0 && f.stale {
 			fs.detach(f)
+		} else if f.refs == 0 && f.blocked {
+			fs.freed.Broadcast()
 		}
 	}
 	fs.trim(fs.maxIdle)

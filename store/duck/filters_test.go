@@ -464,7 +464,7 @@ func TestLatest(t *testing.T) {
 		t.Helper()
 		p := parse(t, s, "SELECT id FROM objectlog WHERE "+where+" LIMIT 1")
 		ends, err := s.endsOf(t.Context(), c, p, newest)
-		if got := latestFrom(ends, 16); err != nil || got != want {
+		if got := index.LatestFrom(ends, 16); err != nil || got != want {
 			t.Errorf("%s: the last blocks have all rows from %d, %v, not from %d", where, got, err, want)
 		}
 	}

@@ -14,9 +14,7 @@ import (
 // without one. It reads the rows back from the files, which costs about a sixth of storing them, and so works for any
 // rows, whether stored yesterday, in a replay or before a crash. A block without a filter is simply read.
 type indexBuilder struct {
-	mu      sync.Mutex
-	waiting []indexJob
-	wake    chan struct{}
+	*index.Queue[indexJob]
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
 }
@@ -32,7 +30,7 @@ const indexStep = 16
 
 func (s *Store) startIndexer() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.indexer.wake, s.indexer.stop = make(chan struct{}, 1), cancel
+	s.indexer.Queue, s.indexer.stop = index.NewQueue[indexJob](), cancel
 	s.indexer.stopped.Go(func() { s.runIndexer(ctx) })
 }
 
@@ -43,45 +41,15 @@ func (l *indexBuilder) close() {
 }
 
 // request queues a file that lacks token filters.
-func (l *indexBuilder) request(f *file) { l.add(indexJob{file: f}) }
-
-func (l *indexBuilder) add(j indexJob) {
-	l.mu.Lock()
-	if !slices.Contains(l.waiting, j) {
-		l.waiting = append(l.waiting, j)
-	}
-	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (l *indexBuilder) next() (j indexJob, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.waiting) == 0 {
-		return indexJob{}, false
-	}
-	j = l.waiting[0]
-	l.waiting = slices.Delete(l.waiting, 0, 1)
-	return j, true
-}
-
-// requested reports whether jobs are waiting.
-func (l *indexBuilder) requested() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting) > 0
-}
+func (l *indexBuilder) request(f *file) { l.Add(indexJob{file: f}) }
 
 func (s *Store) runIndexer(ctx context.Context) {
 	set := index.NewSet()
 	for ctx.Err() == nil {
-		job, ok := s.indexer.next()
+		job, ok := s.indexer.Next()
 		if !ok {
 			select {
-			case <-s.indexer.wake:
+			case <-s.indexer.Wake:
 			case <-ctx.Done():
 			case <-time.After(quietInterval):
 				s.indexQuietFiles(ctx, set)
@@ -93,7 +61,7 @@ func (s *Store) runIndexer(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			s.cfg.Log.Warn("filters not built, queries read more rows than necessary", "file", job.file.path, "err", err)
 		case more:
-			s.indexer.add(job)
+			s.indexer.Add(job)
 		}
 	}
 }
@@ -179,7 +147,7 @@ func (s *Store) indexQuietFiles(ctx context.Context, set *index.Set) {
 			return
 		case <-time.After(quietRest * time.Since(begun)):
 		}
-		if s.indexer.requested() {
+		if s.indexer.Waiting() {
 			return
 		}
 	}
@@ -194,7 +162,7 @@ func (s *Store) quietFiles() []*file {
 	defer fs.mu.Unlock()
 	for _, c := range s.cfg.Catalog.Kept() {
 		all := fs.byName[c.Name]
-		if !c.Item || len(all) < leastFiltered {
+		if !c.Item || len(all) < index.LeastFiltered {
 			continue
 		}
 		for i := len(all) - 2; i >= 0; i-- {

@@ -16,7 +16,7 @@ import (
 func instanceStore(t *testing.T, id string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	write(t, filepath.Join(dir, instanceFile), []byte(id+"\n"))
+	write(t, filepath.Join(dir, folder.InstanceFile), []byte(id+"\n"))
 	s := openInstance(t, dir, id)
 	must(t, store.AppendAll(t.Context(), s, manyRows(1, 0, 10)))
 	must(t, s.files.checkpoint(t.Context(), s.writer, s.files.byName["objectdata"][0]))

@@ -20,12 +20,6 @@ import (
 // valid it stays so until a row is stored, however often the file is checkpointed, and only its stamp is renewed.
 const itemSuffix = ".items"
 
-// maxSought is how many items are looked up in filters. With more, hardly any file would be ruled out.
-const maxSought = 64
-
-// leastFiltered is how many files a plan must have for filters to be worth reading.
-const leastFiltered = 3
-
 // itemIndex is the part of a file's item filter that is in memory. The mutex of files guards it.
 type itemIndex struct {
 	block  index.Block
@@ -143,7 +137,7 @@ func (f *file) stampItems() {
 func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 	b, list, writes, ok := s.itemBlock(f)
 	if !ok {
-		s.indexer.add(indexJob{file: f, items: true})
+		s.indexer.Add(indexJob{file: f, items: true})
 		return true
 	}
 	if list != nil {
@@ -151,13 +145,13 @@ func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 	}
 	r, err := index.Open(f.path+itemSuffix, []index.Block{b})
 	if err != nil {
-		s.indexer.add(indexJob{file: f, items: true})
+		s.indexer.Add(indexJob{file: f, items: true})
 		return true
 	}
 	defer r.Close()
 	if slices.ContainsFunc(p.Items, func(id belfry.ID) bool { return r.HasItem(p.Customer, id) }) {
 		if _, damaged := r.Damaged(); damaged {
-			s.indexer.add(indexJob{file: f, items: true})
+			s.indexer.Add(indexJob{file: f, items: true})
 		}
 		return true
 	}
@@ -166,4 +160,12 @@ func (s *Store) mayHaveItem(f *file, p *query.Plan) bool {
 	}
 	s.files.holdList(f, r.List(), writes)
 	return false
+}
+
+// newPeriodFilter returns a filter of periods by the item filters of their files.
+func (s *Store) newPeriodFilter(p *query.Plan, periods []belfry.Span) *index.PeriodFilter {
+	return index.NewPeriodFilter(p, periods, func(day belfry.Span) bool {
+		f := s.files.list(p.Collection, []belfry.Span{day})[0]
+		return f == nil || s.mayHaveItem(f, p)
+	})
 }

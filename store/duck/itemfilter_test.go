@@ -46,8 +46,8 @@ func TestItemFilters(t *testing.T) {
 		t.Helper()
 		p := itemPlan(t, s, item)
 		w := s.newPeriodFilter(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
-		w.find(100)
-		if got := len(w.found); got != want {
+		w.Find(100)
+		if got := len(w.Found); got != want {
 			t.Errorf("%d days may have item %d, want %d", got, item, want)
 		}
 		if got := read(t, s, p); got != rows {
@@ -56,7 +56,7 @@ func TestItemFilters(t *testing.T) {
 	}
 	fill := func() {
 		t.Helper()
-		for job, ok := s.indexer.next(); ok; job, ok = s.indexer.next() {
+		for job, ok := s.indexer.Next(); ok; job, ok = s.indexer.Next() {
 			if _, err := s.runIndexJob(t.Context(), job, index.NewSet()); err != nil {
 				t.Fatal(err)
 			}
@@ -134,13 +134,13 @@ func BenchmarkLastOfItem(b *testing.B) {
 	}
 	b.ReportMetric(0, "ns/op")
 	ask("µs-without")
-	for job, ok := s.indexer.next(); ok; job, ok = s.indexer.next() {
+	for job, ok := s.indexer.Next(); ok; job, ok = s.indexer.Next() {
 		if _, err := s.runIndexJob(b.Context(), job, index.NewSet()); err != nil {
 			b.Fatal(err)
 		}
 	}
 	ask("µs-with")
-	if _, ok := s.indexer.next(); ok {
+	if _, ok := s.indexer.Next(); ok {
 		b.Error("not all filters were made")
 	}
 }

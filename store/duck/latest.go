@@ -46,18 +46,6 @@ func (s *Store) endsOf(ctx context.Context, c *duckdb.Conn, p *query.Plan, newes
 	return ends, nil
 }
 
-// latestFrom returns the time from which on all rows are in the last n of the blocks with these ends; 0 if n is half of
-// them or more.
-func latestFrom(ends []belfry.Time, n int) (from belfry.Time) {
-	if len(ends) <= 2*n {
-		return 0
-	}
-	for _, end := range ends[:len(ends)-n] {
-		from = max(from, end+1)
-	}
-	return from
-}
-
 // findRecent turns a plan of the most recent rows into one that selects them by time and id, which it finds with a
 // separate statement. The new plan is answered like one with a span: in pages, if its order allows them.
 func (s *Store) findRecent(ctx context.Context, p *query.Plan) (*query.Plan, error) {

@@ -14,6 +14,7 @@ import (
 	"belfry/catalog"
 	"belfry/journal"
 	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/index"
 )
@@ -25,10 +26,10 @@ type loss struct {
 	marker     string // path of the renamed file, or of the note that one is missing
 	since      time.Time
 	why        string
-	shortened  bool        // the file exists, but has lost its last rows
-	restored   bool        // what the journal has of the day has been stored
-	unreadable *unreadable // set if the file keeps its name because it only cannot be read for now; marker is its path
-	leaving    *file       // the damaged file while it is in use under its old name; nil: it has moved
+	shortened  bool          // the file exists, but has lost its last rows
+	restored   bool          // what the journal has of the day has been stored
+	unreadable *damage.Retry // set if the file keeps its name because it only cannot be read for now; marker is its path
+	leaving    *file         // the damaged file while it is in use under its old name; nil: it has moved
 }
 
 // errLost means that a file was found damaged or gone, and that its day is now listed as incomplete.
@@ -232,7 +233,7 @@ func (s *Store) Watch() error {
 	fs := s.files
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.checkFolderLocked(); err != nil {
+	if err := fs.owner.Check(); err != nil {
 		return err
 	}
 	if err := fs.repairManifest(); err != nil {
@@ -271,7 +272,7 @@ func (fs *files) checkFile(f *file) {
 	info, err := os.Stat(f.path)
 	fs.noteForeign(f)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && fs.checkFolderLocked() == nil:
+	case errors.Is(err, os.ErrNotExist) && fs.owner.Check() == nil:
 		fs.setAside(f, reasonDeleted)
 	case err == nil && f.alias != "" && !f.stale && (!os.SameFile(info, f.inode) || f.foreign):
 		fs.replaced(f)

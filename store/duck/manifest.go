@@ -26,7 +26,7 @@ func (fs *files) reached() map[string]uint64 {
 // checkManifest compares the manifest with the files that were found: unknown files are added; files that are missing
 // and were not dropped are returned.
 func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, stores func(*catalog.Collection, belfry.Span) bool) (missing []*file) {
-	m := folder.ReadManifest(fs.dir)
+	m := folder.ReadManifest(fs.owner.Dir)
 	if fs.manifest != nil { // the last attempt could not read it
 		for key, pos := range fs.manifest.Pos {
 			m.Pos[key] = max(m.Pos[key], pos)
@@ -91,8 +91,8 @@ func (fs *files) hasFiles() bool {
 
 // noteManifestLoss writes a note that the manifest was lost.
 func (fs *files) noteManifestLoss(why string) {
-	fs.log.Error("the list of files of rows was lost or damaged", "file", filepath.Join(fs.dir, folder.ManifestFile), "why", why)
-	if err := folder.NoteManifestLoss(fs.dir, why, fs.now()); err != nil {
+	fs.log.Error("the list of files of rows was lost or damaged", "file", filepath.Join(fs.owner.Dir, folder.ManifestFile), "why", why)
+	if err := folder.NoteManifestLoss(fs.owner.Dir, why, fs.now()); err != nil {
 		fs.log.Error("the note about the list of files of rows could not be written", "err", err)
 	}
 }
@@ -102,7 +102,7 @@ func (fs *files) noteManifestLoss(why string) {
 func (fs *files) repairManifest() error {
 	m := fs.manifest
 	if m.Fault != nil {
-		if again := folder.ReadManifest(fs.dir); again.Fault != nil {
+		if again := folder.ReadManifest(fs.owner.Dir); again.Fault != nil {
 			return again.Fault
 		}
 		return fs.loseMissing(fs.checkManifest(fs.collections, nil, fs.stores))

@@ -190,7 +190,7 @@ func openInstance(t testing.TB, dir, id string) *Store {
 func TestFolderMovedAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rows")
 	mkdir(t, dir)
-	id := filepath.Join(dir, instanceFile)
+	id := filepath.Join(dir, folder.InstanceFile)
 	write(t, id, []byte(testInstance+"\n"))
 	s := openInstance(t, dir, testInstance)
 	must(t, store.AppendAll(t.Context(), s, rowsOf(1, 0)))

@@ -142,7 +142,11 @@ func (m *merging) step(ctx context.Context) (added int, more bool, err error) {
 // inspect checks that the copied file is an earlier one of this store, and finds the rows that are kept.
 func (m *merging) inspect(ctx context.Context) error {
 	s, from := m.store, m.from
-	content, err := rowfile.Inspect(ctx, s.writer, from.attached(), s.cfg.Instance)
+	was, err := rowfile.StateOf(from.path, folder.ManifestKey(from.collection, from.Span))
+	if err != nil {
+		return err
+	}
+	content, err := rowfile.Inspect(ctx, s.writer, from.attached(), s.cfg.Instance, was)
 	if err != nil {
 		return err
 	}

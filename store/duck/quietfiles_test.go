@@ -66,21 +66,21 @@ func TestPeriodFilter(t *testing.T) {
 		p := itemPlan(t, s, 8)
 		p.Order[0].Desc = desc
 		w := s.newPeriodFilter(p, s.files.periods(p.Collection, 0, folder.EndOfTime))
-		w.find(n)
-		if 6-len(w.rest) != looked {
-			t.Errorf("%d days were looked at, want %d", 6-len(w.rest), looked)
+		w.Find(n)
+		if 6-len(w.Rest) != looked {
+			t.Errorf("%d days were looked at, want %d", 6-len(w.Rest), looked)
 		}
-		if len(w.found) != len(days) {
-			t.Fatalf("%d days were found, want %v", len(w.found), days)
+		if len(w.Found) != len(days) {
+			t.Fatalf("%d days were found, want %v", len(w.Found), days)
 		}
 		for i, day := range days {
-			if got := int((w.found[i].From - crashDay0) / belfry.Day); got != day {
+			if got := int((w.Found[i].From - crashDay0) / belfry.Day); got != day {
 				t.Errorf("found day %d, want %d", got, day)
 			}
 		}
 	}
 	f(true, 2, 2, 5, 4) // nothing is known yet
-	s.indexer.waiting = nil
+	s.indexer.Clear()
 	s.quietFiles()
 	s.indexQuietFiles(t.Context(), index.NewSet())
 	f(true, 1, 1, 5)

@@ -7,6 +7,7 @@ import (
 	"belfry"
 	"belfry/query"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/index"
 )
 
 // reading is the run of a plan on a connection, step by step: where the order allows it, the first statement reads few
@@ -112,11 +113,11 @@ func (a *reading) rowSteps(p *query.Plan, run func(step)) {
 		return
 	}
 	f := a.store.newPeriodFilter(p, periods)
-	f.find(firstTry(p, len(periods)))
-	for !a.try(step{plan: p, periods: f.found}, run) && f.find(8*len(f.found)) {
+	f.Find(firstTry(p, len(periods)))
+	for !a.try(step{plan: p, periods: f.Found}, run) && f.Find(8*len(f.Found)) {
 	}
 	if a.err == nil && latestOnly(p) {
-		a.err = a.store.checkCompleteFrom(p, f.testedFrom(a.enough(p)))
+		a.err = a.store.checkCompleteFrom(p, f.TestedFrom(a.enough(p)))
 	}
 }
 
@@ -133,7 +134,7 @@ func (a *reading) latestSteps(p *query.Plan, periods []belfry.Span, run func(ste
 		return true
 	}
 	for _, n := range latestBlocks {
-		from := latestFrom(ends, n)
+		from := index.LatestFrom(ends, n)
 		if from <= p.From || from > p.To {
 			return false
 		}

@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/catalog"
 	"belfry/store"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/names"
 )
 
@@ -167,7 +168,7 @@ func openNames(t *testing.T, dir, instance string, all *belfry.Batch, upTo belfr
 	cat, err := catalog.Load()
 	must(t, err)
 	if instance != "" {
-		write(t, filepath.Join(dir, instanceFile), []byte(instance))
+		write(t, filepath.Join(dir, folder.InstanceFile), []byte(instance))
 	}
 	s, err := openStore(t.Context(), config{Config: store.Config{
 		Dir: dir, Instance: instance, Catalog: cat,

@@ -17,6 +17,17 @@ import (
 //
 // It may be repeated: the file knows the position it has reached.
 func (s *Store) restore(ctx context.Context, days []*loss) error {
+	for {
+		losses := s.files.losses()
+		err := s.restoreOnce(ctx, days)
+		if err == nil || s.files.losses() == losses {
+			return err
+		}
+		days = s.files.unrestored() // another file was taken out of use
+	}
+}
+
+func (s *Store) restoreOnce(ctx context.Context, days []*loss) error {
 	if len(days) == 0 {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -77,7 +76,7 @@ func (s *Store) read(ctx context.Context, p *query.Plan, n int) (*rows, error) {
 	switch {
 	case errors.Is(err, errFile) && duckdb.OutOfMemory(err):
 		tooLittle := err
-		r, err = await(ctx, func() (*rows, error) { return s.runAlone(ctx, page, limit, tooLittle) })
+		r, err = slots.Await(ctx, func() (*rows, error) { return s.runAlone(ctx, page, limit, tooLittle) })
 	case errors.Is(err, errDown) || duckdb.IsKind(err, duckdb.FatalError, duckdb.InternalError):
 		if failed := s.restartIfBroken(ctx); failed != nil {
 			return nil, errors.Join(err, failed)
@@ -107,7 +106,7 @@ func (s *Store) runInSlot(ctx context.Context, p *query.Plan, limit int) (*rows,
 	if err != nil {
 		return nil, err
 	}
-	r, err := await(ctx, func() (*rows, error) {
+	r, err := slots.Await(ctx, func() (*rows, error) {
 		defer leave()
 		return s.run(inner, p, limit)
 	})
@@ -167,33 +166,6 @@ func (s *Store) enter(ctx context.Context, c belfry.CustomerID) (inner context.C
 		s.queries.Leave(q)
 		s.slots.Leave(c)
 	}, nil
-}
-
-// await runs f in a goroutine and returns its result, or when ctx ends before: the engine checks for interrupts every few
-// thousand rows only. A panic of f ends the caller, and so only its request.
-func await(ctx context.Context, f func() (*rows, error)) (r *rows, err error) {
-	fault := ""
-	done := make(chan struct{})
-	var got *rows
-	var failed error
-	go func() {
-		defer close(done)
-		defer func() {
-			if v := recover(); v != nil {
-				fault = fmt.Sprintf("%v\n%s", v, debug.Stack())
-			}
-		}()
-		got, failed = f()
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if fault != "" {
-		panic(fault)
-	}
-	return got, failed
 }
 
 // borrow returns a connection. The engine is not replaced until giveBack is called, which says whether the connection is

@@ -62,25 +62,8 @@ func (s *Store) SummariesBehind() int {
 // summaries.
 func (s *Store) noteRows(f *file, pos belfry.Position, pieces []rowwriter.Piece) {
 	if d := s.trackers[f.collection.Name]; d != nil {
-		d.NoteRows(f.From, pos, f.pos == 0, countPieces(f.From, pieces))
+		d.NoteRows(f.From, pos, f.pos == 0, (*summary.HourCounts)(rowwriter.CountHours(f.From, pieces)))
 	}
-}
-
-// countPieces counts the rows of a day by hour.
-func countPieces(day belfry.Time, pieces []rowwriter.Piece) *summary.HourCounts {
-	var n summary.HourCounts
-	for _, p := range pieces {
-		if p.Rows == nil {
-			for _, at := range p.Batch.Times {
-				n[(at-day)/belfry.Hour]++
-			}
-			continue
-		}
-		for _, i := range p.Rows {
-			n[(p.Batch.Times[i]-day)/belfry.Hour]++
-		}
-	}
-	return &n
 }
 
 func (s *Store) invalidateRows(f *file) {

@@ -38,7 +38,7 @@ func (a *reading) acquireGroups(p *query.Plan, by string) (tables []query.Table,
 
 // groupTables returns tables that contain each row of the span once: in a summary, or as it is.
 func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []summary.State, span belfry.Span) (list []summary.Table) {
-	days := belfry.Span{From: ceil(span.From, belfry.Day), To: span.To - span.To%belfry.Day} // whole days within the span
+	days := belfry.Span{From: (span.From + belfry.Day - 1) / belfry.Day * belfry.Day, To: span.To - span.To%belfry.Day} // whole days within the span
 	if p.Period != query.PeriodDay || days.From >= days.To {
 		days = belfry.Span{}
 	}
@@ -63,7 +63,7 @@ func (s *Store) groupTables(p summaryPlan, used summaryFiles, states []summary.S
 		}
 		if hours := st.AsRows(span); len(hours) > 0 {
 			except = append(except, hours...)
-			if !items.mayHave(st.Span) {
+			if !items.MayHave(st.Span) {
 				continue
 			}
 			rows = append(rows, summary.ReadRows(raw[i], "timestamp", p.indicators(raw[i]), st.Partly(hours)))
@@ -94,6 +94,3 @@ func (p summaryPlan) indicators(t query.Table) []int {
 		return !slices.ContainsFunc(p.Grouping.Calls, func(c query.Call) bool { return c.Column.N == n })
 	})
 }
-
-// ceil returns the first multiple of n at or after t.
-func ceil(t, n belfry.Time) belfry.Time { return (t + n - 1) / n * n }

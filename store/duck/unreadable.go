@@ -15,21 +15,9 @@ import (
 	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/rowfile"
 	"belfry/store/duck/rowwriter"
-	"belfry/store/duck/summary"
 )
-
-const (
-	firstRetry = 2 * time.Second
-	lastRetry  = time.Minute
-)
-
-// unreadable is the schedule for retrying a file that could not be read.
-type unreadable struct {
-	next  time.Time
-	wait  time.Duration
-	ready bool // it can be read again
-}
 
 func (l *loss) unreadableMessage() string {
 	name := filepath.Join(l.collection.Name, filepath.Base(l.marker))
@@ -68,7 +56,7 @@ func (fs *files) unlist(f *file) {
 func (fs *files) addUnreadable(f *file, why string) *loss {
 	l := &loss{
 		Span: f.Span, collection: f.collection, marker: f.path, since: fs.now().UTC().Truncate(time.Second), why: why, restored: true,
-		unreadable: &unreadable{next: fs.now().Add(firstRetry), wait: firstRetry},
+		unreadable: damage.NewRetry(fs.now(), damage.FirstRetry),
 	}
 	fs.lose(l)
 	return l
@@ -106,7 +94,7 @@ func (fs *files) addLate(found []*file) error {
 		if f != nil {
 			fs.unlist(f)
 			l := fs.addUnreadable(f, "rows that came while it could not be read wait in a second file")
-			l.unreadable.next = fs.now()
+			l.unreadable = damage.NewRetry(fs.now(), 0)
 			fs.insert(late)
 			continue
 		}
@@ -128,7 +116,7 @@ func (fs *files) addLate(found []*file) error {
 func (fs *files) tryAgain() (list []*loss) {
 	for _, days := range fs.lost {
 		for _, l := range days {
-			if l.unreadable != nil && !l.unreadable.ready && !fs.now().Before(l.unreadable.next) {
+			if l.unreadable != nil && l.unreadable.Due(fs.now()) {
 				list = append(list, l)
 			}
 		}
@@ -159,7 +147,7 @@ func (fs *files) probe() error {
 func (fs *files) readable(l *loss) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	l.unreadable.ready = true
+	l.unreadable.Ready = true
 }
 
 // retryUnreadable uses files again that have become readable. The caller holds write and engineMu.
@@ -181,7 +169,7 @@ func (s *Store) retryUnreadable(ctx context.Context) error {
 func (fs *files) readyAgain() (list []*loss) {
 	for _, days := range fs.lost {
 		for _, l := range days {
-			if l.unreadable != nil && l.unreadable.ready {
+			if l.unreadable != nil && l.unreadable.Ready {
 				list = append(list, l)
 			}
 		}
@@ -195,9 +183,8 @@ func (fs *files) stillUnreadable(l *loss, why string) {
 	if l.unreadable == nil { // it turned out to be damaged
 		return
 	}
-	l.why, l.unreadable.ready = why, false
-	l.unreadable.wait = min(2*l.unreadable.wait, lastRetry)
-	l.unreadable.next = fs.now().Add(l.unreadable.wait)
+	l.why = why
+	l.unreadable.Again(fs.now())
 }
 
 // markDeleted records that an unreadable file has been deleted. The late file continues as it is; the next start gives
@@ -205,7 +192,7 @@ func (fs *files) stillUnreadable(l *loss, why string) {
 func (fs *files) markDeleted(l *loss) error {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if err := fs.checkFolderLocked(); err != nil {
+	if err := fs.owner.Check(); err != nil {
 		return err
 	}
 	fs.log.Error("a file of rows is gone", "file", l.marker)
@@ -319,19 +306,10 @@ func (s *Store) merge(ctx context.Context, f, late *file, summaries bool) error 
 	slices.SortFunc(cols, func(a, b duckdb.Column) int { return strings.Compare(a.Name, b.Name) })
 	s.files.countWrite(f)
 	defer s.files.countWrite(f)
-	to, from := f.alias+".main.", late.alias+".main."
-	texts := []string{"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows AS l WHERE NOT EXISTS (SELECT 1 FROM " + to + "rows AS m WHERE m.customer = l.customer AND m.id = l.id)"}
-	if summaries {
-		made := " WHERE timestamp IN (SELECT timestamp FROM " + from + summary.MadeTable + ")"
-		texts = []string{
-			"DELETE FROM " + to + "rows" + made, "DELETE FROM " + to + summary.MadeTable + made,
-			"INSERT INTO " + to + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + to + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
-		}
-	}
 	f.fill = rowwriter.Fill{} // counted again at the next write
 	pos := max(f.pos, late.pos)
 	kinds, err := s.files.transact(ctx, s.writer, f, cols, func() error {
-		for _, text := range texts {
+		for _, text := range rowfile.MergeTexts(f.alias, late.alias, summaries) {
 			if err := s.writer.Exec(ctx, text); err != nil {
 				return err
 			}

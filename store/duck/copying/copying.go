@@ -52,20 +52,10 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// openRegular opens a file, and nothing else: opening a pipe would wait for whoever writes into it.
+// openRegular opens a file, and nothing else; see damage.Open.
 func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, folder.Cause(err)
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a file")
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	f, err := damage.Open(path, os.O_RDONLY|unix.O_NOFOLLOW)
+	return f, folder.Cause(err)
 }
 
 // Copied describes the file.
@@ -172,7 +162,7 @@ func Small(name, path string) (c store.CopiedFile, any bool) {
 
 // To copies a file to a new one.
 func To(ctx context.Context, from, to string) error {
-	in, err := os.Open(from)
+	in, err := damage.Open(from, os.O_RDONLY)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,9 @@ import (
 // ErrForeign marks a file whose content does not belong to its name.
 var ErrForeign = errors.New("the content does not belong here")
 
+// ErrLog marks a file with a log that belongs to another file, or to another state of it.
+var ErrLog = errors.New("its log belongs to another file, or to another state of it")
+
 const (
 	mainHeader   = 4096      // bytes of each of the three headers of a database file
 	FirstBlock   = 3 * 4096  // offset of the first block
@@ -65,12 +68,12 @@ func In(path string, err error) string {
 
 // AtOpen returns what is wrong with a file that could not be opened; "" if the file is not the cause.
 func AtOpen(path string, err error) string {
-	if errors.Is(err, ErrForeign) {
+	if errors.Is(err, ErrForeign) || errors.Is(err, ErrLog) {
 		return err.Error()
 	}
 	for _, p := range []string{path, path + ".wal"} {
-		if info, err := os.Stat(p); err == nil && info.IsDir() {
-			return "there is a folder in its place"
+		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
+			return "there is a folder, a pipe or a device in its place"
 		}
 	}
 	if why := checkMagic(path); why != "" {
@@ -98,7 +101,7 @@ func AtOpen(path string, err error) string {
 
 // checkMagic checks the first bytes of the file.
 func checkMagic(path string) string {
-	f, err := os.Open(path)
+	f, err := Open(path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}
@@ -123,7 +126,7 @@ func checkBlock(path string, at int64, computed, stored uint64) string {
 	if at < FirstBlock {
 		size = mainHeader
 	}
-	f, err := os.Open(path)
+	f, err := Open(path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}

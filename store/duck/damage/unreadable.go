@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"belfry/store/duck/duckdb"
 )
 
@@ -61,10 +63,29 @@ func Remedy(why string) string {
 	return "look at the file, its disk and the server's log"
 }
 
+// ErrNoFile means that there is a folder, a pipe or a device in the place of a file.
+var ErrNoFile = errors.New("it is not a file")
+
+// Open opens a file, and nothing else: opening a pipe would wait for whoever writes into it.
+func Open(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNoFile
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // ReadThrough reads a file and its log to the end, opened as the service would open them.
 func ReadThrough(path string) error {
 	for _, p := range []string{path, path + ".wal"} {
-		f, err := os.OpenFile(p, os.O_RDWR, 0)
+		f, err := Open(p, os.O_RDWR)
 		if errors.Is(err, os.ErrNotExist) && p != path {
 			continue
 		}
@@ -82,7 +103,7 @@ func ReadThrough(path string) error {
 // Checkpoints returns how often a file has been checkpointed: the higher number of the two headers that the engine
 // writes in turn.
 func Checkpoints(path string) (n uint64, err error) {
-	f, err := os.Open(path)
+	f, err := Open(path, os.O_RDONLY)
 	if err != nil {
 		return 0, err
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"belfry"
@@ -33,6 +34,18 @@ func Layout(c *catalog.Collection) string {
 // FileName returns the name of the file of a period.
 func FileName(c *catalog.Collection, p belfry.Span) string {
 	return p.From.Std().Format(Layout(c)) + FileSuffix
+}
+
+// Names returns the names of periods, shortened if there are many.
+func Names(c *catalog.Collection, periods []belfry.Span) string {
+	var names []string
+	for _, p := range periods {
+		names = append(names, p.From.Std().Format(Layout(c)))
+	}
+	if n := len(names); n > 4 {
+		return names[0] + " … " + names[n-1]
+	}
+	return strings.Join(names, ", ")
 }
 
 // ParseFileName is the inverse of FileName.

@@ -97,7 +97,7 @@ func decodeBlock(h []byte, n int, offset int64) (Block, bool) {
 
 // Read returns the blocks of the file at path up to the first damaged one; none if there is no file.
 func Read(path string, want Format) ([]Block, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

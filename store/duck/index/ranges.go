@@ -56,3 +56,15 @@ func rangeOf(from, to int, blocks []Block) RowRange {
 	}
 	return r
 }
+
+// LatestFrom returns the time from which on all rows are in the last n of the blocks with these ends; 0 if n is half of
+// them or more.
+func LatestFrom(ends []belfry.Time, n int) (from belfry.Time) {
+	if len(ends) <= 2*n {
+		return 0
+	}
+	for _, end := range ends[:len(ends)-n] {
+		from = max(from, end+1)
+	}
+	return from
+}

@@ -3,6 +3,8 @@ package index
 import (
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"belfry"
 )
 
@@ -16,7 +18,7 @@ type Reader struct {
 
 // Open opens the filters at path. The blocks are those that Read returned.
 func Open(path string, blocks []Block) (*Reader, error) {
-	data, err := os.Open(path)
+	data, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

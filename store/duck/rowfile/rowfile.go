@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,9 +20,68 @@ import (
 )
 
 // InstanceTable names in each file the instance its rows belong to: customers and items are numbers that mean something
-// else in another instance. A row is added when the file is created and with the first commit to each log, so that a
-// log beside a file of another instance is detected, too.
+// else in another instance. A row is added when the file is created and with the first commit to each log. The latter also names the
+// file, and how often it had been checkpointed then: so a log beside another file, or beside an older or a newer state of its
+// file, is detected, too. A checkpoint ends a log, so these numbers rise, and the file itself has a higher one than all of them,
+// or the number of the last if its log has not been checkpointed.
 const InstanceTable = "instance"
+
+// createInstance returns the statement that creates the table of instances in a new file.
+func createInstance(alias, instance string) string {
+	return "CREATE TABLE " + alias + ".main." + InstanceTable + " AS SELECT " + duckdb.QuoteText(instance) + " AS id, '' AS file, 0::UBIGINT AS checkpoints"
+}
+
+// Sign adds the first row of a log, as part of the first transaction in it.
+func Sign(ctx context.Context, c *duckdb.Conn, alias, instance string, at State) error {
+	return c.Exec(ctx, "INSERT INTO "+alias+".main."+InstanceTable+" VALUES (?, ?, ?)", instance, at.name(), at.Checkpoints)
+}
+
+// State is that of a file before it is attached.
+type State struct {
+	Key         string // in the manifest
+	Checkpoints uint64
+}
+
+// StateOf returns the state of a file with a name in the manifest. It fails if the engine would wait for ever for the file or its log.
+// What is wrong with a file that is too short, the engine finds out.
+func StateOf(path, key string) (State, error) {
+	if info, err := os.Stat(path + ".wal"); err == nil && !info.Mode().IsRegular() {
+		return State{}, fmt.Errorf("%s.wal: %w", path, damage.ErrNoFile)
+	}
+	n, err := damage.Checkpoints(path)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return State{key, n}, err
+}
+
+// name is the same for a late file, which becomes the file of its day if that is lost.
+func (s State) name() string { return strings.TrimSuffix(s.Key, folder.LateSuffix) }
+
+// checkLog checks that the log of an attached file belongs to the state that the file had.
+func checkLog(ctx context.Context, c *duckdb.Conn, alias string, was State) error {
+	r, err := c.Query(ctx, "SELECT file, checkpoints FROM "+alias+".main."+InstanceTable+" WHERE file <> '' ORDER BY rowid")
+	if duckdb.IsKind(err, duckdb.BinderError) {
+		return fmt.Errorf("%w: it does not say which logs it had in a way that this program knows", damage.ErrForeign)
+	}
+	if err != nil {
+		return err
+	}
+	last := int64(-1)
+	for r.Next() {
+		name, n := r.TextAt(0), r.Int(1)
+		switch {
+		case name != was.name():
+			return fmt.Errorf("%w: it is a log of %.200q", damage.ErrLog, name)
+		case n <= last:
+			return fmt.Errorf("%w: it was begun after %d checkpoints, and the file has rows of later logs", damage.ErrLog, n)
+		case uint64(n) > was.Checkpoints:
+			return fmt.Errorf("%w: it was begun after %d checkpoints, and the file is of %d", damage.ErrLog, n, was.Checkpoints)
+		}
+		last = n
+	}
+	return nil
+}
 
 // Create writes a file without rows.
 func Create(ctx context.Context, c *duckdb.Conn, path string, cols []duckdb.Column, instance string) error {
@@ -29,6 +89,23 @@ func Create(ctx context.Context, c *duckdb.Conn, path string, cols []duckdb.Colu
 	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
 		return err
 	}
+	err := CreateTables(ctx, c, alias, cols, instance)
+	if err == nil && !isSummary(cols) { // see summary.Origin
+		err = c.Exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
+	}
+	if err == nil {
+		err = c.Exec(ctx, "CHECKPOINT "+alias)
+	}
+	return errors.Join(err, c.Exec(context.WithoutCancel(ctx), "DETACH "+alias))
+}
+
+// isSummary reports whether the columns are those of a file of summaries.
+func isSummary(cols []duckdb.Column) bool {
+	return slices.Contains(cols, duckdb.Column{Name: summary.RowsColumn, Kind: duckdb.Int})
+}
+
+// CreateTables creates the tables of a file in an attached database.
+func CreateTables(ctx context.Context, c *duckdb.Conn, alias string, cols []duckdb.Column, instance string) error {
 	defs := make([]string, len(cols))
 	for i, col := range cols {
 		defs[i] = duckdb.QuoteName(col.Name) + " " + col.Kind.SQL()
@@ -37,21 +114,18 @@ func Create(ctx context.Context, c *duckdb.Conn, path string, cols []duckdb.Colu
 		"CREATE TABLE " + alias + ".main.rows (" + strings.Join(defs, ", ") + ")",
 		"CREATE TABLE " + alias + ".main.position (pos UBIGINT)",
 	}
-	if slices.Contains(cols, duckdb.Column{Name: summary.RowsColumn, Kind: duckdb.Int}) { // a file of summaries
+	if isSummary(cols) {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" (timestamp BIGINT, rows BIGINT, origin BIGINT)")
-	} else { // see summary.Origin
-		texts = append(texts, "INSERT INTO "+alias+".main.position VALUES (0)")
 	}
 	if instance != "" {
-		texts = append(texts, "CREATE TABLE "+alias+".main."+InstanceTable+" AS SELECT "+duckdb.QuoteText(instance)+" AS id")
+		texts = append(texts, createInstance(alias, instance))
 	}
-	var err error
-	for _, text := range append(texts, "CHECKPOINT "+alias) {
-		if err == nil {
-			err = c.Exec(ctx, text)
+	for _, text := range texts {
+		if err := c.Exec(ctx, text); err != nil {
+			return err
 		}
 	}
-	return errors.Join(err, c.Exec(context.WithoutCancel(ctx), "DETACH "+alias))
+	return nil
 }
 
 // Template returns the bytes of a database file without rows, which is made in a folder.
@@ -72,8 +146,8 @@ type Content struct {
 }
 
 // Inspect reads the position and the columns of a file that has just been attached, and checks that its content belongs
-// to its name, and to the instance; empty: any.
-func Inspect(ctx context.Context, c *duckdb.Conn, f summary.File, instance string) (content Content, err error) {
+// to its name, to the instance (empty: any), and to the state it had before it was attached.
+func Inspect(ctx context.Context, c *duckdb.Conn, f summary.File, instance string, was State) (content Content, err error) {
 	if content.Pos, err = readPosition(ctx, c, f.Alias, instance); err != nil {
 		return content, err
 	}
@@ -93,7 +167,10 @@ func Inspect(ctx context.Context, c *duckdb.Conn, f summary.File, instance strin
 			return content, err
 		}
 	}
-	return content, damage.Belongs(f.Collection, f.Span, content.Kinds, first, any)
+	if err := damage.Belongs(f.Collection, f.Span, content.Kinds, first, any); err != nil || instance == "" {
+		return content, err
+	}
+	return content, checkLog(ctx, c, f.Alias, was)
 }
 
 // readPosition reads the position of a file and checks that it belongs to the instance.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/summary"
 )
@@ -22,7 +23,7 @@ func CopyWithout(ctx context.Context, q *duckdb.Conn, f summary.File, path, with
 		"CREATE TABLE " + alias + ".main.position AS SELECT pos FROM " + f.Alias + ".main.position ORDER BY pos",              // all of them; see summary.Origin
 	}
 	if instance != "" {
-		texts = append(texts, "CREATE TABLE "+alias+".main."+InstanceTable+" AS SELECT "+duckdb.QuoteText(instance)+" AS id")
+		texts = append(texts, createInstance(alias, instance))
 	}
 	if summaries {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+
@@ -36,13 +37,28 @@ func CopyWithout(ctx context.Context, q *duckdb.Conn, f summary.File, path, with
 	if err = errors.Join(err, q.Exec(context.WithoutCancel(ctx), "DETACH "+alias)); err != nil {
 		return err
 	}
-	return syncFile(path)
+	return Sync(path)
 }
 
-func syncFile(path string) error {
-	f, err := os.Open(path)
+// Sync makes the content of a file durable.
+func Sync(path string) error {
+	f, err := damage.Open(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// MergeTexts returns the statements that insert the rows of one database into another that lacks them. Summaries replace those of the
+// same time.
+func MergeTexts(into, from string, summaries bool) []string {
+	into, from = into+".main.", from+".main."
+	if !summaries {
+		return []string{"INSERT INTO " + into + "rows BY NAME SELECT * FROM " + from + "rows AS l WHERE NOT EXISTS (SELECT 1 FROM " + into + "rows AS m WHERE m.customer = l.customer AND m.id = l.id)"}
+	}
+	made := " WHERE timestamp IN (SELECT timestamp FROM " + from + summary.MadeTable + ")"
+	return []string{
+		"DELETE FROM " + into + "rows" + made, "DELETE FROM " + into + summary.MadeTable + made,
+		"INSERT INTO " + into + "rows BY NAME SELECT * FROM " + from + "rows", "INSERT INTO " + into + summary.MadeTable + " BY NAME SELECT * FROM " + from + summary.MadeTable,
+	}
 }

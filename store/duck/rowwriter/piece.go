@@ -62,6 +62,40 @@ func Split(c *catalog.Collection, b *belfry.Batch, each func(p belfry.Span, rows
 	}
 }
 
+// CountHours counts the rows of a day by hour.
+func CountHours(day belfry.Time, pieces []Piece) *[24]int64 {
+	var n [24]int64
+	for _, p := range pieces {
+		if p.Rows == nil {
+			for _, at := range p.Batch.Times {
+				n[(at-day)/belfry.Hour]++
+			}
+			continue
+		}
+		for _, i := range p.Rows {
+			n[(p.Batch.Times[i]-day)/belfry.Hour]++
+		}
+	}
+	return &n
+}
+
+// BatchesOf returns the batches of which there are pieces.
+func BatchesOf(batches []*belfry.Batch, pieces []Piece) []*belfry.Batch {
+	in := map[*belfry.Batch]bool{}
+	for _, p := range pieces {
+		in[p.Batch] = true
+	}
+	return slices.DeleteFunc(slices.Clone(batches), func(b *belfry.Batch) bool { return !in[b] })
+}
+
+// Without returns the batches that are not in a list.
+func Without(batches, list []*belfry.Batch) []*belfry.Batch {
+	if len(list) == 0 {
+		return batches
+	}
+	return slices.DeleteFunc(slices.Clone(batches), func(b *belfry.Batch) bool { return slices.Contains(list, b) })
+}
+
 // CommitSize returns how many pieces go into the next transaction. The pieces of one position stay together.
 func CommitSize(pieces []Piece) int {
 	rows := 0

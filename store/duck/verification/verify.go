@@ -118,10 +118,11 @@ type verifying struct {
 }
 
 const (
-	remedyDamaged = "Put back a good copy of the file (and of its .wal) if you have one. Without one, start the service: it sets the file aside, continues with a new one and names the day."
-	remedyLog     = "Put back a good copy of its .wal if you have one. Without one, start the service: it ignores what follows in the log, and takes rows from the journal, or computes summaries, again."
-	remedyMissing = "Put the file back if you have a copy. Without one, start the service: it notes the day as incomplete and continues."
-	remedyMarked  = "With a good copy of the day: stop the service, put the copy in the place of %s (rows that came since are in the file you replace, so keep it), and remove %s. " +
+	remedyDamaged  = "Put back a good copy of the file (and of its .wal) if you have one. Without one, start the service: it sets the file aside, continues with a new one and names the day."
+	remedyLog      = "Put back a good copy of its .wal if you have one. Without one, start the service: it ignores what follows in the log, and takes rows from the journal, or computes summaries, again."
+	remedyOtherLog = "Put back the file and its .wal of the same moment if you have them. Without them, start the service: it moves the .wal away, takes rows from the journal again, and names the day if some are missing."
+	remedyMissing  = "Put the file back if you have a copy. Without one, start the service: it notes the day as incomplete and continues."
+	remedyMarked   = "With a good copy of the day: stop the service, put the copy in the place of %s (rows that came since are in the file you replace, so keep it), and remove %s. " +
 		"Without one: remove %[2]s to say that the rows will not come back; the day then counts as complete."
 	remedyLate    = "Make sure that the file of this day can be read, and start the service: it puts the rows into it."
 	remedyBadLate = "Before you start the service, put back a good copy of the file and of its .wal. Without one, the rows that came while the file of this day could not be read are lost: " +
@@ -213,6 +214,7 @@ func (v *verifying) add(c *catalog.Collection, p belfry.Span, file, problem, rem
 type file struct {
 	summary.File
 	key string // in the manifest
+	was rowfile.State
 	pos belfry.Position
 }
 
@@ -282,6 +284,9 @@ func (v *verifying) examine(ctx context.Context, f *file) (problem, remedy strin
 		}
 		return "", "", nil
 	}
+	if errors.Is(err, damage.ErrLog) {
+		return err.Error(), remedyOtherLog, nil
+	}
 	if why := damage.AtOpen(v.path(f), err); why != "" {
 		return "damaged: " + why, remedyDamaged, nil
 	}
@@ -292,8 +297,12 @@ func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
 	if info, err := os.Stat(v.path(f)); err == nil && info.Size() == 0 { // the engine would write a new database into it
 		return errors.New("it is empty")
 	}
+	var err error
+	if f.was, err = rowfile.StateOf(v.path(f), f.key); err != nil {
+		return err
+	}
 	f.Alias = "f"
-	err := v.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(v.path(f))+" AS "+f.Alias)
+	err = v.conn.Exec(ctx, "ATTACH "+duckdb.QuoteText(v.path(f))+" AS "+f.Alias)
 	if err != nil {
 		return err
 	}
@@ -302,7 +311,7 @@ func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
 
 // read makes the engine read every block of the rows.
 func (v *verifying) read(ctx context.Context, f *file) (err error) {
-	content, err := rowfile.Inspect(ctx, v.conn, f.File, v.instance)
+	content, err := rowfile.Inspect(ctx, v.conn, f.File, v.instance, f.was)
 	if err != nil {
 		return err
 	}
