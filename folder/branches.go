@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,14 +74,16 @@ func AddBranch(dir string, since belfry.Position) error {
 }
 
 // ensureBranch begins the first branch of an instance.
-func (f *Folder) ensureBranch() error {
+func (f *Folder) ensureBranch(fresh bool) error {
 	path := filepath.Join(f.o.Config.Data, BranchesFile)
 	_, err := ReadBranches(path)
 	if err == nil {
 		return nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		f.o.Log.Warn("the list of restores is damaged and is begun again, so rows of earlier backups cannot be added to this service", "err", err)
+	if !fresh {
+		notice := fmt.Sprintf("%s, which says from which backups this service was restored, is missing or damaged and is begun again; rows of earlier backups cannot be added to this service", path)
+		f.Notices = append(f.Notices, notice)
+		f.o.Log.Warn(notice, "err", err)
 	}
 	return AddBranch(f.o.Config.Data, 0)
 }
