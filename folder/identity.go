@@ -130,7 +130,10 @@ func (f *Folder) Identify(ctx context.Context) error {
 		return err
 	}
 	if f.Instance = p.meta.id; f.Instance != "" {
-		return errors.Join(f.compare(ctx, &p), f.ensureBranch(false))
+		if err := f.compare(ctx, &p); err != nil {
+			return err
+		}
+		return f.ensureBranch(false)
 	}
 	if p.meta.used {
 		return fmt.Errorf("the metadata %s have content, but %s. %s", p.meta.path, noInstance, noInstanceRemedy)
@@ -138,7 +141,10 @@ func (f *Folder) Identify(ctx context.Context) error {
 	if err := p.lostMetadata(); err != nil {
 		return err
 	}
-	return errors.Join(f.assignID(ctx, &p), f.ensureBranch(true))
+	if err := f.assignID(ctx, &p); err != nil {
+		return err
+	}
+	return f.ensureBranch(true)
 }
 
 // finishReplacement completes an interrupted replacement of the metadata: a previous process had made the copy, but not moved it into
