@@ -35,6 +35,8 @@ func (s *Store) CopyFiles(ctx context.Context, each func(store.CopiedFile) error
 		return fmt.Errorf("copy the files of %s: they are being copied already", s.cfg.Dir)
 	}
 	defer s.copying.Unlock()
+	s.orderEnd.Lock()
+	defer s.orderEnd.Unlock()
 	if err := s.files.checkFolder(); err != nil {
 		return fmt.Errorf("copy the files of %s: %w", s.cfg.Dir, err)
 	}

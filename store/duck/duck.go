@@ -132,9 +132,9 @@ type Store struct {
 	files    *files
 	memory   int64 // current memory limit of the engine
 
-	orderMu  sync.Mutex // held while rows are put in order or erased
-	ordering *ordering  // guarded by orderMu
-
+	orderMu  sync.Mutex    // held while rows are put in order or erased
+	orderEnd sync.Mutex    // held by CopyFiles, and while a file is replaced by one in order
+	ordering *ordering     // guarded by orderMu
 	copying  sync.Mutex    // held by CopyFiles
 	write    chan struct{} // held by Append and Drop, one at a time
 	writer   *duckdb.Conn

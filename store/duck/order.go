@@ -11,10 +11,9 @@ import (
 	"belfry/store/duck/folder"
 )
 
-// Where there are summaries, charts of single items are asked for. The rows of these collections are put in order when they have been
-// in their file for some time; see package clustering. Queries and writers continue meanwhile, but for the moment in which the
-// copy takes the place of the file. It is made in steps, so that nothing waits for the whole of it. After an interruption it is
-// begun again.
+// Where there are summaries, charts of single items are asked for. So the rows of these collections are put in order, see package clustering.
+// Queries and writers continue meanwhile, but for the moment in which the copy takes the place of the file. It is made in
+// steps, so that nothing waits for the whole of it. After an interruption it is begun again.
 
 // orderSwap is how long the copy waits until no one uses the file. Whoever asks for the file then waits, too.
 const orderSwap = 2 * time.Second
@@ -45,11 +44,11 @@ func (s *Store) order(ctx context.Context) (more bool) {
 	if s.ordering != nil && s.ordering.engine != s.engine {
 		s.discardOrder(ctx, nil)
 	}
-	o := s.ordering
-	if o == nil {
+	if s.ordering == nil {
 		s.ordering = s.findUnordered(ctx, q)
 		return s.ordering != nil
 	}
+	o := s.ordering
 	if more, err = s.orderStep(ctx, q, o); more && err == nil {
 		return true
 	}
@@ -157,15 +156,14 @@ func (s *Store) orderStep(ctx context.Context, q *duckdb.Conn, o *ordering) (mor
 	return more, cmp.Or(context.Cause(inner), err)
 }
 
-// errLater means that a copy has to wait.
-var errLater = errors.New("the files are being copied")
+var errLater = errors.New("a copy has to wait, as the files are being backed up")
 
 // endOrder has the copy take the place of the file.
 func (s *Store) endOrder(ctx context.Context, q *duckdb.Conn, o *ordering) (err error) {
-	if !s.copying.TryLock() { // a backup would have to copy the file again
+	if !s.orderEnd.TryLock() { // a backup would have to copy the file again
 		return errLater
 	}
-	defer s.copying.Unlock()
+	defer s.orderEnd.Unlock()
 	f := o.file
 	release, err := s.lockWriteFor(ctx, f.collection)
 	if err != nil {
@@ -184,8 +182,8 @@ func (s *Store) endOrder(ctx context.Context, q *duckdb.Conn, o *ordering) (err 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, orderSwap, errors.New("queries use the file all the time"))
 	defer cancel()
-	if err := s.files.swap(ctx, f, o.Path); err != nil {
-		return cmp.Or(context.Cause(ctx), err)
+	if err = s.files.swap(ctx, f, o.Path); err != nil {
+		err = cmp.Or(context.Cause(ctx), err)
 	}
-	return nil
+	return err
 }
