@@ -15,8 +15,8 @@ import (
 	"belfry/journal"
 )
 
-// A backup can be restored although the old disk still has later rows. Both then continue from the position of the backup, and give
-// the same positions and row ids to different rows. So the file branches has a line for the first start and for each restore since:
+// A backup can be restored, or a copy of the folder put back, although there are backups with later rows. The service then gives the same
+// positions and row ids to other rows. So the file branches has a line for each start and each restore:
 //
 //	5f0c9a1be2d34f77 0
 //	a3b1c09d5e6f7788 4294967301
@@ -27,11 +27,14 @@ import (
 // BranchesFile is the name of that file in the data folder.
 const BranchesFile = "branches"
 
-// Branch is what an instance has done since its first start, or since a restore.
+// Branch is what an instance has done from one start, or restore, to the next.
 type Branch struct {
 	ID    string
-	Since belfry.Position // of the backup that was restored
+	Since belfry.Position // the last one before it
 }
+
+// mostBranches is how many are kept. Rows of backups that were made before so many starts cannot be added.
+const mostBranches = 10_000
 
 // ReadBranches reads the branches of a file, oldest first.
 func ReadBranches(path string) ([]Branch, error) {
@@ -67,25 +70,22 @@ func AddBranch(dir string, since belfry.Position) error {
 	var id [8]byte
 	rand.Read(id[:]) // never fails
 	var body strings.Builder
-	for _, b := range append(list, Branch{hex.EncodeToString(id[:]), since}) {
+	list = append(list, Branch{hex.EncodeToString(id[:]), since})
+	for _, b := range list[max(0, len(list)-mostBranches):] {
 		fmt.Fprintf(&body, "%s %d\n", b.ID, uint64(b.Since))
 	}
 	return journal.WriteFile(path, []byte(body.String()+"sum "+branchSum(body.String())+"\n"))
 }
 
-// ensureBranch begins the first branch of an instance.
-func (f *Folder) ensureBranch(fresh bool) error {
-	path := filepath.Join(f.o.Config.Data, BranchesFile)
-	_, err := ReadBranches(path)
-	if err == nil {
-		return nil
-	}
-	if !fresh {
-		notice := fmt.Sprintf("%s, which says from which backups this service was restored, is missing or damaged and is begun again; rows of earlier backups cannot be added to this service", path)
+// beginBranch begins the branch of this start.
+func (f *Folder) beginBranch() error {
+	path, last := filepath.Join(f.o.Config.Data, BranchesFile), f.Journal.Last()
+	if _, err := ReadBranches(path); err != nil && last > 0 {
+		notice := fmt.Sprintf("%s, which has the starts of this service, is missing or damaged and is begun again; rows of earlier backups cannot be added to this service", path)
 		f.Notices = append(f.Notices, notice)
 		f.o.Log.Warn(notice, "err", err)
 	}
-	return AddBranch(f.o.Config.Data, 0)
+	return AddBranch(f.o.Config.Data, last)
 }
 
 // CheckBranch returns an error unless a backup, up to a position, is of an earlier moment of an instance.
@@ -94,9 +94,9 @@ func CheckBranch(instance, backup []Branch, pos belfry.Position) error {
 	i := slices.IndexFunc(instance, func(b Branch) bool { return b.ID == last })
 	switch {
 	case i < 0:
-		return errors.New("it was made by a copy of this service that went its own way: one that was restored from a backup and is not this one, or whose list of restores was lost")
+		return errors.New("it was made after a start of which this service does not know: by a copy that went its own way, or before this folder was put back, or before the list of its starts was lost")
 	case i+1 < len(instance) && pos > instance[i+1].Since:
-		return fmt.Errorf("it has rows up to position %s, and this service was restored from a backup that ends at %s", pos, instance[i+1].Since)
+		return fmt.Errorf("it has rows up to position %s, and this service was restored, or its folder put back, as of %s", pos, instance[i+1].Since)
 	}
 	return nil
 }

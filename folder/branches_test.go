@@ -59,11 +59,11 @@ func TestCheckBranch(t *testing.T) {
 	}{
 		{"the present", ours, 999, ""},
 		{"before the first restore", []Branch{first}, 100, ""},
-		{"after the moment that was restored", []Branch{first}, 101, "this service was restored from a backup that ends at"},
+		{"after the moment that was restored", []Branch{first}, 101, "this service was restored, or its folder put back, as of"},
 		{"before the second restore", []Branch{first, second}, 150, ""},
-		{"after the second", []Branch{first, second}, 151, "was restored"},
-		{"another restore of the same backup", []Branch{first, {"x", 100}}, 100, "went its own way"},
-		{"another instance", []Branch{{"y", 0}}, 1, "went its own way"},
+		{"after the second", []Branch{first, second}, 151, "was restored, or"},
+		{"another restore of the same backup", []Branch{first, {"x", 100}}, 100, "of which this service does not know"},
+		{"another instance", []Branch{{"y", 0}}, 1, "of which this service does not know"},
 	} {
 		err := CheckBranch(ours, x.backup, x.pos)
 		if (err == nil) != (x.why == "") || err != nil && !strings.Contains(err.Error(), x.why) {

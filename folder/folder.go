@@ -114,7 +114,10 @@ func (f *Folder) Open(ctx context.Context, rows belfry.Position, known bool) (er
 	if f.Tree, err = meta.LoadTree(ctx, f.DB, f.o.Catalog); err != nil {
 		return err
 	}
-	return f.openJournal(ctx)
+	if err := f.openJournal(ctx); err != nil {
+		return err
+	}
+	return f.beginBranch()
 }
 
 // rowsPosition returns the position up to which the row store has all records. The metadata have it too, but the rows may have

@@ -130,10 +130,7 @@ func (f *Folder) Identify(ctx context.Context) error {
 		return err
 	}
 	if f.Instance = p.meta.id; f.Instance != "" {
-		if err := f.compare(ctx, &p); err != nil {
-			return err
-		}
-		return f.ensureBranch(false)
+		return f.compare(ctx, &p)
 	}
 	if p.meta.used {
 		return fmt.Errorf("the metadata %s have content, but %s. %s", p.meta.path, noInstance, noInstanceRemedy)
@@ -141,10 +138,7 @@ func (f *Folder) Identify(ctx context.Context) error {
 	if err := p.lostMetadata(); err != nil {
 		return err
 	}
-	if err := f.assignID(ctx, &p); err != nil {
-		return err
-	}
-	return f.ensureBranch(true)
+	return f.assignID(ctx, &p)
 }
 
 // finishReplacement completes an interrupted replacement of the metadata: a previous process had made the copy, but not moved it into

@@ -50,7 +50,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 	f.setColumns(content.Kinds)
 	fs.noteLog(f)
 	f.log.found = f.log.info != nil
-	if f.dirty, err = uncheckpointed(f); err != nil {
+	if f.dirty, err = rowfile.InMemory(f.path, len(f.kinds), f.log.lost, f.dirty); err != nil {
 		return err
 	}
 	if f == fs.held {
@@ -106,21 +106,6 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 		return
 	}
 	fs.setAside(f, why)
-}
-
-// uncheckpointed estimates the memory that the engine holds for rows that are only in the file's log.
-func uncheckpointed(f *file) (int64, error) {
-	const least = 16 << 10 // per column
-	info, err := os.Stat(f.path + ".wal")
-	switch {
-	case f.log.lost && err != nil:
-		return max(f.dirty, int64(len(f.kinds))*least), nil
-	case errors.Is(err, os.ErrNotExist):
-		return 0, nil
-	case err != nil:
-		return 0, err
-	}
-	return max(info.Size(), int64(len(f.kinds))*least), nil
 }
 
 // ref returns the name of the file's table of rows in statements. The caller holds the file.

@@ -132,17 +132,18 @@ type Store struct {
 	files    *files
 	memory   int64 // current memory limit of the engine
 
-	orderMu  sync.Mutex    // held while rows are put in order or erased
-	orderEnd sync.Mutex    // held by CopyFiles, and while a file is replaced by one in order
-	ordering *ordering     // guarded by orderMu
-	copying  sync.Mutex    // held by CopyFiles
-	write    chan struct{} // held by Append and Drop, one at a time
-	writer   *duckdb.Conn
-	marks    folder.Watermarks
-	kept     folder.Kept
-	items    *names.Names
-	indexer  indexBuilder
-	trackers map[string]*summary.Tracker // by collection with summaries; never changed
+	orderMu   sync.Mutex    // held while rows are put in order or erased
+	orderEnd  sync.Mutex    // held by CopyFiles, and while a file is replaced by one in order
+	ordering  *ordering     // guarded by orderMu, like orderLook
+	orderLook time.Time     // when files were last looked at
+	copying   sync.Mutex    // held by CopyFiles
+	write     chan struct{} // held by Append and Drop, one at a time
+	writer    *duckdb.Conn
+	marks     folder.Watermarks
+	kept      folder.Kept
+	items     *names.Names
+	indexer   indexBuilder
+	trackers  map[string]*summary.Tracker // by collection with summaries; never changed
 
 	arrivals    rowwriter.Arrivals
 	unreadBytes atomic.Int64 // bytes of answers that clients have not read yet

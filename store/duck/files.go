@@ -20,6 +20,7 @@ import (
 	"belfry/store/duck/clustering"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
+	"belfry/store/duck/rowfile"
 	"belfry/store/duck/rowwriter"
 )
 
@@ -418,7 +419,7 @@ func (fs *files) wrote(f *file, pos belfry.Position, kinds map[string]duckdb.Kin
 	}
 	fresh := f.dirty == 0
 	var err error
-	if f.dirty, err = uncheckpointed(f); err != nil || !fresh {
+	if f.dirty, err = rowfile.InMemory(f.path, len(f.kinds), f.log.lost, f.dirty); err != nil || !fresh {
 		return err
 	}
 	return journal.SyncDir(filepath.Dir(f.path)) // a new log: its name must be durable, too

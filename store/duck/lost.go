@@ -120,6 +120,7 @@ func (fs *files) loseFile(f *file, why string) {
 func (fs *files) moveAside(f *file) error {
 	l := f.loss
 	aside := l.marker
+	damage.RemoveOdd(f.path, f.path+".wal")
 	if _, err := os.Lstat(f.path); errors.Is(err, os.ErrNotExist) {
 		note := strings.Replace(aside, folder.DamagedMark, folder.MissingMark, 1)
 		if err := folder.WriteNote(note, l.why); err != nil {

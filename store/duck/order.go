@@ -45,7 +45,9 @@ func (s *Store) order(ctx context.Context) (more bool) {
 		s.discardOrder(ctx, nil)
 	}
 	if s.ordering == nil {
-		s.ordering = s.findUnordered(ctx, q)
+		if now := s.files.now(); now.Sub(s.orderLook) >= s.cfg.orderAge/4 {
+			s.orderLook, s.ordering = now, s.findUnordered(ctx, q)
+		}
 		return s.ordering != nil
 	}
 	o := s.ordering

@@ -247,6 +247,22 @@ func TestOrderFails(t *testing.T) {
 	s = openOrdered(t, dir)
 	intact("closed")
 
+	begin()
+	for s.ordering != nil && !s.ordering.Saved() {
+		s.order(t.Context())
+	}
+	damaged, err := os.ReadFile(path + ".order.new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged[300_000] ^= 1
+	if err := os.WriteFile(path+".order.new", damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.order(t.Context())
+	intact("a changed byte")
+	s.files.now = func() time.Time { return time.Now().Add(30 * time.Minute) }
+
 	if err := os.MkdirAll(filepath.Join(path+".order.new", "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}

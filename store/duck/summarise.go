@@ -17,14 +17,14 @@ import (
 
 // Summarise does one piece of work on the summaries of hours and days that ended before the given time: it counts rows,
 // or makes hours or days that are out of date. It reports whether there may be more to do. Writers and queries continue
-// meanwhile; the caller decides how long to pause between pieces. When nothing is left, it puts rows in order, see order.
+// meanwhile; the caller decides how long to pause between pieces. It also does a piece of order.
 func (s *Store) Summarise(ctx context.Context, before belfry.Time) (more bool, err error) {
 	for _, d := range s.trackers {
 		if more, err = s.summarise(ctx, d, before); more || err != nil {
-			return more, err
+			break
 		}
 	}
-	return s.order(ctx), nil
+	return s.order(ctx) || more, err
 }
 
 func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry.Time) (more bool, err error) {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"belfry/journal"
+	"belfry/store/duck/copying"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/rowfile"
@@ -232,8 +236,38 @@ func (c *Copy) save(ctx context.Context, q *duckdb.Conn, f Source) error {
 	if err := q.Exec(ctx, "CHECKPOINT "+c.alias); err != nil {
 		return err
 	}
-	return rowfile.Sync(c.Path)
+	if err := rowfile.Sync(c.Path); err != nil {
+		return err
+	}
+	return c.check(ctx, q, math.MaxInt64)
 }
+
+// check reads the copy back and compares its checksums, unless it is larger than most: the file whose place it takes is gone then.
+func (c *Copy) check(ctx context.Context, q *duckdb.Conn, most int64) error {
+	in, err := copying.Open(c.Path)
+	if err != nil {
+		return fmt.Errorf("read the copy back: %w", err)
+	}
+	defer in.Close()
+	all := in.Copied("")
+	if all.Size > most {
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, all.Content); err != nil {
+		return fmt.Errorf("read the copy back: %w", err)
+	}
+	why := in.Damage(func(blocks []uint64) bool {
+		used, err := damage.Uses(ctx, q, c.alias, blocks)
+		return err != nil || used
+	})
+	if why != "" {
+		return fmt.Errorf("the copy is damaged: %s", why)
+	}
+	return nil
+}
+
+// quickly is how much is read back while writers wait.
+const quickly = 64 << 20
 
 // Finish completes the copy and detaches it. It checks that the copy has as many rows as the file. Nothing may be written to the file until
 // the copy has taken its place.
@@ -253,13 +287,18 @@ func (c *Copy) Finish(ctx context.Context, q *duckdb.Conn, f Source) error {
 		"CREATE TABLE " + c.alias + ".main." + runsTable + " (rows UBIGINT)",
 		"INSERT INTO " + c.alias + ".main." + runsTable + " VALUES " + strings.Join(values, ", "),
 		"CHECKPOINT " + c.alias,
-		"DETACH " + c.alias,
 	} {
 		if err := q.Exec(ctx, text); err != nil {
 			return err
 		}
 	}
-	return rowfile.Sync(c.Path)
+	if err := rowfile.Sync(c.Path); err != nil {
+		return err
+	}
+	if err := c.check(ctx, q, quickly); err != nil {
+		return err
+	}
+	return q.Exec(ctx, "DETACH "+c.alias)
 }
 
 // compare returns an error if an aggregate of the copy is not that of the file.
@@ -275,6 +314,9 @@ func (c *Copy) compare(ctx context.Context, q *duckdb.Conn, f Source, of, where 
 	}
 	return err
 }
+
+// Saved reports whether only rows that have arrived since are missing.
+func (c *Copy) Saved() bool { return c.saved }
 
 // Discard detaches and removes the copy. A copy that has been detached, or whose engine is gone, is only removed.
 func (c *Copy) Discard(ctx context.Context, q *duckdb.Conn) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -23,11 +24,15 @@ const (
 
 // Log returns what is wrong with a log that the engine replays without an error; "" if nothing is, or if there is none.
 func Log(path string) (string, error) {
-	b, err := os.ReadFile(path)
+	f, err := Open(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(f)
+	if err := errors.Join(err, f.Close()); err != nil {
 		return "", err
 	}
 	at := len(logHeader)

@@ -82,6 +82,15 @@ func Open(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
+// RemoveOdd removes pipes, devices and sockets that are in the place of files: they hold nothing, and a start refuses them.
+func RemoveOdd(paths ...string) {
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeDevice|os.ModeSocket) != 0 {
+			_ = os.Remove(path)
+		}
+	}
+}
+
 // ReadThrough reads a file and its log to the end, opened as the service would open them.
 func ReadThrough(path string) error {
 	for _, p := range []string{path, path + ".wal"} {

@@ -228,3 +228,19 @@ func Kinds(ctx context.Context, c *duckdb.Conn, alias string) (map[string]duckdb
 	}
 	return kinds, nil
 }
+
+// InMemory estimates the memory that the engine holds for rows that are only in a file's log. If the log was lost while the engine had
+// it, that is what it was before.
+func InMemory(path string, columns int, lost bool, before int64) (int64, error) {
+	const least = 16 << 10 // per column
+	info, err := os.Stat(path + ".wal")
+	switch {
+	case lost && err != nil:
+		return max(before, int64(columns)*least), nil
+	case errors.Is(err, os.ErrNotExist):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	return max(info.Size(), int64(columns)*least), nil
+}
