@@ -100,7 +100,7 @@ gen: ## reference pages and expected output again; the diff is for a reviewer to
 packages: ## package tests without the race detector
 	@$(MEMORY) go test $(QUICK) -skip 'FullDisk$$' $(LONGEST) & longest=$$!; \
 	$(MEMORY) go test $(QUICK) -p 1 -skip 'FullDisk$$' $(UNRACED); others=$$?; \
-	$(MEMORY) go test $(QUICK) -p 1 -run '$(ALONE)' $(RACED); alone=$$?; \
+	$(MEMORY) go test $(QUICK) -p 2 -run '$(ALONE)' $(RACED); alone=$$?; \
 	wait $$longest && exit $$((others + alone))
 
 race: ## package tests with the race detector
