@@ -24,7 +24,7 @@ type window struct {
 }
 
 const (
-	firstBuffer = 16 << 10 // enough for the small bodies of single senders
+	firstBuffer = 1 << 10 // enough for a body of a few rows, of which a service may get thousands a second
 	fullBuffer  = 256 << 10
 )
 
