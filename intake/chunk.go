@@ -224,7 +224,7 @@ func (d *dataRows) batch(arrival belfry.Time) *belfry.Batch {
 		return nil
 	}
 	b := &belfry.Batch{Collection: belfry.ObjectData, Times: times(d.times, keep, arrival)}
-	b.Columns = append(b.Columns, belfry.Column{Name: belfry.ItemColumn, Ints: items})
+	b.Columns = append(make([]belfry.Column, 0, 1+len(d.columns)), belfry.Column{Name: belfry.ItemColumn, Ints: items})
 	for i := range d.columns {
 		c := &d.columns[i]
 		if c.present {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"belfry"
@@ -44,6 +45,53 @@ func newLayout() *layout {
 		l.constants[i] = -1
 	}
 	return l
+}
+
+// layouts keeps the layouts of short headers, because agents send the same header with every row.
+type layouts struct {
+	mu    sync.Mutex
+	known map[layoutKey]*layout
+}
+
+type layoutKey struct {
+	header     string // as it was sent
+	columns    int    // limits
+	indicators int
+	typed      bool
+}
+
+const (
+	mostLayouts  = 256
+	longestKnown = 512 // bytes of a header that is kept
+)
+
+// read is readLayout with a layout that is kept, if there is one.
+func (k *layouts) read(header [][]byte, lim engine.Limits, typed bool) (*layout, error) {
+	var room [longestKnown]byte
+	text := room[:0]
+	for _, name := range header {
+		if len(text)+len(name) >= longestKnown || bytes.IndexByte(name, '\n') >= 0 { // the newline ends a name in the key
+			return readLayout(header, lim, typed)
+		}
+		text = append(append(text, name...), '\n')
+	}
+	k.mu.Lock()
+	l := k.known[layoutKey{string(text), lim.Columns, lim.Indicators, typed}]
+	k.mu.Unlock()
+	if l != nil {
+		return l, nil
+	}
+	l, err := readLayout(header, lim, typed)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known == nil || len(k.known) >= mostLayouts {
+		k.known = map[layoutKey]*layout{}
+	}
+	k.known[layoutKey{string(text), lim.Columns, lim.Indicators, typed}] = l
+	return l, nil
 }
 
 // readLayout reads the header of a send body. typed: each row must say its type.

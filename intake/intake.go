@@ -36,6 +36,7 @@ type Intake struct {
 	dataPool      sync.Pool // of *dataRows in which bodies are read
 	undecidedPool sync.Pool // of *undecidedRows, the same for rows that are left to the sequencer
 	singles       *singles
+	layouts       layouts
 	pace          pace
 	creation      pace // of items, see createRate
 	held          HeldMemory

@@ -47,7 +47,7 @@ func (in *Intake) newSendBody(who belfry.Scope, body io.Reader, o Options) (*sen
 		if err != nil {
 			return nil, err
 		}
-		if b.layout, err = readLayout(header, lim, b.only == ""); err != nil {
+		if b.layout, err = in.layouts.read(header, lim, b.only == ""); err != nil {
 			return nil, err
 		}
 	}

@@ -49,7 +49,8 @@ type indicator struct {
 	texts   []string
 }
 
-func indicatorColumns(b *belfry.Batch) (cols []indicator) {
+func indicatorColumns(b *belfry.Batch) []indicator {
+	cols := make([]indicator, 0, len(b.Columns))
 	for _, c := range b.Columns {
 		if n, text, ok := belfry.ParseIndicatorColumn(c.Name); ok {
 			if text {
