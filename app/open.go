@@ -77,7 +77,7 @@ func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 		Dir: cfg.RowsDir(), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(*cfg.EngineMemory()), MemoryMost: s.budget.engineMost,
 		Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Files: s.descriptors.files,
-		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind,
+		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind, Upkeep: upkeepBehind,
 		Items: s.Tree.History().Dimensions, Removed: func(add func(*belfry.Batch) error) error { return s.Tree.History().RemovedDimensions(ctx, add) }, RemovedAfter: s.removedAfter,
 		Journal: s.Batches, JournalSince: s.Journal.Since, Changed: s.filesChanged, Repaired: s.faults.report,
 	})

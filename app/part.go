@@ -29,14 +29,6 @@ func start(name string, run func(context.Context) error, failed chan<- error) *p
 	return p
 }
 
-// lowPriority runs a part at a lower priority than requests.
-func lowPriority(run func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) (err error) {
-		atLowPriority(func() { err = run(ctx) })
-		return err
-	}
-}
-
 // end stops the part and waits until it has stopped.
 func (p *part) end() error {
 	p.stop()

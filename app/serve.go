@@ -221,7 +221,7 @@ func (s *service) startMovers(ctx context.Context) error {
 	s.store = store.NewMover(s.rows.Store, store.MoverOptions{After: s.Moved, MaxBacklog: s.budget.backlogRows, Names: s.Tree.History(), Log: s.Log.With("part", "store"), Failed: s.rowsFailed, Reason: func(err error) string { return explainRows(s.cfg.Load(), err) }})
 	s.meta = sqlite.NewMover(s.DB, sqlite.MoverOptions{States: s.Tree.States, MaxBytes: s.budget.metadata, Removed: s.Tree.History().Archived, Log: s.Log.With("part", "meta"), Failed: s.metaFailed})
 	s.movers.rows = start("row mover", s.store.Run, s.failed)
-	s.movers.meta = start("metadata mover", lowPriority(s.meta.Run), s.failed)
+	s.movers.meta = start("metadata mover", s.meta.Run, s.failed)
 	return s.meta.RecountAnswers(ctx)
 }
 
@@ -436,13 +436,13 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	s.upkeep.start("housekeeping", s.housekeep, s.failed)
 	s.upkeep.start("measurements", func(ctx context.Context) error { return s.vitals.run(ctx, s.intake.Counters()) }, s.failed)
 	if s.backups != nil {
-		s.upkeep.start("backups", lowPriority(s.backups.Run), s.failed)
+		s.upkeep.start("backups", s.backups.Run, s.failed)
 	}
-	s.upkeep.start("removal of customers", lowPriority(s.keepErased), s.failed)
+	s.upkeep.start("removal of customers", s.keepErased, s.failed)
 	s.upkeep.start("status snapshots", s.keepSnapshots, s.failed)
-	s.upkeep.start("check of the metadata", lowPriority(s.checkMetadata), s.failed)
+	s.upkeep.start("check of the metadata", s.checkMetadata, s.failed)
 	if s.rows.summaries != nil {
-		s.upkeep.start("summaries", lowPriority(s.summarise), s.failed)
+		s.upkeep.start("summaries", s.summarise, s.failed)
 	}
 	return nil
 }

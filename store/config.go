@@ -36,6 +36,9 @@ type Config struct {
 	// short ones, which then wait for them; 0: as Behind.
 	Workers int
 
+	// Upkeep is the same for statements of background work; 0: as Behind.
+	Upkeep int
+
 	// Items passes the names of all items to add, as batches of belfry.Dimension. It is called only after the engine
 	// broke down and was restarted, because the names were in its memory.
 	Items func(add func(*belfry.Batch) error) error

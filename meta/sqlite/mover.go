@@ -223,7 +223,7 @@ func (m *Mover) Run(ctx context.Context) error {
 			whole = true
 		}
 		soon = nil
-		if m.writeRetrying(ctx, whole) != nil {
+		if m.writeRetrying(ctx, whole, &rests{until: time.Now().Add(m.o.Interval / 2)}) != nil {
 			return nil // ctx has ended
 		}
 		if whole {
@@ -235,16 +235,16 @@ func (m *Mover) Run(ctx context.Context) error {
 
 // Drain writes everything that was added before it was called. It works while Run does, and afterwards.
 func (m *Mover) Drain(ctx context.Context) error {
-	if err := m.writeRetrying(ctx, true); err != nil {
+	if err := m.writeRetrying(ctx, true, nil); err != nil {
 		return fmt.Errorf("drain metadata: %w", err)
 	}
 	return nil
 }
 
 // writeRetrying writes, and retries until it succeeds or ctx ends.
-func (m *Mover) writeRetrying(ctx context.Context, whole bool) error {
+func (m *Mover) writeRetrying(ctx context.Context, whole bool, rests *rests) error {
 	for wait := firstBackOff; ; wait = min(2*wait, lastBackOff) {
-		err := m.writeOnce(ctx, whole)
+		err := m.writeOnce(ctx, whole, rests)
 		if err == nil {
 			return nil
 		}
@@ -257,7 +257,7 @@ func (m *Mover) writeRetrying(ctx context.Context, whole bool) error {
 }
 
 // writeOnce writes what is pending; if whole, also the states and the position.
-func (m *Mover) writeOnce(ctx context.Context, whole bool) error {
+func (m *Mover) writeOnce(ctx context.Context, whole bool, rests *rests) error {
 	select {
 	case m.writing <- struct{}{}:
 	case <-ctx.Done():
@@ -265,7 +265,7 @@ func (m *Mover) writeOnce(ctx context.Context, whole bool) error {
 	}
 	defer func() { <-m.writing }()
 	r := m.beginRound(whole)
-	err := m.write(ctx, &r)
+	err := m.write(ctx, &r, rests)
 	if err != nil {
 		m.putBack(&r)
 	} else {
@@ -377,8 +377,8 @@ func (m *Mover) written(r *round) {
 
 // write writes a round in as many transactions as its size asks for. Items come before states, so that no state is
 // ever without its item, and the last transaction sets the position.
-func (m *Mover) write(ctx context.Context, r *round) error {
-	c := change{docs: r.docs, answers: r.answers, counters: r.counters}
+func (m *Mover) write(ctx context.Context, r *round, rests *rests) error {
+	c := change{docs: r.docs, answers: r.answers, counters: r.counters, rests: rests}
 	items, ids := r.items, r.ids
 	m.setLastRows(items)
 	for {
@@ -400,7 +400,34 @@ func (m *Mover) write(ctx context.Context, r *round) error {
 		if last {
 			return nil
 		}
-		c = change{}
+		c = change{rests: rests}
+	}
+}
+
+// rests are the pauses between the statements that write states; nil: there are none. The states of 100,000 objects take most of a second of a
+// processor every ten seconds, and no one waits for them, so requests get every other moment of it. Writing at a lower priority
+// instead would hold up the garbage collector, see decision 059.
+type rests struct {
+	until  time.Time // no rests from then on; zero: none at all
+	worked time.Time // since when no rest was taken
+}
+
+const (
+	restAfter = time.Millisecond
+	longRest  = 20 * time.Millisecond
+)
+
+// take pauses for as long as the work since the last rest took.
+func (r *rests) take() {
+	if r == nil || !time.Now().Before(r.until) {
+		return
+	}
+	if r.worked.IsZero() {
+		r.worked = time.Now()
+	}
+	if took := time.Since(r.worked); took >= restAfter {
+		time.Sleep(min(took, longRest))
+		r.worked = time.Now()
 	}
 }
 

@@ -163,7 +163,7 @@ func TestMoverAnswer(t *testing.T) {
 	first := answer(1, "first")
 	wantAnswer(t, m, 1, "k", first)
 	wantAnswer(t, db, 1, "k", nil)
-	if err := m.writeOnce(ctx, false); err != nil {
+	if err := m.writeOnce(ctx, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantAnswer(t, db, 1, "k", first)
@@ -176,7 +176,7 @@ func TestMoverAnswer(t *testing.T) {
 	answer(2, "second")
 	r := m.beginRound(false)
 	third := answer(3, "third")
-	if err := m.write(ctx, &r); err != nil {
+	if err := m.write(ctx, &r, nil); err != nil {
 		t.Fatal(err)
 	}
 	m.written(&r)
@@ -386,7 +386,7 @@ func crash(t *testing.T, rnd *rand.Rand) {
 		mem.apply(r)
 		m.Add(r)
 		if what := rnd.IntN(12); what < 3 {
-			if err := m.writeOnce(context.Background(), what == 0); err != nil {
+			if err := m.writeOnce(context.Background(), what == 0, nil); err != nil {
 				t.Fatal(err)
 			}
 			if rnd.IntN(10) == 0 {

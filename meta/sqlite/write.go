@@ -40,6 +40,7 @@ type change struct {
 	counters map[belfry.CustomerID]belfry.RowID // the next row
 	states   []StoredState
 	pos      belfry.Position // 0: the position stays
+	rests    *rests          // nil: none
 }
 
 // itemAt is an item as the record at pos made it.
@@ -215,6 +216,7 @@ func (w *writer) states(c *change) error {
 	return w.statements.state.exec(w, len(states), func(i int, args []any) ([]any, error) {
 		if len(args) == 0 {
 			body = body[:0]
+			c.rests.take()
 		}
 		s, from := &states[i], len(body)
 		body = s.State.Append(body)

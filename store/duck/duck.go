@@ -87,6 +87,7 @@ func (c *config) setDefaults() error {
 	}
 	c.Quick = cmp.Or(c.Quick, c.Behind)
 	c.Workers = cmp.Or(c.Workers, c.Behind)
+	c.Upkeep = cmp.Or(c.Upkeep, c.Behind)
 	c.logLimit = cmp.Or(c.logLimit, min(64<<20, c.MemoryLimit/4))
 	c.summaryRows = cmp.Or(c.summaryRows, 1<<20)
 	c.eraseWait = cmp.Or(c.eraseWait, 10*time.Second)

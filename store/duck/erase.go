@@ -69,7 +69,7 @@ func (s *Store) eraseIn(ctx context.Context, c *catalog.Collection, p belfry.Spa
 	if err := s.usable(); err != nil {
 		return err
 	}
-	q, err := s.engine.Connect()
+	q, err := s.engine.ConnectBehind(s.cfg.Upkeep)
 	if err != nil {
 		return err
 	}

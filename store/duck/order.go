@@ -36,7 +36,7 @@ func (s *Store) order(ctx context.Context) (more bool) {
 	if s.usable() != nil {
 		return false
 	}
-	q, err := s.engine.Connect()
+	q, err := s.engine.ConnectBehind(s.cfg.Upkeep)
 	if err != nil {
 		return false
 	}
@@ -55,7 +55,7 @@ func (s *Store) order(ctx context.Context) (more bool) {
 		return true
 	}
 	if err == nil {
-		err = onNormalThread(func() error { return s.endOrder(ctx, q, o) })
+		err = s.endOrder(ctx, o)
 	}
 	if errors.Is(err, errLater) {
 		return false
@@ -63,13 +63,6 @@ func (s *Store) order(ctx context.Context) (more bool) {
 	s.discardOrder(ctx, q)
 	s.noteOrder(ctx, o.file, err)
 	return err == nil
-}
-
-// onNormalThread runs f on a thread of normal priority: others wait for it.
-func onNormalThread(f func() error) error {
-	done := make(chan error)
-	go func() { done <- f() }()
-	return <-done
 }
 
 // noteOrder notes that the copy of a file has ended, or could not be begun.
@@ -160,12 +153,17 @@ func (s *Store) orderStep(ctx context.Context, q *duckdb.Conn, o *ordering) (mor
 
 var errLater = errors.New("a copy has to wait, as the files are being backed up")
 
-// endOrder has the copy take the place of the file.
-func (s *Store) endOrder(ctx context.Context, q *duckdb.Conn, o *ordering) (err error) {
+// endOrder has the copy take the place of the file. It runs at normal priority, because others wait for it.
+func (s *Store) endOrder(ctx context.Context, o *ordering) (err error) {
 	if !s.orderEnd.TryLock() { // a backup would have to copy the file again
 		return errLater
 	}
 	defer s.orderEnd.Unlock()
+	q, err := s.engine.Connect()
+	if err != nil {
+		return err
+	}
+	defer q.Close()
 	f := o.file
 	release, err := s.lockWriteFor(ctx, f.collection)
 	if err != nil {

@@ -38,7 +38,7 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 	if err := s.usable(); err != nil {
 		return false, err
 	}
-	q, err := s.engine.Connect()
+	q, err := s.engine.ConnectBehind(s.cfg.Upkeep)
 	if err != nil {
 		return false, err
 	}
@@ -178,7 +178,7 @@ func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfr
 		return err
 	}
 	defer release()
-	q, err := s.engine.Connect()
+	q, err := s.engine.ConnectBehind(s.cfg.Upkeep)
 	if err != nil {
 		return err
 	}

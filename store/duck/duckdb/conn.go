@@ -67,11 +67,7 @@ func (e *Engine) Borrow() (*Conn, error) {
 		return c, nil
 	default:
 	}
-	c, err := e.Connect()
-	if err == nil {
-		c.thread = startThread(e.behind)
-	}
-	return c, err
+	return e.ConnectBehind(e.behind)
 }
 
 // Return keeps a connection for the next query if it is sound. After an error or a panic its state is unknown.
@@ -98,6 +94,15 @@ func (e *Engine) Connect() (*Conn, error) {
 		return nil, errors.New("connect to the engine")
 	}
 	return c, nil
+}
+
+// ConnectBehind opens a connection whose statements run on a thread with a priority that is lower by so many steps.
+func (e *Engine) ConnectBehind(steps int) (*Conn, error) {
+	c, err := e.Connect()
+	if err == nil {
+		c.thread = startThread(steps)
+	}
+	return c, err
 }
 
 // Conn is a connection. One goroutine at a time may use it.
