@@ -118,7 +118,8 @@ type Journal struct {
 	folder *os.File // of dir; held open so that its inode number is not reused
 	o      Options
 
-	writing sync.Mutex // held by Append and Close; one goroutine appends, another may close
+	writing sync.Mutex     // held by Append and Close; one goroutine appends, another may close
+	sealing sync.WaitGroup // segments that are being shortened
 
 	// Guarded by writing.
 	file          *os.File      // of the active segment; nil if the next Append has to begin one
@@ -315,39 +316,49 @@ func (j *Journal) write(first belfry.Position, payloads [][]byte) error {
 	return j.checkActive()
 }
 
-// seal ends the active segment and frees unused allocated space. All its records are durable already, so a failure here
+// seal ends the active segment. Its unused space is freed in the background: the file system records that in its own journal, which
+// waits for what others have written, and appends must not wait for that. All records are durable already, so a failure
 // only wastes space.
 func (j *Journal) seal() {
-	j.endSegment("seal segment")
+	f, s := j.detach()
+	j.sealing.Go(func() { j.shorten(f, s, "seal segment") })
 }
 
 // abandon ends the active segment after a failure and tries at once to begin the next, whose fence invalidates the
 // failed records. Until that succeeds, only truncating them prevents their replay after a restart.
 func (j *Journal) abandon() {
 	j.o.Log.Warn("journal segment abandoned after a failed write", "segment", j.active.path, "last", j.active.last)
-	j.endSegment("cut failed append")
+	f, s := j.detach()
+	j.shorten(f, s, "cut failed append")
 	if err := j.beginFor(0); err != nil {
 		j.o.Log.Warn("journal segment not begun; the next append tries again", "err", err)
 	}
 }
 
-func (j *Journal) endSegment(what string) {
-	size := j.active.size
-	err := j.file.Truncate(j.active.end)
-	if err == nil {
-		size = j.active.end
-		err = j.o.Sync(j.file)
-	}
-	if err != nil {
-		j.o.Log.Warn("journal segment not shortened", "what", what, "segment", j.active.path, "err", err)
-	}
-	if err := j.file.Close(); err != nil {
-		j.o.Log.Warn("journal segment not closed", "segment", j.active.path, "err", err)
-	}
+// detach leaves the journal without an active segment and returns the one it had.
+func (j *Journal) detach() (*os.File, *segment) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.active.size = size
+	f, s := j.file, j.active
 	j.file, j.active = nil, nil
+	return f, s
+}
+
+// shorten truncates a segment that has ended after its last valid record, and closes its file.
+func (j *Journal) shorten(f *os.File, s *segment, what string) {
+	err := f.Truncate(s.end)
+	if err == nil {
+		j.mu.Lock()
+		s.size = s.end
+		j.mu.Unlock()
+		err = j.o.Sync(f)
+	}
+	if err != nil {
+		j.o.Log.Warn("journal segment not shortened", "what", what, "segment", s.path, "err", err)
+	}
+	if err := f.Close(); err != nil {
+		j.o.Log.Warn("journal segment not closed", "segment", s.path, "err", err)
+	}
 }
 
 // Close seals the active segment. Everything acknowledged is durable already: Close waits for an Append in progress,
@@ -358,6 +369,7 @@ func (j *Journal) Close() error {
 	if j.file != nil {
 		j.seal()
 	}
+	j.sealing.Wait()
 	if j.closed {
 		return nil
 	}

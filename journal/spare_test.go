@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"belfry"
@@ -52,5 +53,38 @@ func TestSpares(t *testing.T) {
 	})
 	if err != nil || seen != records || len(j.Damaged()) != 0 {
 		t.Errorf("%d records, %v, %v", seen, err, j.Damaged())
+	}
+}
+
+// TestSealedBehind: appends do not wait until the space that a segment did not need is free, and Close does.
+func TestSealedBehind(t *testing.T) {
+	dir := t.TempDir()
+	first := filepath.Join(dir, segmentName(1))
+	freed, freeing := make(chan struct{}), make(chan struct{}, 1)
+	var shortened atomic.Bool
+	o := Options{SegmentSize: 16 << 10, Sync: func(f *os.File) error {
+		if info, err := f.Stat(); err != nil || f.Name() != first || info.Size() == 16<<10 {
+			return err
+		}
+		freeing <- struct{}{}
+		<-freed
+		defer shortened.Store(true)
+		return f.Sync()
+	}}
+	j := open(t, dir, o)
+	for j.Last().Epoch() < 3 {
+		appendAll(t, j, string(bytes.Repeat([]byte("x"), 1000)))
+	}
+	<-freeing
+	go close(freed)
+	if err := j.Close(); err != nil || !shortened.Load() {
+		t.Errorf("closed before the segment was shortened: %v", err)
+	}
+	j = open(t, dir, Options{})
+	if info, err := os.Stat(first); err != nil || info.Size() >= 16<<10 {
+		t.Errorf("the first segment was not shortened: %v", err)
+	}
+	if n := len(replay(t, j, 0)); n == 0 || len(j.Damaged()) > 0 {
+		t.Errorf("%d records, damage %v", n, j.Damaged())
 	}
 }
