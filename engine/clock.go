@@ -16,10 +16,12 @@ import (
 // An item has one valid entry. If its time moves later, as with every row, the entry stays, and the item is checked once in
 // vain.
 type clock struct {
-	since   belfry.Time                   // when this process started, or the clock was last set
-	entries moments                       // by time
-	next    meta.SparseArray[belfry.Time] // by item: the valid entry; 0: none
-	unseen  map[belfry.ID]bool            // objects to evaluate when they are due, see Tx.reevaluate
+	since   belfry.Time                        // when this process started, or the clock was last set
+	entries moments                            // by time
+	next    meta.SparseArray[belfry.Time]      // by item: the valid entry; 0: none
+	unseen  map[belfry.ID]bool                 // objects to evaluate when they are due, see Tx.reevaluate
+	due     map[belfry.CustomerID][]*meta.Node // with valid entries that have been removed from entries
+	turns   []belfry.CustomerID                // customers with such items, each once
 }
 
 type moment struct {
@@ -29,10 +31,12 @@ type moment struct {
 
 type moments []moment
 
-func (m moments) Len() int           { return len(m) }
-func (m moments) Less(i, j int) bool { return m[i].at < m[j].at }
-func (m moments) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
-func (m *moments) Push(v any)        { *m = append(*m, v.(moment)) }
+func (m moments) Len() int { return len(m) }
+func (m moments) Less(i, j int) bool {
+	return m[i].at < m[j].at || m[i].at == m[j].at && m[i].item < m[j].item // views are mostly older than their content
+}
+func (m moments) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
+func (m *moments) Push(v any)   { *m = append(*m, v.(moment)) }
 func (m *moments) Pop() any {
 	last := len(*m) - 1
 	v := (*m)[last]
@@ -42,10 +46,7 @@ func (m *moments) Pop() any {
 
 // set schedules an item for the given time at the latest; 0: never.
 func (c *clock) set(id belfry.ID, at belfry.Time) {
-	if at == 0 {
-		return
-	}
-	if was := c.next.At(uint64(id)); was != 0 && was <= at {
+	if was := c.next.At(uint64(id)); at == 0 || was != 0 && was <= at {
 		return
 	}
 	c.next.Set(uint64(id), at)
@@ -60,32 +61,49 @@ func (c *clock) forget(id belfry.ID) {
 	if len(c.entries) <= 2*c.next.Len()+few {
 		return
 	}
-	kept := c.entries[:0]
-	for _, m := range c.entries {
-		if c.next.At(uint64(m.item)) == m.at {
-			kept = append(kept, m)
-		}
-	}
-	c.entries = slices.Clone(kept)
+	invalid := func(m moment) bool { return c.next.At(uint64(m.item)) != m.at }
+	c.entries = slices.Clone(slices.DeleteFunc(c.entries, invalid))
 	heap.Init(&c.entries)
 }
 
-// due removes and returns up to most items that are due, the most overdue first.
-func (c *clock) due(now belfry.Time, most int) (ids []belfry.ID) {
-	for len(c.entries) > 0 && c.entries[0].at <= now && len(ids) < most {
+// collect moves entries that are due to the lists of their customers, the most overdue first.
+func (c *clock) collect(now belfry.Time, tree *meta.Tree) {
+	for left := tickEntries; left > 0 && len(c.entries) > 0 && c.entries[0].at <= now; left-- {
 		m := heap.Pop(&c.entries).(moment)
-		if c.next.At(uint64(m.item)) == m.at {
-			c.next.Set(uint64(m.item), 0)
-			ids = append(ids, m.item)
+		n := tree.Node(m.item)
+		if n == nil || c.next.At(uint64(m.item)) != m.at {
+			continue
+		}
+		if len(c.due[n.Customer]) == 0 {
+			c.turns = append(c.turns, n.Customer)
+		}
+		c.due[n.Customer] = append(c.due[n.Customer], n)
+	}
+}
+
+// take removes and returns the items that are due for the next customer, as many as fit into a turn.
+func (c *clock) take(tree *meta.Tree) (customer belfry.CustomerID, nodes []*meta.Node) {
+	customer, c.turns = c.turns[0], c.turns[1:]
+	list, turn := c.due[customer], turnBudget{left: tickItems, around: map[*meta.Node]bool{}}
+	for ; len(list) > 0 && turn.spend(list[0], turnItems); list = list[1:] {
+		n := list[0]
+		if c.next.Set(uint64(n.ID), 0); tree.Node(n.ID) != n || n.Removed != 0 {
+			continue
+		}
+		if nodes = append(nodes, n); n.State.Operator != nil {
+			turn.left -= len(n.State.Operator.Windows) // each writes events
 		}
 	}
-	return ids
+	if delete(c.due, customer); len(list) > 0 {
+		c.due[customer], c.turns = list, append(c.turns, customer)
+	}
+	return customer, nodes
 }
 
 // wait returns the time until the next entry is due; false: there is none.
 func (c *clock) wait(now belfry.Time) (time.Duration, bool) {
-	if len(c.entries) == 0 {
-		return 0, false
+	if len(c.turns) > 0 || len(c.entries) == 0 {
+		return 0, len(c.turns) > 0
 	}
 	return time.Duration(max(c.entries[0].at-now, 0)) * time.Microsecond, true
 }
@@ -128,42 +146,31 @@ func (s *Sequencer) startClock() {
 }
 
 const (
-	tickItems = 1000                   // per round, so that other commands run in between
-	tickAgain = belfry.Time(1_000_000) // microseconds until a failed round is retried
+	tickItems   = 1000                   // per round, items and windows on them
+	tickEntries = 10_000                 // assigned to customers at a time
+	tickAgain   = belfry.Time(1_000_000) // microseconds until a failed round is retried
 )
 
-// tick processes items that are due and reports whether there were any.
+// tick runs a round of what is due for a customer, and reports whether there was any. Customers take turns.
 func (s *Sequencer) tick() bool {
-	if len(s.clock.entries) == 0 {
-		return false
-	}
 	now := s.Now()
-	ids := s.clock.due(now, tickItems)
-	if len(ids) == 0 {
+	if s.clock.collect(now, s.cfg.Tree); len(s.clock.turns) == 0 {
 		return false
 	}
-	due := map[belfry.CustomerID][]*meta.Node{}
-	for _, id := range ids {
-		if n := s.cfg.Tree.Node(id); n != nil && n.Removed == 0 {
-			due[n.Customer] = append(due[n.Customer], n)
-		}
-	}
-	for customer, nodes := range due {
-		c := &Command{Customer: customer, Alone: true, Done: make(chan struct{}), Decide: func(t *Tx) error {
-			t.crossTime(nodes)
-			return nil
-		}}
-		s.round([]*Command{c})
+	customer, nodes := s.clock.take(s.cfg.Tree)
+	c := &Command{Customer: customer, Alone: true, Done: make(chan struct{}), Decide: func(t *Tx) error {
+		t.crossTime(nodes)
+		return nil
+	}}
+	s.round([]*Command{c})
+	for _, n := range nodes {
 		if c.Err != nil {
-			for _, n := range nodes {
-				s.clock.set(n.ID, now+tickAgain)
-			}
-			continue
-		}
-		for _, n := range nodes {
+			s.clock.set(n.ID, now+tickAgain)
+		} else {
 			delete(s.clock.unseen, n.ID)
 		}
 	}
+	s.afterLong, s.afterClock = true, true
 	return true
 }
 
@@ -187,8 +194,7 @@ func (t *Tx) expire(nodes []*meta.Node, objects bool) {
 		}
 		t.crossPeriod(n)
 		i := t.s.draft(n)
-		s := t.s.drafts[i].state
-		at := t.Now
+		s, at := t.s.drafts[i].state, t.Now
 		if stale := status.Stale(s, t.rules(n), t.seq.clock.since, t.Now); stale != 0 && stale < at {
 			at = stale
 		}

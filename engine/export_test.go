@@ -73,8 +73,8 @@ func (s *Sequencer) Due(now belfry.Time) (time.Duration, bool) { return s.clock.
 
 // Ticking reports whether an item is due.
 func (s *Sequencer) Ticking(now belfry.Time) bool {
-	_, some := s.clock.wait(s.Now())
-	return some && s.clock.entries[0].at <= now
+	wait, some := s.clock.wait(now)
+	return some && wait == 0
 }
 
 // Tick is tick.
@@ -121,3 +121,6 @@ func (t *Tx) SetOperatorState(n *meta.Node, c *belfry.OperatorState, info, by st
 	t.recordState(n, d.state)
 	t.managed(n, info, by)
 }
+
+// Step is step.
+func (s *Sequencer) Step() bool { return s.step() }

@@ -32,7 +32,7 @@ func (t *Tx) reevaluateMoved(n *meta.Node) func() {
 		switch {
 		case before.same(t.policyScope(n)) && !unsettled:
 		case t.tooMuchIn(n):
-			t.deferRest(t.evaluateLater(reassessItem(n.ID)))
+			t.deferRest(t.addMark(reassessItem(n.ID), ""))
 		default:
 			t.reevaluate(n)
 		}
@@ -60,9 +60,6 @@ func (s *Sequencer) evaluateUnseen() {
 	for _, n := range s.scratch.unseen {
 		if s.cfg.Tree.Node(n.ID) != n { // of a dry run
 			continue
-		}
-		if s.clock.unseen == nil {
-			s.clock.unseen = map[belfry.ID]bool{}
 		}
 		s.clock.unseen[n.ID] = true
 		s.clock.set(n.ID, s.Now())

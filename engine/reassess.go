@@ -29,7 +29,7 @@ const (
 // evaluateClass evaluates the objects of a class again. The caller passes rest, if not empty, to Sequencer.reassessAll.
 func (t *Tx) evaluateClass(name string) (rest string) {
 	if cell := t.Tenant.Class(name); cell != nil && cell.Objects() > t.seq.turn {
-		return t.evaluateLater(classMark + name)
+		return t.addMark(classMark+name, "")
 	}
 	t.DeferRollup(func() {
 		t.Tenant.ByClass(name, func(n *meta.Node) bool {
@@ -50,10 +50,8 @@ func (t *Tx) evaluatePlace(id belfry.ID, content bool) (rest string) {
 	case !content:
 		t.rollUp(t.s.draft(n), t.Now)
 	case t.tooMuchIn(n):
-		if n.Kind != belfry.KindObject {
-			t.rollUp(t.s.draft(n), t.Now)
-		}
-		return t.evaluateLater(reassessItem(id))
+		t.rollUp(t.s.draft(n), t.Now)
+		return t.addMark(reassessItem(id), "")
 	default:
 		t.DeferRollup(func() { t.evaluate(n) })
 	}
@@ -73,9 +71,6 @@ func holdsMore(n *meta.Node, left int) int {
 	})
 	return left
 }
-
-// evaluateLater adds a mark for an evaluation.
-func (t *Tx) evaluateLater(what string) string { return t.addMark(what, "") }
 
 // applyModeLater adds a mark for a change of mode inside an item.
 func (t *Tx) applyModeLater(c modeChange) string {
@@ -214,7 +209,7 @@ type turnBudget struct {
 
 // spend reports whether an item fits into this turn. The first one always does.
 func (u *turnBudget) spend(n *meta.Node, most int) bool {
-	if u.left == 0 || len(u.around) >= most {
+	if u.left <= 0 || len(u.around) >= most {
 		return false
 	}
 	u.left--
@@ -231,13 +226,12 @@ func (t *Tx) reassess(r *reassessing, turn *turnBudget) {
 		return
 	}
 	r.how.at = t.Now
-	cover := strings.HasPrefix(r.what, modeMark)
 	t.DeferRollup(func() {
 		for ; len(r.nodes) > 0 && turn.spend(r.nodes[0], t.seq.turn); r.nodes = r.nodes[1:] {
 			n := r.nodes[0]
 			switch {
 			case n.Removed != 0:
-			case cover:
+			case strings.HasPrefix(r.what, modeMark):
 				t.applyModeTo(n, r.how)
 			case n.Kind == belfry.KindObject:
 				t.evaluateObject(n)

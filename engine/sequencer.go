@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,13 +104,14 @@ type Sequencer struct {
 	since        atomic.Int64  // clock.since, for other goroutines
 	classRules   rulebook
 	policyScopes policyScopes
-	marks        int // number of marks made, see Tx.addMark
-	turn         int // see Config.Turn
+	marks        int  // number of marks made, see Tx.addMark
+	turn         int  // see Config.Turn
+	afterLong    bool // the last round was a long command or one of the clock
+	afterClock   bool // no long command has run since the last round of the clock
 
 	mu        sync.Mutex
 	queues    map[belfry.CustomerID][]*Command
 	turns     []belfry.CustomerID // customers with queued commands, each once
-	afterLong bool                // the last round was a long command
 	stopped   bool
 	wake      chan struct{}
 	answering map[string]chan struct{} // requests in flight, by customer and Idempotency-Key
@@ -131,6 +133,7 @@ func New(c Config) *Sequencer {
 		answering: map[string]chan struct{}{},
 		queue:     newReassessQueue(),
 		turn:      cmp.Or(c.Turn, turnItems),
+		clock:     clock{unseen: map[belfry.ID]bool{}, due: map[belfry.CustomerID][]*meta.Node{}},
 	}
 	s.arrivals.highest.Store(int64(c.Last))
 	s.keptDay = -1
@@ -182,6 +185,12 @@ const roundRows = 1 << 16
 // ErrGone: the customer was removed while the request was in flight.
 var ErrGone = belfry.Errorf(belfry.InvalidKey, "the customer of this key or session has been removed")
 
+// ErrStopping refuses commands after the sequencer has been stopped.
+var ErrStopping = belfry.Errorf(belfry.Overloaded, "the server is stopping; send again in a moment")
+
+// NothingStored is the prefix of errors of a round that could not be stored. It must be removed for a body whose earlier rounds were.
+const NothingStored = "nothing was stored: "
+
 // ErrRolledBack is returned by Command.Decide to roll the command back.
 var ErrRolledBack = errors.New("rolled back")
 
@@ -228,19 +237,11 @@ func (s *Sequencer) Run(ctx context.Context) error {
 	timer := time.NewTimer(clockEvery)
 	defer timer.Stop()
 	for {
-		if ctx.Err() != nil { // the next process continues large changes
-			s.stop()
+		if ctx.Err() != nil && s.stop() { // the next process continues large changes
+			return nil
 		}
 		s.watchClock()
-		s.tick()
-		if s.gathers() {
-			runtime.Gosched() // requests that are about to add a row can join this round and share its fsync
-		}
-		if round := s.nextRound(); len(round) > 0 {
-			now := time.Now()
-			s.began.Store(&now)
-			s.round(round)
-			s.began.Store(nil)
+		if s.step() {
 			continue
 		}
 		wait, ok := s.clock.wait(s.Now())
@@ -252,11 +253,23 @@ func (s *Sequencer) Run(ctx context.Context) error {
 		case <-s.wake:
 		case <-timer.C:
 		case <-ctx.Done():
-			if s.stop() {
-				return nil
-			}
 		}
 	}
+}
+
+// step runs the next round, of the clock or of commands, and reports whether there was one.
+func (s *Sequencer) step() bool {
+	if s.clockTurn() && s.tick() {
+		return true
+	}
+	if s.gathers() {
+		runtime.Gosched() // requests that are about to add a row can join this round and share its fsync
+	}
+	round := s.nextRound()
+	if len(round) > 0 {
+		s.round(round)
+	}
+	return len(round) > 0
 }
 
 // Busy returns how long the present round has taken so far. Many seconds mean that something is wrong with a command.
@@ -282,6 +295,16 @@ func (s *Sequencer) gathers() bool {
 	return len(s.turns) > 0 && s.queues[s.turns[0]][0].Gathers
 }
 
+// clockTurn reports whether the clock comes before commands. It takes turns with long ones, and short ones come after each.
+func (s *Sequencer) clockTurn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waits := func(long bool) bool {
+		return slices.ContainsFunc(s.turns, func(c belfry.CustomerID) bool { return s.queues[c][0].long() == long })
+	}
+	return !(s.afterLong && waits(false)) && !(s.afterClock && waits(true))
+}
+
 // nextRound picks the commands of the next round, one from each customer in turn, so that a backlog delays only its own customer.
 // After a long command the short ones of all customers come first, so that a short command waits for one long command at most.
 // Long ones get every other round, so they are not starved.
@@ -292,7 +315,7 @@ func (s *Sequencer) nextRound() (round []*Command) {
 		round = s.pickCommands(false)
 	}
 	if len(round) == 0 {
-		round = s.pickCommands(true)
+		round, s.afterClock = s.pickCommands(true), false
 	}
 	s.afterLong = len(round) > 0 && round[len(round)-1].long()
 	return round
@@ -335,6 +358,9 @@ func (s *Sequencer) pickCommands(long bool) (round []*Command) {
 // round decides commands, commits their records to the journal with one fsync, and makes them visible. Then the commands have
 // ended.
 func (s *Sequencer) round(commands []*Command) {
+	now := time.Now()
+	s.began.Store(&now)
+	defer s.began.Store(nil)
 	changes, err := s.decide(commands)
 	if err == nil {
 		err = s.arrive(changes)
