@@ -67,7 +67,7 @@ func (b *bench) askDays(ctx context.Context) error {
 	}
 	b.addAsked(daysPart, early)
 	if late := list[len(list)-1]; !agree(early.total, late.total) {
-		return fmt.Errorf("%s: the sum is %v right after sending, and %v from summaries", late.name, early.total, late.total)
+		return fmt.Errorf("%s: the sum is %v right after sending, and %v from summaries", late.Name, early.total, late.total)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (b *bench) askAll(ctx context.Context, e *dataset, part string, list []ques
 			if err != nil {
 				return err
 			}
-			b.progress("%s: p50 %.2f ms, p99 %.2f ms, %d runs", q.name, a.P50, a.P99, a.Runs)
+			b.progress("%s: p50 %.2f ms, p99 %.2f ms, %d runs", q.Name, a.P50, a.P99, a.Runs)
 			b.addAsked(part, a)
 			answers = append(answers, a)
 		}

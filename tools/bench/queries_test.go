@@ -138,14 +138,14 @@ func TestPut(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{rows: 2, sum: "n"}, "3.5 in 28")
+	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{Rows: 2, Sum: "n"}, "3.5 in 28")
 	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{}, "0 in 28")
-	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{rows: 3}, "2 rows, expected 3")
-	f(200, `{"rows":[{"n":1.5},{"m":2}]}`, question{sum: "n"}, "without the number n")
+	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{Rows: 3}, "2 rows, expected 3")
+	f(200, `{"rows":[{"n":1.5},{"m":2}]}`, question{Sum: "n"}, "without the number n")
 	f(200, `{"rows":[]}`, question{}, "0 rows")
 	f(200, `{"ro`, question{}, "no JSON")
-	f(400, `{"error":"say it otherwise"}`, question{name: "means", sql: "SELECT"}, `means: 400 {"error":"say it otherwise"}; asked was: SELECT`)
-	f(200, `{"rows":[{"n":"`+strings.Repeat("x", 100_000)+`"}]}`, question{rows: 1}, "0 in 100")
+	f(400, `{"error":"say it otherwise"}`, question{Name: "means", SQL: "SELECT"}, `means: 400 {"error":"say it otherwise"}; asked was: SELECT`)
+	f(200, `{"rows":[{"n":"`+strings.Repeat("x", 100_000)+`"}]}`, question{Rows: 1}, "0 in 100")
 }
 
 func TestMore(t *testing.T) {
@@ -177,13 +177,13 @@ func TestRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.close()
-	q := question{sql: "SELECT 'a&b' FROM x", params: within(noon, noon.Add(time.Hour), 7)}
+	q := question{SQL: "SELECT 'a&b' FROM x", Params: within(noon, noon.Add(time.Hour), 7)}
 	if status, body, err := c.do(q.request("secret")); err != nil || status != 200 || string(body) != "{}" {
 		t.Fatal(status, body, err)
 	}
 	r := <-got
 	v := r.URL.Query()
-	if v.Get("q") != q.sql || v.Get("rows") != "7" || v.Get("from") != "2026-11-15T12:00:00.000000Z" || v.Get("to") != "2026-11-15T12:59:59.999999Z" ||
+	if v.Get("q") != q.SQL || v.Get("rows") != "7" || v.Get("from") != "2026-11-15T12:00:00.000000Z" || v.Get("to") != "2026-11-15T12:59:59.999999Z" ||
 		r.Header.Get("x-api-key") != "secret" {
 		t.Errorf("got %v", v)
 	}

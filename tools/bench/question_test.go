@@ -20,26 +20,26 @@ func TestQuestions(t *testing.T) {
 	for _, q := range list {
 		o := query.Options{Customer: 1, Now: belfry.At(noon), Rows: 10}
 		for name, into := range map[string]*belfry.Time{"from": &o.From, "to": &o.To} {
-			if text := q.params.Get(name); text != "" {
+			if text := q.Params.Get(name); text != "" {
 				if *into, err = query.ParseTime(text, o.Now, time.UTC); err != nil {
-					t.Errorf("%s: %v", q.name, err)
+					t.Errorf("%s: %v", q.Name, err)
 				}
 			}
 		}
-		if rows := q.params.Get("rows"); rows != "" {
+		if rows := q.Params.Get("rows"); rows != "" {
 			if o.Rows, err = query.ParseRows(rows); err != nil {
-				t.Errorf("%s: %v", q.name, err)
+				t.Errorf("%s: %v", q.Name, err)
 			}
 		}
-		text, err := query.Parse(q.sql)
+		text, err := query.Parse(q.SQL)
 		if err == nil {
 			_, err = query.Check(text, cat, o)
 		}
 		if err != nil {
-			t.Errorf("%s: %v; asked is: %s", q.name, err, q.sql)
+			t.Errorf("%s: %v; asked is: %s", q.Name, err, q.SQL)
 		}
-		if q.rows > o.Rows {
-			t.Errorf("%s: %d rows are expected of %d", q.name, q.rows, o.Rows)
+		if q.Rows > o.Rows {
+			t.Errorf("%s: %d rows are expected of %d", q.Name, q.Rows, o.Rows)
 		}
 	}
 }

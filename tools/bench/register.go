@@ -63,7 +63,7 @@ func (b *bench) registerMany(ctx context.Context) error {
 		b.addLoad("register", bulkLoad, m)
 		a, err := s.put(ctx, statusQuestion(b.many/2), e.scale)
 		if err == nil {
-			b.addTimes("register", a.name, a.P50, a.P99, a.Max)
+			b.addTimes("register", a.Name, a.P50, a.P99, a.Max)
 		}
 		return err
 	})
