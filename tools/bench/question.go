@@ -69,11 +69,17 @@ func (e *dataset) questions() []question {
 	to := e.now.UTC().Truncate(day)
 	from, object := to.Add(-day), e.objects/2
 	const means = "SELECT object, MEAN(i1) AS mean FROM objectdata GROUP BY object"
+	of, hours := fmt.Sprintf("WHERE resource='res%05d'", object/perResource), "TIMEBUCKET(timestamp, '1h')"
 	list := []question{
 		lastQuestion("last 10 records of one object", object),
-		statusQuestion(object),
-		{Name: "count of all rows of the day", Rows: 1, Sum: "n", SQL: "SELECT COUNT(*) AS n FROM objectdata", Params: within(from, to, 10)},
-		{Name: "MEAN by object over the day, the first ten", Rows: 10, Sum: "mean", SQL: means, Params: within(from, to, 10)},
+		{
+			Name: "MEAN of the 100 objects of a resource over the day, by object", Rows: perResource, Sum: "mean", Params: within(from, to, perResource),
+			SQL: "SELECT object, MEAN(i1) AS mean FROM objectdata " + of + " GROUP BY object",
+		},
+		{
+			Name: "MEAN of the 100 objects of a resource over the day, by hour", Rows: 24, Sum: "mean", Params: within(from, to, 100),
+			SQL: "SELECT " + hours + " AS t, MEAN(i1) AS mean FROM objectdata " + of + " GROUP BY " + hours + " ORDER BY " + hours,
+		},
 		{Name: "MEAN by object over the day, all objects", Rows: e.objects, Sum: "mean", SQL: means, Params: within(from, to, e.objects)},
 		{Name: "top ten of all objects by MEAN", Rows: 10, Sum: "mean", SQL: means + " ORDER BY MEAN(i1) DESC", Params: within(from, to, 10)},
 		chartQuestion("chart of one object over the day, buckets of 5 minutes", object, "5m", within(from, to, 1000), 58),
@@ -95,11 +101,9 @@ func logQuestions(from, to time.Time) []question {
 			Name: "rare word, its lines", Rows: rareLines, Params: within(from, to, 10),
 			SQL: "SELECT timestamp, object, log FROM objectlog WHERE _query_='" + rareWord + "'",
 		},
-		count("rare word, count", rareWord),
 		count("common word, count", commonWord),
 		count("prefix, count", prefix+"*"),
 		count("phrase, count", `"`+phrase+`"`),
-		{Name: "count by object over an hour, the first ten", Rows: 10, Sum: "n", SQL: counts, Params: within(hour, hour.Add(time.Hour), 10)},
 		{Name: "count by object over an hour, all objects", Rows: logObjects, Sum: "n", SQL: counts, Params: within(hour, hour.Add(time.Hour), logObjects)},
 	}
 }
@@ -109,8 +113,16 @@ func (e *dataset) dayQuestions() []question {
 	return []question{
 		lastQuestion("last 10 records of an object with data every day", steady),
 		lastQuestion("last 10 records of an object with data on the first day alone", early),
+		e.monthChart(),
 		e.longChart("chart of one object over all days, buckets of a day"),
 	}
+}
+
+// monthChart asks for the last 30 days that are over.
+func (e *dataset) monthChart() question {
+	to, days := e.now.UTC().Truncate(day), min(30, e.days-1)
+	return chartQuestion("chart of one object over 30 days, buckets of an hour", steady, "1h",
+		within(to.Add(-time.Duration(days)*day), to, 1000), days*steadyRows)
 }
 
 func (e *dataset) longChart(name string) question {
