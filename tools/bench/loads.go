@@ -145,7 +145,7 @@ func (b *bench) bulkInto(ctx context.Context, e *dataset, of, label string, j jo
 		b.add("bulk", of, "both stores caught up after it", "s", m.settled-m.seconds())
 		stored = (m.Rows + b.objects) * values
 		b.add("bulk", label+"disk", "values", "", float64(stored))
-		if err := b.addDisk("bulk", label+"running, caught up", "bytes/value", e.data, stored); err != nil || b.quick {
+		if err := b.addDisk("bulk", label+"running, caught up", "bytes/value", e.data, stored); err != nil || b.quick || stored < orderedRows*values {
 			return err
 		}
 		return b.addOrder(ctx, s, label+"running, rows in order", stored)

@@ -245,11 +245,12 @@ func (s *server) waitSummaries(ctx context.Context) error {
 	})
 }
 
-// orderedMessage is what the log says when rows were put in order.
-const orderedMessage = "rows were put in order"
+const (
+	orderedMessage = "rows were put in order" // in the log
+	orderedRows    = 1_000_000                // about so many are put in order; fewer stay as they are
+)
 
-// waitOrdered waits until so many rows that have arrived are in order; the server leaves less than about a million as they are.
-// It begins when they have been there for a minute, looks for more every 15 seconds, and makes a copy of each file.
+// waitOrdered waits until so many rows that have arrived are in order. The server begins when they have been there for a minute, looks for more every 15 seconds, and makes a copy of each file.
 func (s *server) waitOrdered(ctx context.Context, rows int) error {
 	start, idle := time.Now(), time.Now()
 	return until(ctx, 15*time.Minute, 200*time.Millisecond, "rows are in order", func(context.Context) (bool, error) {
@@ -259,7 +260,7 @@ func (s *server) waitOrdered(ctx context.Context, rows int) error {
 			idle = time.Now()
 		}
 		done := bytes.Contains(text, []byte(orderedMessage)) && time.Since(start) > 80*time.Second && time.Since(idle) > 20*time.Second
-		return done || rows < 1_000_000, errors.Join(err, globErr)
+		return done || rows < orderedRows, errors.Join(err, globErr)
 	})
 }
 
