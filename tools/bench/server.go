@@ -250,7 +250,8 @@ const (
 	orderedRows    = 1_000_000                // about so many are put in order; fewer stay as they are
 )
 
-// waitOrdered waits until so many rows that have arrived are in order. The server begins when they have been there for a minute, looks for more every 15 seconds, and makes a copy of each file.
+// waitOrdered waits until so many rows that have arrived are in order. The server begins when they have been there for a minute,
+// looks for more every 15 seconds, and makes a copy of each file.
 func (s *server) waitOrdered(ctx context.Context, rows int) error {
 	start, idle := time.Now(), time.Now()
 	return until(ctx, 15*time.Minute, 200*time.Millisecond, "rows are in order", func(context.Context) (bool, error) {
