@@ -65,10 +65,10 @@ type asked struct {
 
 // addAsked notes the figures of a question.
 func (r *results) addAsked(part string, a *asked) {
-	r.addTimes(part, a.name, a.P50, a.P99, a.Max)
-	r.explain(a.sql)
-	r.add(part, a.name, "runs", "", float64(a.Runs))
-	r.add(part, a.name, "answer", "kB", float64(a.bytes)/1000)
+	r.addTimes(part, a.Name, a.P50, a.P99, a.Max)
+	r.explain(a.SQL)
+	r.add(part, a.Name, "runs", "", float64(a.Runs))
+	r.add(part, a.Name, "answer", "kB", float64(a.bytes)/1000)
 }
 
 // put asks a question many times and looks at its answer.
@@ -92,11 +92,11 @@ func (s *server) put(ctx context.Context, q question, sc scale) (*asked, error) 
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; asked was: %s", q.name, err, q.sql)
+		return nil, fmt.Errorf("%s: %w; asked was: %s", q.Name, err, q.SQL)
 	}
 	a.bytes = len(last)
 	if a.total, err = q.check(last); err != nil {
-		return nil, fmt.Errorf("%s: %w; asked was: %s", q.name, err, q.sql)
+		return nil, fmt.Errorf("%s: %w; asked was: %s", q.Name, err, q.SQL)
 	}
 	return a, nil
 }
@@ -107,13 +107,16 @@ func (q question) check(body []byte) (sum float64, err error) {
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return 0, fmt.Errorf("the answer is no JSON: %w", err)
 	}
-	if n := len(answer.Rows); n == 0 || (q.rows > 0 && n != q.rows) {
-		return 0, fmt.Errorf("%d rows, expected %d: %.300s", n, q.rows, body)
+	if n := len(answer.Rows); n == 0 || (q.Rows > 0 && n != q.Rows) {
+		return 0, fmt.Errorf("%d rows, expected %d: %.300s", n, q.Rows, body)
 	}
 	for _, row := range answer.Rows {
-		v, ok := row[q.sum].(float64)
-		if q.sum != "" && !ok {
-			return 0, fmt.Errorf("a row without the number %s: %v", q.sum, row)
+		if got := fmt.Sprint(row[q.Only[0]]); q.Only[0] != "" && got != q.Only[1] {
+			return 0, fmt.Errorf("%s is %s, expected %s", q.Only[0], got, q.Only[1])
+		}
+		v, ok := row[q.Sum].(float64)
+		if q.Sum != "" && !ok {
+			return 0, fmt.Errorf("a row without the number %s: %v", q.Sum, row)
 		}
 		sum += v
 	}

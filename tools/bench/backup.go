@@ -23,11 +23,15 @@ func (b *bench) backup(ctx context.Context) error {
 		if _, err := b.runJob(ctx, s, bulkJob(b.objects, b.seconds)); err != nil { // something to copy
 			return err
 		}
+		pairs := backupPairs
+		if b.quick {
+			pairs = 1
+		}
 		for _, rows := range []int{1, 20} {
 			j := job{Objects: b.objects, Rows: rows, Clients: 4, Seconds: b.fraction(6)}
 			of := fmt.Sprintf("%d rows in a body, %d clients", j.Rows, j.Clients)
 			var without, with, times, shares []float64
-			for range backupPairs {
+			for range pairs {
 				m, err := b.runJob(ctx, s, j)
 				if err != nil {
 					return err

@@ -11,7 +11,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -22,14 +24,11 @@ func TestWorkload(t *testing.T) {
 	w := newWorkload(objects)
 	counters := map[string]int{}
 	for round := range 3 {
-		rows, err := csv.NewReader(bytes.NewReader(w.body(nil, objects, round == 0))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(rows) != objects+1 {
+		rows := readRows(t, w.body(nil, objects, round == 0))
+		if len(rows) != objects {
 			t.Fatalf("%d rows", len(rows))
 		}
-		for i, row := range rows[1:] {
+		for i, row := range rows {
 			if want := fmt.Sprintf("obj%07d", i); row[2] != want || row[1] != fmt.Sprintf("res%05d", i/perResource) {
 				t.Fatalf("row %d is about %s of %s", i, row[2], row[1])
 			}
@@ -46,6 +45,44 @@ func TestWorkload(t *testing.T) {
 			counters[row[2]] = counter
 		}
 	}
+}
+
+// TestOtherWorkloads: random digits have two to six of them, and a changing object is above the threshold every other time.
+func TestOtherWorkloads(t *testing.T) {
+	const objects = 200
+	lengths := map[int]int{}
+	digits := newWorkload(objects)
+	digits.digits = true
+	for _, row := range readRows(t, digits.body(nil, objects, false)) {
+		for _, v := range row[3:] {
+			if _, err := strconv.Atoi(v); err != nil || v[0] == '0' {
+				t.Fatalf("row %q", row)
+			}
+			lengths[len(v)]++
+		}
+	}
+	if len(lengths) != 5 || lengths[2] < objects/2 || lengths[6] < objects/2 {
+		t.Errorf("values by their digits: %v", lengths)
+	}
+	next := bodies(job{First: 1000, Objects: objects, Rows: objects, Change: true})
+	for round := 1; round < 4; round++ { // round 0 is that of whoever prepared the objects
+		for i, row := range readRows(t, next(nil)) {
+			v, err := strconv.Atoi(row[4])
+			if above := (i+round)%2 == 1; err != nil || above != (v > 100) || row[2] != fmt.Sprintf("obj%07d", 1000+i) || row[1] != fmt.Sprintf("res%05d", 10+i/perResource) {
+				t.Fatalf("round %d, row %d is %q", round, i, row)
+			}
+		}
+	}
+}
+
+// readRows are the rows of a body without its header.
+func readRows(t *testing.T, body []byte) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
 }
 
 func TestAppendDecimal(t *testing.T) {
@@ -81,21 +118,69 @@ func TestSender(t *testing.T) {
 		if o.Bodies != bodies || o.Rows != rows || o.Refused != refused {
 			t.Fatalf("got %+v, want %d bodies with %d rows, %d refused", o, bodies, rows, refused)
 		}
-		if o.Max < o.P99 || o.P99 < o.P50 || o.P50 <= 0 || o.End.Before(o.Start) {
+		if o.Max < o.P99 || o.P99 < o.P50 || (o.P50 > 0) != (bodies > 0) || o.End.Before(o.Start) {
 			t.Fatalf("times do not fit: %+v", o)
 		}
 	}
 	f(job{Key: "secret", Rows: 20, Create: true}, 5, 100, 0)
 	f(job{Key: "wrong", Rows: 20, Create: true}, 0, 0, 5)
+	f(job{Key: "secret", Rows: 20, Rate: 20_000, Seconds: 0.01}, 10, 200, 0)
+}
+
+// TestStall: while the only client waits for an answer, the bodies that are due then become late, and that is in their times.
+func TestStall(t *testing.T) {
+	var requests atomic.Int32
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if requests.Add(1) == 1 {
+			time.Sleep(50 * time.Millisecond) // all others are due 10 ms after the start at the latest
+		}
+		io.WriteString(w, `{"accepted":1}`)
+	}))
+	defer h.Close()
+	o := runSender(t, job{Addr: h.Listener.Addr().String(), Path: "/", Objects: 10, Rows: 1, Rate: 500, Seconds: 0.01, Clients: 1})
+	if o.Bodies != 5 || o.Waited < 4 || o.P50 < 40 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestAskingSender: a sender that asks looks at each answer.
+func TestAskingSender(t *testing.T) {
+	s := stand(t, 200, `{"rows":[{"object":"a"}]}`)
+	for object, want := range map[string]bool{"a": true, "b": false} {
+		q := question{Rows: 1, Only: [2]string{"object", object}}
+		text, err := json.Marshal(job{Questions: []question{q}, Rows: 1, Rate: 1000, Seconds: 0.01, Clients: 2}.to(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		send, err := prepareLoad(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err := send(); (err == nil) != want || want && o.Rows != 10 {
+			t.Errorf("%+v, %v", o, err)
+		}
+	}
+}
+
+// TestOrdered: the message that is looked for is the one that the server logs.
+func TestOrdered(t *testing.T) {
+	text, err := os.ReadFile("../../store/duck/order.go")
+	if err != nil || !bytes.Contains(text, []byte(`Log.Info("`+orderedMessage)) {
+		t.Errorf("the server does not log %q any more; %v", orderedMessage, err)
+	}
 }
 
 // runSender talks to the sender as the main process does.
-func runSender(t *testing.T, j job) *outcome {
+func runSender(t *testing.T, j any) *outcome {
 	t.Helper()
 	toSender, in := io.Pipe()
 	out, fromSender := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- senderProcess(toSender, fromSender, prepareLoad) }()
+	prepare := prepareLoad
+	if _, ok := j.(flood); ok {
+		prepare = prepareFlood
+	}
+	go func() { done <- senderProcess(toSender, fromSender, prepare) }()
 	text, err := json.Marshal(j)
 	if err != nil {
 		t.Fatal(err)

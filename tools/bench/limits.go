@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +20,7 @@ import (
 
 var (
 	clientCounts = []int{1, 16, 64}
-	blockSizes   = []int{512, 64 << 10, 1 << 20}
+	blockSizes   = map[string]int{"512 B": 512, "64 KiB": 64 << 10, "1 MiB": 1 << 20}
 )
 
 // Limits are what this machine can do at best, however little is done on the way. They are figures of two parts.
@@ -25,65 +29,21 @@ const (
 	limitsAfter = "limits after"
 
 	appenderLimit = "bare appender, nine columns"
-	lineLimit     = "bare appender, log lines of 150 bytes"
 )
-
-func syncLimit(size int) string {
-	switch {
-	case size >= 1<<20:
-		return fmt.Sprintf("append + fsync of %d MiB", size>>20)
-	case size >= 1<<10:
-		return fmt.Sprintf("append + fsync of %d KiB", size>>10)
-	}
-	return fmt.Sprintf("append + fsync of %d B", size)
-}
 
 func httpLimit(clients int) string { return fmt.Sprintf("bare net/http, %d clients", clients) }
 
-// goLimit is a limit that a benchmark of a package finds.
-type goLimit struct {
-	benchmark, unit string // as Go prints them
-	of, name, as    string // as they are noted
-}
-
-var (
-	csvLimits = []goLimit{
-		{"BenchmarkBody/split", "rows/s", "CSV splitting, one core", "rate", "rows/s"},
-		{"BenchmarkBody/parse", "rows/s", "CSV splitting and five numbers, one core", "rate", "rows/s"},
-	}
-	rowLimits = []goLimit{
-		{"BenchmarkAppend", "bare-rows/s", appenderLimit, "rate", "rows/s"},
-		{"BenchmarkAppend", "bare-bytes/value", appenderLimit, "size", "bytes/value"},
-		{"BenchmarkAppend", "store-rows/s", "our store alone", "rate", "rows/s"},
-	}
-	lineLimits = []goLimit{
-		{"BenchmarkAppendLog", "bare-lines/s", lineLimit, "rate", "lines/s"},
-		{"BenchmarkAppendLog", "bare-bytes/line", lineLimit, "size", "bytes/line"},
-		{"BenchmarkAppendLog", "store-lines/s", "our store alone, such log lines", "rate", "lines/s"},
-	}
-)
-
-func (b *bench) limits(ctx context.Context) error {
-	if err := b.limitsOfGo(ctx, limitsPart, "./intake", "^BenchmarkBody$", "1s", csvLimits); err != nil {
-		return err
-	}
-	return b.limitsOf(ctx, limitsPart, b.fraction(12))
-}
-
 // limitsOf measures what moves most on a shared machine.
 func (b *bench) limitsOf(ctx context.Context, part string, seconds float64) error {
-	times := func(least int, perSecond float64) string {
-		return strconv.Itoa(max(least, int(perSecond*seconds))) + "x"
+	times := max(20, int(20*seconds))
+	if b.quick {
+		times = 2
 	}
-	if err := b.limitsOfGo(ctx, part, "./store/duck", "^BenchmarkAppend$", times(20, 20), rowLimits); err != nil {
+	if err := b.addAppender(ctx, part, times); err != nil {
 		return err
 	}
-	if err := b.limitsOfGo(ctx, part, "./store/duck", "^BenchmarkAppendLog$", times(10, 4), lineLimits); err != nil {
-		return err
-	}
-	b.progress("limits: append and fsync")
-	for _, size := range blockSizes {
-		if err := b.measureSync(part, size, seconds/5); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(blockSizes)) {
+		if err := b.measureSync(part, name, seconds/5); err != nil {
 			return err
 		}
 	}
@@ -91,19 +51,18 @@ func (b *bench) limitsOf(ctx context.Context, part string, seconds float64) erro
 	return b.bareHTTP(ctx, part, max(1, seconds/2))
 }
 
-// limitsOfGo notes limits that Go's benchmarks of a package find.
-func (b *bench) limitsOfGo(ctx context.Context, part, pkg, pattern, length string, list []goLimit) error {
-	b.progress("limits: %s", list[0].of)
-	figures, err := b.goBench(ctx, pkg, pattern, length)
+// addAppender notes what Go's benchmark of the bare appender finds.
+func (b *bench) addAppender(ctx context.Context, part string, times int) error {
+	b.progress("limits: %s", appenderLimit)
+	figures, err := b.goBench(ctx, "./store/duck", "^BenchmarkAppend$", strconv.Itoa(times)+"x")
 	if err != nil {
 		return err
 	}
-	for _, l := range list {
-		v := figures[l.benchmark][l.unit]
-		if v <= 0 { // that it is missing must not look like a zero
-			return fmt.Errorf("benchmark %s does not report %s", l.benchmark, l.unit)
-		}
-		b.add(part, l.of, l.name, l.as, v)
+	found := figures["BenchmarkAppend"]
+	b.add(part, appenderLimit, "rate", "rows/s", found["bare-rows/s"])
+	b.add(part, appenderLimit, "size", "bytes/value", found["bare-bytes/value"])
+	if found["bare-rows/s"] <= 0 { // that it is missing must not look like a zero
+		return errors.New("the benchmark of the bare appender reports no rate")
 	}
 	return nil
 }
@@ -126,6 +85,20 @@ func (b *bench) bareHTTP(ctx context.Context, part string, seconds float64) erro
 		b.addTimes(part, httpLimit(clients), o.P50, o.P99, o.Max)
 	}
 	return nil
+}
+
+const bareReport = `{"rows":1,"accepted":1,"rejected":0,"discarded":0,"created":{"resources":0,"views":0,"objects":0,"elements":0},` +
+	`"updated":0,"unchanged":0,"removed":0,"errors":[],"errors_truncated":false}`
+
+// bareAnswer does the least that an endpoint does, and answers with a report.
+func bareAnswer(w http.ResponseWriter, r *http.Request) {
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(r.Body); err != nil || r.URL.Query().Get("a") != "1" {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, bareReport)
 }
 
 // goFigures is what Go's benchmarks have found, by name and unit.
@@ -173,13 +146,13 @@ func parseBench(text string) goFigures {
 }
 
 // measureSync appends blocks to a file, each with an fsync.
-func (b *bench) measureSync(part string, size int, seconds float64) (err error) {
+func (b *bench) measureSync(part, size string, seconds float64) (err error) {
 	f, err := os.Create(filepath.Join(b.tmp, "sync"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
-	data := make([]byte, size)
+	data := make([]byte, blockSizes[size])
 	for i := range data {
 		data[i] = byte(i * 7919 >> 3)
 	}
@@ -195,8 +168,8 @@ func (b *bench) measureSync(part string, size int, seconds float64) (err error) 
 		}
 		times = append(times, time.Since(at))
 	}
-	b.add(part, syncLimit(size), "rate", "1/s", float64(len(times))/time.Since(start).Seconds())
+	b.add(part, "append + fsync of "+size, "rate", "1/s", float64(len(times))/time.Since(start).Seconds())
 	p50, p99, longest := quantiles(times)
-	b.addTimes(part, syncLimit(size), p50, p99, longest)
+	b.addTimes(part, "append + fsync of "+size, p50, p99, longest)
 	return nil
 }

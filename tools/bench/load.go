@@ -19,15 +19,19 @@ import (
 // loadCommand is the hidden argument with which the program becomes the sender.
 const loadCommand = "load"
 
-// job tells the sender what to send. Each client sends as soon as it has its answer.
+// job tells the sender what to send. Without a rate each client sends as soon as it has its answer.
 type job struct {
 	Addr, Path, Key string
-	Objects         int
-	Rows            int  // of a body
-	Create          bool // every object once, with what it takes to make it
-	Log             bool // log lines instead of data
+	First, Objects  int        // the first object and how many there are
+	Rows            int        // of a body
+	Create          bool       // every object once, with what it takes to make it
+	Log             bool       // log lines instead of data
+	Digits          bool       // random digits as values
+	Change          bool       // every row changes the status of its object
+	Questions       []question // asked in turn, instead of rows that are sent
 	Clients         int
 	Seconds         float64
+	Rate            float64 // rows or questions per second, of all clients together; each body is due at a fixed time. 0: no rate
 }
 
 // collection is where its rows are found.
@@ -44,17 +48,20 @@ type outcome struct {
 	Bodies, Rows  int       // acknowledged
 	Refused       int       // bodies with another answer than 200
 	Example       string    // of such an answer
-	P50, P99, Max float64   // milliseconds
+	P50, P99, Max float64   // milliseconds until a body was acknowledged; with a rate from the moment when it was due
+	Late          float64   // milliseconds by which the sender itself was late at worst, although a client was free
+	Waited        int       // bodies that were due when no client was free
 	CPU           float64   // seconds, of the sender
 }
 
 func (o *outcome) seconds() float64 { return o.End.Sub(o.Start).Seconds() }
 
-// prepared is how many bytes of requests are made ready at most, and fastestRow how fast the server is assumed to be at
-// best. A load that needs more sends them again from the first.
+// prepared is how many bytes of requests are made ready at most, and fastestRow and fastestBody how many of them a server is
+// assumed to take in a second. A load that needs more sends them again from the first.
 const (
-	prepared   = 1 << 30
-	fastestRow = 1_200_000
+	prepared    = 1 << 30
+	fastestRow  = 2_000_000
+	fastestBody = 100_000
 )
 
 // senderProcess is a sender: it reads a job, prepares, says that it is ready, waits for a line, sends, and writes the
@@ -86,7 +93,9 @@ func prepareLoad(text []byte) (func() (*outcome, error), error) {
 	if err := json.Unmarshal(text, &s.job); err != nil {
 		return nil, err
 	}
-	s.requests = requests(s.job)
+	if s.requests = requests(s.job); len(s.requests) == 0 {
+		return nil, errors.New("the job has nothing to send")
+	}
 	for range s.Clients {
 		c, err := dial(s.Addr)
 		if err != nil {
@@ -98,10 +107,19 @@ func prepareLoad(text []byte) (func() (*outcome, error), error) {
 }
 
 func requests(j job) (list [][]byte) {
+	for _, q := range j.Questions {
+		list = append(list, q.request(j.Key))
+	}
+	if len(list) > 0 {
+		return list
+	}
 	next := bodies(j)
-	want := int(j.Seconds*fastestRow) / j.Rows
-	if j.Create {
+	want := int(j.Seconds * min(fastestRow/float64(j.Rows), fastestBody))
+	switch {
+	case j.Create:
 		want = j.Objects / j.Rows
+	case j.Rate > 0:
+		want = j.due()
 	}
 	var body []byte
 	for size := 0; len(list) < want && size < prepared; {
@@ -116,10 +134,15 @@ func requests(j job) (list [][]byte) {
 // bodies gives what appends the next body of a job.
 func bodies(j job) func(dst []byte) []byte {
 	if j.Log {
-		lines := newLogLines(j.Objects)
+		lines := newStory(time.Time{}, 0)
+		lines.least = lineBytes // all of the same length
 		return func(dst []byte) []byte { return lines.body(dst, j.Rows) }
 	}
 	w := newWorkload(j.Objects)
+	w.first, w.digits, w.change = j.First, j.Digits, j.Change
+	if j.Change {
+		w.round = 0 // whoever prepared the objects has sent this round
+	}
 	return func(dst []byte) []byte { return w.body(dst, j.Rows, j.Create) }
 }
 
@@ -129,6 +152,7 @@ type sender struct {
 	clients  []*client
 	start    time.Time
 	next     atomic.Int64
+	queue    <-chan turn // of a job with a rate
 }
 
 // counts are the results of one client.
@@ -137,6 +161,8 @@ type counts struct {
 	bodies, rows int
 	refused      int
 	example      string
+	late         time.Duration
+	waited       int
 	err          error
 	last         time.Time
 }
@@ -145,6 +171,9 @@ func (s *sender) send() (*outcome, error) {
 	before := ownCPU()
 	results := make([]counts, len(s.clients))
 	s.start = time.Now()
+	if s.Rate > 0 {
+		s.queue = s.pace()
+	}
 	var all sync.WaitGroup
 	for i, c := range s.clients {
 		all.Go(func() {
@@ -160,6 +189,7 @@ func (s *sender) send() (*outcome, error) {
 			return nil, t.err
 		}
 		o.Bodies, o.Rows, o.Refused = o.Bodies+t.bodies, o.Rows+t.rows, o.Refused+t.refused
+		o.Waited, o.Late = o.Waited+t.waited, max(o.Late, float64(t.late)/float64(time.Millisecond))
 		if t.example != "" {
 			o.Example = t.example
 		}
@@ -174,25 +204,74 @@ func (s *sender) send() (*outcome, error) {
 
 func (s *sender) client(c *client, t *counts) {
 	for {
-		n, now := int(s.next.Add(1)-1), time.Now()
-		if s.ended(n, now) {
+		free := time.Now()
+		next, ok := s.turn(free)
+		if !ok {
 			return
 		}
-		status, body, err := c.do(s.requests[n%len(s.requests)])
+		if next.due.After(free) {
+			t.late = max(t.late, time.Since(next.due))
+		} else if next.due.Before(free) {
+			t.waited++
+		}
+		status, body, err := c.do(s.requests[next.n%len(s.requests)])
 		if err != nil {
-			t.err = fmt.Errorf("body %d: %w", n, err)
+			t.err = fmt.Errorf("body %d: %w", next.n, err)
 			return
 		}
 		t.last = time.Now()
-		t.latencies = append(t.latencies, t.last.Sub(now))
 		if status != 200 {
 			t.refused++
 			t.example = fmt.Sprintf("%d %.200s", status, body)
 			continue
 		}
+		t.latencies = append(t.latencies, t.last.Sub(next.due))
 		t.bodies++
-		t.rows += accepted(body)
+		if len(s.Questions) == 0 {
+			t.rows += accepted(body)
+			continue
+		}
+		t.rows++
+		if _, t.err = s.Questions[next.n%len(s.Questions)].check(body); t.err != nil {
+			return
+		}
 	}
+}
+
+// turn is a body to be sent, and the moment from which its time counts.
+type turn struct {
+	n   int
+	due time.Time
+}
+
+// turn returns what a client that is free sends next; false when there is nothing more.
+func (s *sender) turn(free time.Time) (turn, bool) {
+	if s.queue != nil {
+		t, ok := <-s.queue
+		return t, ok
+	}
+	n := int(s.next.Add(1) - 1)
+	return turn{n, free}, !s.ended(n, free)
+}
+
+// due is how many bodies a job with a rate sends.
+func (j job) due() int { return int(j.Seconds*j.Rate) / j.Rows }
+
+// pace puts each body into a queue when it is due, whether a client is free or not.
+func (s *sender) pace() <-chan turn {
+	queue := make(chan turn, s.due())
+	go func() {
+		defer close(queue)
+		for n := range s.due() {
+			due := s.start.Add(time.Duration(float64(n*s.Rows) / s.Rate * float64(time.Second)))
+			for d := time.Until(due); d > 0; d = time.Until(due) {
+				t := syscall.NsecToTimespec(int64(d))
+				_ = syscall.Nanosleep(&t, nil) // the timers of Go are coarser
+			}
+			queue <- turn{n, due}
+		}
+	}()
+	return queue
 }
 
 // ended reports that body n is not to be sent any more.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -45,19 +46,9 @@ func filesystem(dir string) string {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return "unknown"
 	}
-	switch uint32(s.Type) {
-	case 0xEF53:
-		return "ext4"
-	case 0x58465342:
-		return "xfs"
-	case 0x9123683E:
-		return "btrfs"
-	case 0x01021994:
-		return "tmpfs (in memory: what is said about fsync does not count)"
-	case 0x794C7630:
-		return "overlayfs"
-	}
-	return fmt.Sprintf("type %#x", uint32(s.Type))
+	const inMemory = "tmpfs (in memory: what is said about fsync does not count)"
+	names := map[uint32]string{0xEF53: "ext4", 0x58465342: "xfs", 0x9123683E: "btrfs", 0x01021994: inMemory, 0x794C7630: "overlayfs"}
+	return cmp.Or(names[uint32(s.Type)], fmt.Sprintf("type %#x", uint32(s.Type)))
 }
 
 // busyCPU reads from /proc/stat how many seconds all cores together have worked.

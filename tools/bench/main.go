@@ -37,8 +37,10 @@ type part struct {
 
 // parts are listed in the order in which they run. The limits are measured again after all others.
 var parts = []part{
-	{limitsPart, (*bench).limits},
+	{limitsPart, func(b *bench, ctx context.Context) error { return b.limitsOf(ctx, limitsPart, b.fraction(12)) }},
 	{"bulk", (*bench).bulk},
+	{halfPart, (*bench).half},
+	{mixedPart, (*bench).mixed},
 	{"single", (*bench).single},
 	{"register", (*bench).registerMany},
 	{"logs", (*bench).logs},
@@ -73,6 +75,8 @@ func main() {
 			exit(senderProcess(os.Stdin, os.Stdout, prepareLoad))
 		case floodCommand:
 			exit(senderProcess(os.Stdin, os.Stdout, prepareFlood))
+		case busyCommand:
+			exit(busyProcess(os.Stdin))
 		}
 	}
 	o, err := readFlags(os.Args[1:])
@@ -87,7 +91,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(10*o.seconds)*time.Second+20*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(10*o.seconds)*time.Second+60*time.Minute)
 	defer cancel()
 	exit(run(ctx, o, os.Stderr))
 }
@@ -122,7 +126,7 @@ func readFlags(args []string) (o options, err error) {
 		}
 	}
 	if o.quick {
-		o.seconds, o.many = min(o.seconds, 6), min(o.many, 100_000)
+		o.seconds, o.objects, o.many = min(o.seconds, 6), min(o.objects, 20_000), min(o.many, 50_000)
 	}
 	if f.NArg() > 0 || o.seconds < 1 || o.objects < 10_000 || o.many < 10_000 {
 		return o, errors.New("bench takes flags alone, at least 1 second and 10,000 objects; see -help")

@@ -72,6 +72,14 @@ func (l *load) Get(decimals int, name string) string {
 	return number(f.Value, decimals)
 }
 
+// Or is Get of a whole number, or what else it is known to be when it was not noted.
+func (l *load) Or(known, name string) string {
+	if _, ok := l.results.find(l.part, l.Of, name); !ok {
+		return known
+	}
+	return l.Get(0, name)
+}
+
 // Unit is that of a figure.
 func (l *load) Unit(name string) string {
 	f, _ := l.results.find(l.part, l.Of, name)

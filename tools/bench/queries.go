@@ -22,26 +22,34 @@ type dataset struct {
 const (
 	queryPart = "queries"
 	daysPart  = "queries, many days"
+	fewerPart = "queries, fewer days"
 )
 
 // queries fills two datasets through the server, and asks all questions over HTTP.
 func (b *bench) queries(ctx context.Context) error {
-	many := &dataset{scale: b.scale(), now: time.Now(), data: filepath.Join(b.tmp, "queries")}
+	sc := b.scale()
+	many := &dataset{scale: sc, now: time.Now(), data: filepath.Join(b.tmp, "queries")}
 	if err := b.fillMany(ctx, many); err != nil {
 		return err
 	}
 	if _, err := b.askAll(ctx, many, queryPart, many.questions()); err != nil {
 		return err
 	}
-	return b.askDays(ctx)
+	if !b.quick { // to see what more days cost
+		if err := b.askDays(ctx, 100, fewerPart); err != nil {
+			return err
+		}
+	}
+	return b.askDays(ctx, sc.days, daysPart)
 }
 
 // askDays is the part about many files. The chart is asked twice: as soon as the rows are in, when it has to read them
 // all, and with the others, once the server has summed them up.
-func (b *bench) askDays(ctx context.Context) error {
-	e := &dataset{scale: b.scale(), now: time.Now(), data: filepath.Join(b.tmp, "days")}
+func (b *bench) askDays(ctx context.Context, days int, part string) error {
+	e := &dataset{scale: b.scale(), now: time.Now(), data: filepath.Join(b.tmp, fmt.Sprint(days, "-days"))}
+	e.days = days
 	b.progress("filling %d days", e.days)
-	b.add(daysPart, "data", "days", "", float64(e.days))
+	b.add(part, "data", "days", "", float64(e.days))
 	var early *asked
 	err := b.during(ctx, e, func(s *server) (err error) {
 		if err := s.makeResources(ctx, dayObjects); err != nil {
@@ -61,13 +69,13 @@ func (b *bench) askDays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := b.askAll(ctx, e, daysPart, e.dayQuestions())
+	list, err := b.askAll(ctx, e, part, e.dayQuestions())
 	if err != nil {
 		return err
 	}
-	b.addAsked(daysPart, early)
+	b.addAsked(part, early)
 	if late := list[len(list)-1]; !agree(early.total, late.total) {
-		return fmt.Errorf("%s: the sum is %v right after sending, and %v from summaries", late.name, early.total, late.total)
+		return fmt.Errorf("%s: the sum is %v right after sending, and %v from summaries", late.Name, early.total, late.total)
 	}
 	return nil
 }
@@ -93,9 +101,13 @@ func (b *bench) fillMany(ctx context.Context, e *dataset) error {
 			return err
 		}
 		b.progress("lines are in")
-		return waitFilters(ctx, e.data)
+		if err := waitFilters(ctx, e.data); err != nil || b.quick {
+			return err
+		}
+		b.progress("waiting until the rows are in order")
+		return s.waitOrdered(ctx, want)
 	})
-	if err == nil { // so that it is not done during the measurement
+	if err == nil && !b.quick { // so that it is not done during the measurement
 		b.progress("summing up")
 		err = b.during(ctx, e, func(s *server) error { return s.waitSummaries(ctx) })
 	}
@@ -107,6 +119,7 @@ func (b *bench) fillMany(ctx context.Context, e *dataset) error {
 	b.add(queryPart, "data", "objects", "", float64(e.objects))
 	b.add(queryPart, "data", "rows of the day", "", float64(plan[1].rounds*e.objects))
 	b.add(queryPart, "data", "log lines", "", float64(e.lines))
+	b.add(queryPart, "data", "log objects", "", logObjects)
 	b.add(queryPart, "data", "all files", "MB", float64(d.all())/1e6)
 	return err
 }
@@ -170,7 +183,7 @@ func (b *bench) askAll(ctx context.Context, e *dataset, part string, list []ques
 			if err != nil {
 				return err
 			}
-			b.progress("%s: p50 %.2f ms, p99 %.2f ms, %d runs", q.name, a.P50, a.P99, a.Runs)
+			b.progress("%s: p50 %.2f ms, p99 %.2f ms, %d runs", q.Name, a.P50, a.P99, a.Runs)
 			b.addAsked(part, a)
 			answers = append(answers, a)
 		}

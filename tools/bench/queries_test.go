@@ -7,12 +7,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"belfry"
+	"belfry/catalog"
+	"belfry/query"
 )
 
 // dated reads bodies until there are no more, and gives their rows without headers; the second column is a time that
@@ -138,14 +140,15 @@ func TestPut(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{rows: 2, sum: "n"}, "3.5 in 28")
+	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{Rows: 2, Sum: "n"}, "3.5 in 28")
 	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{}, "0 in 28")
-	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{rows: 3}, "2 rows, expected 3")
-	f(200, `{"rows":[{"n":1.5},{"m":2}]}`, question{sum: "n"}, "without the number n")
+	f(200, `{"rows":[{"n":1.5},{"n":2}]}`, question{Rows: 3}, "2 rows, expected 3")
+	f(200, `{"rows":[{"n":1.5},{"m":2}]}`, question{Sum: "n"}, "without the number n")
 	f(200, `{"rows":[]}`, question{}, "0 rows")
 	f(200, `{"ro`, question{}, "no JSON")
-	f(400, `{"error":"say it otherwise"}`, question{name: "means", sql: "SELECT"}, `means: 400 {"error":"say it otherwise"}; asked was: SELECT`)
-	f(200, `{"rows":[{"n":"`+strings.Repeat("x", 100_000)+`"}]}`, question{rows: 1}, "0 in 100")
+	f(200, `{"rows":[{"s":2},{"s":1}]}`, question{Only: [2]string{"s", "2"}}, "s is 1, expected 2")
+	f(400, `{"error":"say it otherwise"}`, question{Name: "means", SQL: "SELECT"}, `means: 400 {"error":"say it otherwise"}; asked was: SELECT`)
+	f(200, `{"rows":[{"n":"`+strings.Repeat("x", 100_000)+`"}]}`, question{Rows: 1}, "0 in 100")
 }
 
 func TestMore(t *testing.T) {
@@ -177,36 +180,15 @@ func TestRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.close()
-	q := question{sql: "SELECT 'a&b' FROM x", params: within(noon, noon.Add(time.Hour), 7)}
+	q := question{SQL: "SELECT 'a&b' FROM x", Params: within(noon, noon.Add(time.Hour), 7)}
 	if status, body, err := c.do(q.request("secret")); err != nil || status != 200 || string(body) != "{}" {
 		t.Fatal(status, body, err)
 	}
 	r := <-got
 	v := r.URL.Query()
-	if v.Get("q") != q.sql || v.Get("rows") != "7" || v.Get("from") != "2026-11-15T12:00:00.000000Z" || v.Get("to") != "2026-11-15T12:59:59.999999Z" ||
+	if v.Get("q") != q.SQL || v.Get("rows") != "7" || v.Get("from") != "2026-11-15T12:00:00.000000Z" || v.Get("to") != "2026-11-15T12:59:59.999999Z" ||
 		r.Header.Get("x-api-key") != "secret" {
 		t.Errorf("got %v", v)
-	}
-}
-
-// TestFilters: a wait for the token filters ends when nothing grows.
-func TestFilters(t *testing.T) {
-	data := t.TempDir()
-	folder := filepath.Join(data, "rows", "objectlog")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "2026-11-14.duckdb.tokens"), make([]byte, 123), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if size, err := filterSize(data); err != nil || size != 123 {
-		t.Errorf("%d bytes, %v", size, err)
-	}
-	if err := waitFilters(t.Context(), data); err != nil {
-		t.Error(err)
-	}
-	if err := waitFilters(canceled(), data); err == nil {
-		t.Error("a wait does not end with its context")
 	}
 }
 
@@ -219,4 +201,42 @@ func stand(t *testing.T, status int, body string) *server {
 	}))
 	t.Cleanup(h.Close)
 	return &server{addr: h.Listener.Addr().String(), key: "k"}
+}
+
+// TestQuestions: every query of the benchmark is one that the program takes, so that it is not found out after minutes.
+func TestQuestions(t *testing.T) {
+	cat, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &dataset{scale: scale{objects: 100_000, lines: 10_000_000, days: 400}, now: noon}
+	list := append(e.questions(), e.dayQuestions()...)
+	for _, j := range (&bench{options: options{objects: 100_000}}).askingJobs(noon, 5000) {
+		list = append(list, j.Questions...)
+	}
+	for _, q := range list {
+		o := query.Options{Customer: 1, Now: belfry.At(noon), Rows: 10}
+		for name, into := range map[string]*belfry.Time{"from": &o.From, "to": &o.To} {
+			if text := q.Params.Get(name); text != "" {
+				if *into, err = query.ParseTime(text, o.Now, time.UTC); err != nil {
+					t.Errorf("%s: %v", q.Name, err)
+				}
+			}
+		}
+		if rows := q.Params.Get("rows"); rows != "" {
+			if o.Rows, err = query.ParseRows(rows); err != nil {
+				t.Errorf("%s: %v", q.Name, err)
+			}
+		}
+		text, err := query.Parse(q.SQL)
+		if err == nil {
+			_, err = query.Check(text, cat, o)
+		}
+		if err != nil {
+			t.Errorf("%s: %v; asked is: %s", q.Name, err, q.SQL)
+		}
+		if q.Rows > o.Rows {
+			t.Errorf("%s: %d rows are expected of %d", q.Name, q.Rows, o.Rows)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"math/rand/v2"
 	"strconv"
+	"time"
 
 	"github.com/gosnmp/gosnmp"
 )
@@ -23,21 +24,18 @@ func (f *flood) messages() ([][]byte, error) {
 
 // syslogMessages makes messages of a few hundred hosts: three of four as RFC 5424 has them, every fourth in the older form.
 func syslogMessages(n int) [][]byte {
-	lines := newLogLines(1)
-	lines.random = rand.New(rand.NewPCG(7, 8))
+	lines := newStory(time.Time{}, 0)
 	r := lines.random
 	all := make([][]byte, 0, n)
 	var text []byte
 	for i := range n {
-		if text = lines.line(text[:0]); i%100 == 0 {
-			lines.second++
-		}
+		text = lines.line(text[:0])
 		m := strconv.AppendInt([]byte{'<'}, r.Int64N(192), 10)
 		if i%4 == 3 {
 			m = append(m, ">Nov 15 10:11:12 host"...)
 		} else {
-			m = append(append(m, ">1 "...), text[:24]...)
-			m = append(m, " host"...)
+			m = appendPadded(append(m, ">1 2026-11-15T10:11:12."...), r.IntN(1000), 3)
+			m = append(m, "Z host"...)
 		}
 		m = append(appendPadded(m, r.IntN(500), 3), ' ')
 		word := logWords[r.IntN(len(logWords))]
@@ -48,7 +46,7 @@ func syslogMessages(n int) [][]byte {
 			m = strconv.AppendInt(append(append(m, word...), ' '), r.Int64N(30_000), 10)
 			m = append(m, " ID47 - "...)
 		}
-		m = append(m, text[25:]...) // its words, without the time
+		m = append(m, text...)
 		for len(m) < syslogBytes {
 			m = append(m, '.')
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -44,27 +43,6 @@ func TestFloodMessages(t *testing.T) {
 	}
 }
 
-// runFlood talks to the sender as the main process does.
-func runFlood(t *testing.T, f flood) *outcome {
-	t.Helper()
-	toSender, in := io.Pipe()
-	out, fromSender := io.Pipe()
-	done := make(chan error, 1)
-	go func() { done <- senderProcess(toSender, fromSender, prepareFlood) }()
-	text, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := converse(in, bufio.NewReader(out), text, func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 // TestFloodPackets: at a rate exactly what is due is sent, and all of it arrives, from as many addresses as there are sockets.
 func TestFloodPackets(t *testing.T) {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -86,7 +64,7 @@ func TestFloodPackets(t *testing.T) {
 		}
 		from <- senders
 	}()
-	o := runFlood(t, flood{Network: "udp", Addr: conn.LocalAddr().String(), Sockets: 3, Seconds: 0.1, Rate: 9000})
+	o := runSender(t, flood{Network: "udp", Addr: conn.LocalAddr().String(), Sockets: 3, Seconds: 0.1, Rate: 9000})
 	if o.Rows != want || o.seconds() < 0.1 || o.Max <= 0 {
 		t.Fatalf("%+v", o)
 	}
@@ -113,7 +91,7 @@ func TestFloodStreams(t *testing.T) {
 			go func() { counts <- readStream(conn) }()
 		}
 	}()
-	o := runFlood(t, flood{Network: "tcp", Addr: l.Addr().String(), Sockets: sockets, Seconds: 0.1})
+	o := runSender(t, flood{Network: "tcp", Addr: l.Addr().String(), Sockets: sockets, Seconds: 0.1})
 	if one, other := <-counts, <-counts; one+other != o.Rows || one <= 0 || other <= 0 {
 		t.Errorf("%d and %d were read, %d sent", one, other, o.Rows)
 	}

@@ -17,7 +17,7 @@ type figure struct {
 	Unit   string             `json:"unit"`
 	Value  float64            `json:"value"`
 	Text   string             `json:"text,omitempty"`   // more to say about it
-	Limits map[string]float64 `json:"limits,omitempty"` // of the machine in the same run, when they were measured
+	Limits map[string]float64 `json:"limits,omitempty"` // of the machine in the same run, in older files
 }
 
 // described is the first line of a file of results: where and how it was measured.
@@ -70,22 +70,8 @@ func (r *results) find(part, of, name string) (figure, bool) {
 	return figure{}, false
 }
 
-// headlines are the limits that go with every figure.
-var headlines = []struct{ of, name string }{
-	{appenderLimit, "rate"},
-	{lineLimit, "rate"},
-	{syncLimit(64 << 10), "rate"},
-	{httpLimit(64), "rate"},
-}
-
 // encode writes a line for the run and one for each figure.
 func (r *results) encode() ([]byte, error) {
-	limits := map[string]float64{}
-	for _, h := range headlines {
-		if f, ok := r.find(limitsPart, h.of, h.name); ok {
-			limits[h.of+", "+f.Unit] = f.Value
-		}
-	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -93,9 +79,6 @@ func (r *results) encode() ([]byte, error) {
 		return nil, err
 	}
 	for _, f := range r.figures {
-		if f.Part != limitsPart && f.Part != limitsAfter {
-			f.Limits = limits
-		}
 		if err := e.Encode(f); err != nil {
 			return nil, fmt.Errorf("figure %+v: %w", f, err)
 		}

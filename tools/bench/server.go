@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,6 +132,14 @@ func (s *server) stop() error {
 	return nil
 }
 
+// kill ends the process at once, as kill -9 does.
+func (s *server) kill() error {
+	defer s.log.Close()
+	err := s.cmd.Process.Kill()
+	_ = s.cmd.Wait() // it was killed
+	return err
+}
+
 // tail is the end of the server's log, as an error.
 func (s *server) tail() error {
 	text, err := os.ReadFile(s.data + ".log")
@@ -156,7 +165,7 @@ func (s *server) answer(r *http.Request) ([]byte, error) {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode != 200 {
+	if err == nil && res.StatusCode/100 != 2 {
 		err = fmt.Errorf("%s %s: %d %.300s", r.Method, r.URL.Path, res.StatusCode, body)
 	}
 	return body, err
@@ -164,24 +173,24 @@ func (s *server) answer(r *http.Request) ([]byte, error) {
 
 // provision sends rows to a package.
 func (s *server) provision(ctx context.Context, method, packageType string, rows []byte) ([]byte, error) {
-	return s.rows(ctx, method, "/api/provisioning/"+packageType, rows)
+	return s.upload(ctx, method, "/api/provisioning/"+packageType, "text/csv", rows)
 }
 
 // send sends rows of data, all of which must be taken.
 func (s *server) send(ctx context.Context, body []byte, rows int) error {
-	answer, err := s.rows(ctx, http.MethodPost, "/api/send", body)
+	answer, err := s.upload(ctx, http.MethodPost, "/api/send", "text/csv", body)
 	if err == nil && accepted(answer) != rows {
 		err = fmt.Errorf("of %d rows not all were taken: %.300s", rows, answer)
 	}
 	return err
 }
 
-func (s *server) rows(ctx context.Context, method, path string, rows []byte) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.addr+path, bytes.NewReader(rows))
+func (s *server) upload(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.addr+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Content-Type", "text/csv")
+	r.Header.Set("Content-Type", contentType)
 	return s.answer(r)
 }
 
@@ -233,6 +242,26 @@ func (s *server) settleRows(ctx context.Context) error { return s.settle(ctx, "b
 func (s *server) waitSummaries(ctx context.Context) error {
 	return s.waitMetrics(ctx, "all rows are summed up", func(text []byte) bool {
 		return metric(text, "belfry_summaries_complete_timestamp_seconds") > 0
+	})
+}
+
+const (
+	orderedMessage = "rows were put in order" // in the log
+	orderedRows    = 1_000_000                // about so many are put in order; fewer stay as they are
+)
+
+// waitOrdered waits until so many rows that have arrived are in order. The server begins when they have been there for a minute,
+// looks for more every 15 seconds, and makes a copy of each file.
+func (s *server) waitOrdered(ctx context.Context, rows int) error {
+	start, idle := time.Now(), time.Now()
+	return until(ctx, 15*time.Minute, 200*time.Millisecond, "rows are in order", func(context.Context) (bool, error) {
+		text, err := os.ReadFile(s.data + ".log")
+		copies, globErr := filepath.Glob(filepath.Join(s.data, "rows", "*", "*.order.new"))
+		if len(copies) > 0 {
+			idle = time.Now()
+		}
+		done := bytes.Contains(text, []byte(orderedMessage)) && time.Since(start) > 80*time.Second && time.Since(idle) > 20*time.Second
+		return done || rows < orderedRows, errors.Join(err, globErr)
 	})
 }
 

@@ -13,15 +13,20 @@ const (
 
 // workload makes rows as agents send them, for all objects in turn: a walk with two decimals, a whole number from 0 to
 // 100, a constant, a number with three decimals, a counter that rises. Its state is in hundredths, so that no number is
-// ever rounded.
+// ever rounded. Instead, all values can be whole numbers of two to six random digits, which compress badly. Or the second value
+// crosses the threshold of thresholdClass with each row of an object; in every round one half of the objects is above it.
 type workload struct {
 	walk, counter []int32
+	first         int // number of the first object
 	next          int // object
+	round         int // of rows, the first is 0
+	digits        bool
+	change        bool
 	random        *rand.Rand
 }
 
 func newWorkload(objects int) *workload {
-	w := &workload{walk: make([]int32, objects), counter: make([]int32, objects), random: rand.New(rand.NewPCG(1, 2))}
+	w := &workload{round: -1, walk: make([]int32, objects), counter: make([]int32, objects), random: rand.New(rand.NewPCG(1, 2))}
 	for i := range w.walk {
 		w.walk[i], w.counter[i] = w.random.Int32N(10_000), w.random.Int32N(1_000_000)
 	}
@@ -49,16 +54,20 @@ func (w *workload) body(dst []byte, rows int, create bool) []byte {
 // turn is the object whose row is next.
 func (w *workload) turn() int {
 	object := w.next
+	if object == 0 {
+		w.round++
+	}
 	w.next = (w.next + 1) % len(w.walk)
 	return object
 }
 
 func (w *workload) row(dst []byte, object int, create bool) []byte {
+	number := w.first + object
 	dst = append(dst, "data,"...)
-	dst = appendPadded(append(dst, "res"...), object/perResource, 5)
-	dst = appendPadded(append(dst, ",obj"...), object, 7)
+	dst = appendPadded(append(dst, "res"...), number/perResource, 5)
+	dst = appendPadded(append(dst, ",obj"...), number, 7)
 	if create {
-		dst = appendPadded(append(dst, ",bench,res"...), object/perResource, 5)
+		dst = appendPadded(append(dst, ",bench,res"...), number/perResource, 5)
 	}
 	for n := 1; n <= values; n++ {
 		dst = w.value(append(dst, ','), object, n)
@@ -68,6 +77,16 @@ func (w *workload) row(dst []byte, object int, create bool) []byte {
 
 // value writes value n of an object's next row.
 func (w *workload) value(dst []byte, object, n int) []byte {
+	switch {
+	case w.digits:
+		least := int64(10)
+		for range w.random.IntN(5) {
+			least *= 10
+		}
+		return strconv.AppendInt(dst, least+w.random.Int64N(9*least), 10)
+	case w.change && n == 2 && (object+w.round)%2 == 1:
+		return append(dst, "500"...)
+	}
 	switch n {
 	case 1:
 		w.walk[object] += w.random.Int32N(201) - 100
