@@ -120,13 +120,7 @@ func (f *File) Damage(used func(blocks []uint64) bool) string {
 	if f.sums.Read() < f.info.Size() {
 		return ""
 	}
-	if why := f.sums.Problem(); why != "" {
-		return why
-	}
-	if bad := f.sums.Blocks(f.in); len(bad) > 0 && used(bad) {
-		return fmt.Sprintf("a block that is in use does not match its checksum or is missing: one of %v", bad[:min(len(bad), 10)])
-	}
-	return ""
+	return f.sums.Damage(f.in, used)
 }
 
 // Close closes the file.

@@ -68,7 +68,7 @@ func In(path string, err error) string {
 
 // AtOpen returns what is wrong with a file that could not be opened; "" if the file is not the cause.
 func AtOpen(path string, err error) string {
-	if errors.Is(err, ErrForeign) || errors.Is(err, ErrLog) {
+	if errors.Is(err, ErrForeign) || errors.Is(err, ErrLog) || errors.Is(err, ErrSums) {
 		return err.Error()
 	}
 	for _, p := range []string{path, path + ".wal"} {

@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/journal"
 	"belfry/store"
+	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/rowwriter"
@@ -352,11 +353,12 @@ func (d *Names) Erase(ctx context.Context, c *duckdb.Conn, customers []belfry.Cu
 	return errors.Join(err, c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+RemovedDatabase))
 }
 
-// ReadAll makes the engine read every block of the file. If that fails, atStart reports whether a start would find the same
+// ReadAll makes the engine read all names, and checks the blocks in use. If that fails, atStart reports whether a start would find the same
 // and write the names again.
 func ReadAll(ctx context.Context, c *duckdb.Conn, cfg store.Config) (atStart bool, err error) {
 	const alias = "f"
-	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(filepath.Join(cfg.Dir, File))+" AS "+alias); err != nil {
+	path := filepath.Join(cfg.Dir, File)
+	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
 		return true, err
 	}
 	defer func() { err = errors.Join(err, c.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
@@ -374,5 +376,8 @@ func ReadAll(ctx context.Context, c *duckdb.Conn, cfg store.Config) (atStart boo
 	for _, col := range removedColumns() {
 		sums = append(sums, "bit_xor(hash("+duckdb.QuoteName(col.Name)+"))")
 	}
-	return false, c.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item")
+	if err := c.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item"); err != nil {
+		return false, err
+	}
+	return false, damage.CheckSums(ctx, c, path, alias)
 }

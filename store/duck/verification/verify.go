@@ -309,7 +309,7 @@ func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
 	return errors.Join(v.read(ctx, f), v.conn.Exec(context.WithoutCancel(ctx), "DETACH "+f.Alias))
 }
 
-// read makes the engine read every block of the rows.
+// read makes the engine read all rows, and checks the blocks in use.
 func (v *verifying) read(ctx context.Context, f *file) (err error) {
 	content, err := rowfile.Inspect(ctx, v.conn, f.File, v.instance, f.was)
 	if err != nil {
@@ -320,7 +320,10 @@ func (v *verifying) read(ctx context.Context, f *file) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(content.Kinds)) {
 		sums = append(sums, "bit_xor(hash("+duckdb.QuoteName(name)+"))")
 	}
-	return v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.Alias+".main.rows")
+	if err := v.conn.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+f.Alias+".main.rows"); err != nil {
+		return err
+	}
+	return damage.CheckSums(ctx, v.conn, v.path(f), f.Alias)
 }
 
 // removedNames reads the whole file with the names of removed items. A folder without rows may have none.
