@@ -25,7 +25,7 @@ func (s *service) newKeeper() *backup.Keeper {
 		return nil
 	}
 	return backup.NewKeeper(backup.KeeperConfig{
-		Source:  &backup.Running{Folder: s.Folder, Rows: s.rows.copier, Mover: s.store, Journal: s.Journal, Meta: s.DB, Temp: s.cfg.Load().Inside("tmp"), Loss: s.journalLoss},
+		Source:  &backup.Running{Folder: s.Folder, Rows: s.rows.copier, Mover: s.store, Journal: s.Journal, Meta: s.DB, Temp: s.cfg.Load().Inside("tmp"), Loss: s.journalLoss, Known: s.knownFiles},
 		Rows:    s.rows.copier,
 		Catalog: s.Catalog, Config: s.cfg.Load, Program: program(), Log: s.Log.With("part", "backup"), Now: time.Now,
 		Exists:    func(c belfry.CustomerID) bool { return s.Tree.Access().CustomerName(c) != "" },
@@ -41,6 +41,15 @@ func (s *service) newKeeper() *backup.Keeper {
 			}
 		},
 	})
+}
+
+// knownFiles returns the small files of the data folder that are written from memory.
+func (s *service) knownFiles() map[string][]byte {
+	known := map[string][]byte{folder.ClockFile: folder.ClockText(s.guard.known())}
+	if text, err := s.faults.text(); err == nil {
+		known[folder.FaultsFile] = journal.Checked(folder.FaultsFile, text)
+	}
+	return known
 }
 
 // journalLoss says that records of the journal were lost, unless there is no such loss or it was confirmed.

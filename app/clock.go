@@ -169,19 +169,25 @@ func (g *clockGuard) confirm() error {
 	return g.save()
 }
 
-// save writes the current time for the next start: the clock, or the expected time while the clock is suspect.
+// save writes the current time for the next start.
 func (g *clockGuard) save() error {
+	known, confirmed := g.known()
+	if err := folder.WriteClock(g.path, known, confirmed); err != nil {
+		return fmt.Errorf("save the clock: %w", err)
+	}
+	return nil
+}
+
+// known is the time that a start from now on should know, and that of the last confirmation: the clock, or the expected time while the
+// clock is suspect.
+func (g *clockGuard) known() (at, confirmed time.Time) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	wall, passed := g.read()
 	if g.suspect {
 		wall = g.expected.Add(passed - g.at)
 	}
-	confirmed := g.confirmed
-	g.mu.Unlock()
-	if err := folder.WriteClock(g.path, wall, confirmed); err != nil {
-		return fmt.Errorf("save the clock: %w", err)
-	}
-	return nil
+	return wall, g.confirmed
 }
 
 // run checks the clock every second and saves it every minute, until ctx ends.

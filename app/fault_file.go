@@ -52,7 +52,7 @@ func (f *faults) save() {
 	if f.file == "" {
 		return
 	}
-	text, err := json.MarshalIndent(f.notes(), "", "  ")
+	text, err := f.text()
 	if err != nil || bytes.Equal(text, f.kept) {
 		return
 	}
@@ -62,6 +62,8 @@ func (f *faults) save() {
 	}
 	f.kept = text
 }
+
+func (f *faults) text() ([]byte, error) { return json.MarshalIndent(f.notes(), "", "  ") }
 
 func (f *faults) notes() faultNotes {
 	f.mu.Lock()

@@ -25,6 +25,7 @@ type Running struct {
 	Journal *journal.Journal
 	Meta    *sqlite.DB
 	Temp    string        // folder for the copy of the metadata, on a disk with room for them
+	Known   func() map[string][]byte // small files of the data folder that the service has in memory, by name
 	Loss    func() string // of records of the journal, not confirmed: what it is; empty: none
 }
 
@@ -60,7 +61,7 @@ func (r *Running) Files(ctx context.Context, each func(File) error) (belfry.Posi
 	if err != nil {
 		return 0, err
 	}
-	return pos, r.Folder.CopyFiles(func(name string, content []byte, unread error) error {
+	return pos, r.Folder.CopyFiles(r.Known(), func(name string, content []byte, unread error) error {
 		f := File{Name: dataDir + name, Size: int64(len(content)), Open: opened(bytes.NewReader(content)), Err: unread}
 		if f.Name == instanceName { // every backup has it
 			f.Lost = r.Loss()

@@ -37,11 +37,20 @@ const confirmedLayout = "confirmed " + time.RFC3339
 
 // WriteClock writes the last known time and the time of the last confirmation.
 func WriteClock(path string, known, confirmed time.Time) error {
+	return journal.WriteChecked(path, clockLines(known, confirmed))
+}
+
+// ClockText returns what WriteClock writes.
+func ClockText(known, confirmed time.Time) []byte {
+	return journal.Checked(ClockFile, clockLines(known, confirmed))
+}
+
+func clockLines(known, confirmed time.Time) []byte {
 	text := known.UTC().Format(time.RFC3339) + "\n"
 	if !confirmed.IsZero() {
 		text += confirmed.UTC().Format(confirmedLayout) + "\n"
 	}
-	return journal.WriteChecked(path, []byte(text))
+	return []byte(text)
 }
 
 // Distance formats the difference of two times, in years if it is several: a time.Duration ends at 292 years.

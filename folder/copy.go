@@ -29,12 +29,12 @@ func OwnFiles() []string {
 func OperatorFolders() []string { return []string{"classes", "packages", "mibs"} }
 
 // CopyFiles calls each for every small file of the data folder: those of the service, then the classes, packages and MIB files that
-// operators have put there. The name is relative to the data folder, with slashes; for one that cannot be read, unread has the
-// reason. An error of each ends it.
+// operators have put there. The name is relative to the data folder, with slashes; for one that cannot be read, or is damaged, unread
+// has the reason. An error of each ends it. Files of which known has the content are not read: they may have been damaged since.
 //
 // Call it after Journal.Copy. The file of arrival times must not be older than the end of the journal: a start and Verify
 // reject one that does not cover the last record.
-func (f *Folder) CopyFiles(each func(name string, content []byte, unread error) error) error {
+func (f *Folder) CopyFiles(known map[string][]byte, each func(name string, content []byte, unread error) error) error {
 	names := OwnFiles()
 	for _, dir := range OperatorFolders() {
 		entries, err := os.ReadDir(filepath.Join(f.o.Config.Data, dir))
@@ -50,7 +50,7 @@ func (f *Folder) CopyFiles(each func(name string, content []byte, unread error) 
 		}
 	}
 	for _, name := range names {
-		content, unread := f.readSmall(name)
+		content, unread := f.content(name, known)
 		if errors.Is(unread, fs.ErrNotExist) { // it may have been removed since
 			continue
 		}
@@ -61,17 +61,29 @@ func (f *Folder) CopyFiles(each func(name string, content []byte, unread error) 
 	return nil
 }
 
-// readSmall reads a file. What the service would not read either does not exist for it: folders, pipes, and files that are too
-// large. Operators' files may be links.
-func (f *Folder) readSmall(name string) ([]byte, error) {
-	switch { // what the service knows better than the disk
+// content returns the content of a small file: from memory if the service knows it better than the disk.
+func (f *Folder) content(name string, known map[string][]byte) ([]byte, error) {
+	if content, ok := known[name]; ok {
+		return content, nil
+	}
+	switch {
 	case name == "format":
 		return fmt.Appendln(nil, journal.DataFormat), nil
 	case name == "instance":
 		return []byte(f.Instance + "\n"), nil
 	case name == ArrivalsFile && f.arrivals != nil:
 		return f.arrivals.content()
+	case name == lossFile:
+		if losses := f.allLosses(); len(losses) > 0 {
+			return encodeLosses(losses)
+		}
 	}
+	return f.readSmall(name)
+}
+
+// readSmall reads a file. What the service would not read either does not exist for it: folders, pipes, and files that are too
+// large. Operators' files may be links.
+func (f *Folder) readSmall(name string) ([]byte, error) {
 	file := filepath.Join(f.o.Config.Data, name)
 	info, err := os.Stat(file)
 	if err != nil {

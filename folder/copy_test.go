@@ -83,7 +83,7 @@ func (f *testFolder) copyAll(between func()) (cfg *config.Config, names []string
 	}, func(name, why string) error { return fmt.Errorf("%s: %s", name, why) })
 	f.must(err)
 	between()
-	f.must(f.CopyFiles(func(name string, content []byte, unread error) error {
+	f.must(f.CopyFiles(nil, func(name string, content []byte, unread error) error {
 		f.must(unread)
 		names = append(names, name)
 		path := filepath.Join(c.Data, filepath.FromSlash(name))
@@ -163,7 +163,7 @@ func TestCopyFilesNames(t *testing.T) {
 	f.must(os.Symlink(filepath.Join(f.cfg.Data, "mibs/OWN-MIB"), filepath.Join(f.cfg.Data, "mibs/LINK-MIB")))
 	want["mibs/LINK-MIB"], want["format"], want["instance"] = "mib", "1\n", f.Instance+"\n"
 	got := map[string]string{}
-	f.must(f.CopyFiles(func(name string, content []byte, unread error) error {
+	f.must(f.CopyFiles(nil, func(name string, content []byte, unread error) error {
 		f.must(unread)
 		got[name] = string(content)
 		return nil
@@ -186,7 +186,7 @@ func TestCopyFilesUnread(t *testing.T) {
 	f.must(os.WriteFile(filepath.Join(f.cfg.Data, "classes"), nil, 0o600))
 	var names []string
 	var unread []error
-	f.must(f.CopyFiles(func(name string, _ []byte, err error) error {
+	f.must(f.CopyFiles(nil, func(name string, _ []byte, err error) error {
 		if err == nil {
 			names = append(names, name)
 		} else {
@@ -201,7 +201,7 @@ func TestCopyFilesUnread(t *testing.T) {
 		t.Errorf("copied %q", names)
 	}
 	stop := errors.New("stop")
-	if err := f.CopyFiles(func(string, []byte, error) error { return stop }); err != stop {
+	if err := f.CopyFiles(nil, func(string, []byte, error) error { return stop }); err != stop {
 		t.Errorf("error of each: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"belfry"
@@ -55,7 +56,8 @@ type Folder struct {
 	accepted map[string]bool // parts whose loss was accepted at this start
 	Notices  []string        // texts of events about accepted losses
 	gaps     []gap           // lost positions
-	losses   []Loss          // all losses, also of earlier starts
+	lossesMu sync.Mutex      // guards losses
+	losses   []Loss          // all losses, also of earlier starts; never changed, only replaced
 	skipped  bool            // unknown ids may be in use
 }
 

@@ -142,7 +142,7 @@ func (f *Folder) saveLosses(found []Loss, before func() error) error {
 			f.o.Log.Error("records of the journal are lost", "from", l.From, "to", l.To, "why", l.Why)
 		}
 	}
-	f.losses = known
+	f.setLosses(known)
 	if news || f.skipped {
 		if err := before(); err != nil {
 			return err
@@ -178,14 +178,20 @@ func readLosses(path string) (list []Loss, err error) {
 }
 
 func writeLosses(path string, list []Loss) error {
-	text, err := json.MarshalIndent(list, "", "  ")
+	text, err := encodeLosses(list)
 	if err == nil {
-		err = journal.WriteChecked(path, append(text, '\n'))
+		err = journal.WriteFile(path, text)
 	}
 	if err != nil {
 		return fmt.Errorf("write the list of lost journal records: %w", err)
 	}
 	return nil
+}
+
+// encodeLosses returns the content of the file.
+func encodeLosses(list []Loss) ([]byte, error) {
+	text, err := json.MarshalIndent(list, "", "  ")
+	return journal.Checked(lossFile, append(text, '\n')), err
 }
 
 // confirmLosses marks all losses as confirmed.
@@ -226,13 +232,33 @@ func lossText(list []Loss, dir string) string {
 
 // OpenLosses returns the losses that are not confirmed, and the message of their fault.
 func (f *Folder) OpenLosses() (open []Loss, message string) {
-	if open = openLosses(f.losses); len(open) == 0 {
+	if open = openLosses(f.allLosses()); len(open) == 0 {
 		return nil, ""
 	}
 	return open, lossText(open, f.o.Config.Data)
 }
 
+func (f *Folder) allLosses() []Loss {
+	f.lossesMu.Lock()
+	defer f.lossesMu.Unlock()
+	return f.losses
+}
+
+func (f *Folder) setLosses(list []Loss) {
+	f.lossesMu.Lock()
+	defer f.lossesMu.Unlock()
+	f.losses = list
+}
+
 // ConfirmLosses marks all losses as confirmed.
 func (f *Folder) ConfirmLosses() error {
-	return confirmLosses(filepath.Join(f.o.Config.Data, lossFile))
+	path := filepath.Join(f.o.Config.Data, lossFile)
+	if err := confirmLosses(path); err != nil {
+		return err
+	}
+	list, err := readLosses(path)
+	if err == nil {
+		f.setLosses(list)
+	}
+	return err
 }

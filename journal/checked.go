@@ -21,9 +21,12 @@ func CheckLine(name string, rest []byte) []byte {
 
 func checkHead(name string) string { return name + " 1 " }
 
-// WriteChecked is WriteFile with such a line before the content.
+// Checked returns the content of a file with such a line before it.
+func Checked(name string, content []byte) []byte { return append(CheckLine(name, content), content...) }
+
+// WriteChecked is WriteFile for Checked.
 func WriteChecked(path string, content []byte) error {
-	return WriteFile(path, append(CheckLine(filepath.Base(path), content), content...))
+	return WriteFile(path, Checked(filepath.Base(path), content))
 }
 
 // ReadChecked returns the content of a file that WriteChecked has written; the error for a wrong checksum wraps ErrChecksum. A file

@@ -243,8 +243,15 @@ func (s *Store) checkpointAndHold(ctx context.Context, f *file) (in *copying.Fil
 // names copies the file with the names of removed items and, before it, the mark that says how far it must have come.
 func (c *copyRun) names(ctx context.Context) error {
 	s := c.store
-	if err := c.small(names.MarkFile); err != nil {
+	release, err := s.beginWrite(ctx)
+	if err != nil {
 		return err
+	}
+	mark := s.items.MarkText()
+	if release(); mark != "" {
+		if err := c.each(copying.Text(names.MarkFile, mark)); err != nil {
+			return err
+		}
 	}
 	path := filepath.Join(s.cfg.Dir, names.File)
 	used := func(blocks []uint64) bool { return s.engineUses(ctx, names.RemovedDatabase, blocks) }
@@ -274,19 +281,11 @@ func (c *copyRun) names(ctx context.Context) error {
 	})
 }
 
-// small copies a small file, if there is one.
-func (c *copyRun) small(name string) error {
-	if f, any := copying.Small(name, filepath.Join(c.store.cfg.Dir, filepath.FromSlash(name))); any {
-		return c.each(f)
-	}
-	return nil
-}
-
 // notes copies what is not a database.
 func (c *copyRun) notes() error {
 	fs := c.store.files
-	for _, name := range folder.Notes(fs.owner.Dir, fs.collections) {
-		if err := c.small(name); err != nil {
+	for _, f := range copying.Notes(fs.owner.Dir, fs.collections, &c.store.marks, &c.store.kept) {
+		if err := c.each(f); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"belfry"
 	"belfry/store"
 	"belfry/store/duck/damage"
+	"belfry/store/duck/names"
 )
 
 // damagedCopies copies a store and returns what was found to be damaged, by name, and how many files were copied.
@@ -148,4 +149,60 @@ func TestOverwritten(t *testing.T) {
 		must(t, s.Close())
 		return read(dayPath(other, 1))
 	})
+}
+
+// TestCopyOfDamagedNotes damages, removes and replaces the small files and the names of removed items while the store has them open. A
+// copy has what the store has in memory, or names the file.
+func TestCopyOfDamagedNotes(t *testing.T) {
+	f := func(name, want string, change func(dir string)) {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := fullStore(t, dir)
+			mustAppend(t, s, removedName(7, 7, "cpu"))
+			copyStore(t, s, nil)
+			change(dir)
+			found := map[string]string{}
+			to, missing := copyStore(t, s, func(f store.CopiedFile) {
+				if f.Damaged != "" {
+					found[f.Name] = f.Damaged
+				}
+			})
+			for name, err := range missing {
+				found[name] = err.Error()
+			}
+			if want == "" && len(found) > 0 || want != "" && (len(found) != 1 || found[want] == "") {
+				t.Fatalf("reported: %v, want %q", found, want)
+			}
+			if problems := verify(t, to); want == "" && len(problems) > 0 {
+				t.Errorf("%v", problems)
+			}
+		})
+	}
+	for _, name := range []string{"objectdata/watermark", "objectdata/kept", names.MarkFile} {
+		f(name+" damaged", "", func(dir string) { write(t, filepath.Join(dir, name), []byte("1763164800000000 5f1c09aa\n")) })
+		f(name+" empty", "", func(dir string) { write(t, filepath.Join(dir, name), nil) })
+		f(name+" removed", "", func(dir string) { must(t, os.Remove(filepath.Join(dir, name))) })
+	}
+	f("names removed", names.File, func(dir string) { must(t, os.Remove(filepath.Join(dir, names.File))) })
+	other := t.TempDir()
+	must(t, fullStore(t, other).Close())
+	foreign, err := os.ReadFile(filepath.Join(other, names.File))
+	must(t, err)
+	f("names written over", names.File, func(dir string) { write(t, filepath.Join(dir, names.File), foreign) })
+	f("names replaced", names.File, func(dir string) {
+		must(t, os.Remove(filepath.Join(dir, names.File)))
+		write(t, filepath.Join(dir, names.File), foreign)
+	})
+}
+
+// TestCopyOfNotesDamagedBefore: notes that were damaged when the store was opened are reported.
+func TestCopyOfNotesDamagedBefore(t *testing.T) {
+	dir := t.TempDir()
+	must(t, fullStore(t, dir).Close())
+	write(t, filepath.Join(dir, "objectdata", "watermark"), []byte("1763164800000000 5f1c09aa\n"))
+	must(t, os.Remove(filepath.Join(dir, "objectdata", "kept")))
+	found, _ := damagedCopies(t, openWith(t, dir))
+	if len(found) != 2 || !strings.Contains(found["objectdata/watermark"], "checksum") || !strings.Contains(found["objectdata/kept"], "missing") {
+		t.Errorf("reported: %v", found)
+	}
 }

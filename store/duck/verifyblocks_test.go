@@ -20,7 +20,7 @@ func TestVerifyBlocks(t *testing.T) {
 	mustAppend(t, s, linesOf(6, 1, 1, 60_000, 500), removedName(7, 7, "cpu"), removedName(7, 8, "disk"))
 	for pos := range 5 { // each checkpoint leaves unused blocks behind
 		mustAppend(t, s, manyRows(belfry.Position(8+pos), 3, 20_000))
-		checkpointAll(t, s)
+		checkpointFiles(t, s)
 	}
 	mustAppend(t, s, manyRows(20, 2, 50)) // in a log
 	must(t, s.Close())
@@ -53,18 +53,6 @@ func TestVerifyBlocks(t *testing.T) {
 	}
 	if used == 0 || unused == 0 {
 		t.Errorf("%d blocks in use, %d not: this test shows less than it should", used, unused)
-	}
-}
-
-func checkpointAll(t *testing.T, s *Store) {
-	t.Helper()
-	for _, f := range s.files.others(nil) {
-		used, err := s.files.acquire(t.Context(), f.collection, f.From, f.From)
-		must(t, err)
-		for _, u := range used {
-			must(t, s.files.checkpoint(t.Context(), s.writer, u))
-		}
-		s.files.release(used)
 	}
 }
 

@@ -12,10 +12,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/damage"
 	"belfry/store/duck/folder"
@@ -129,6 +131,41 @@ func (f *File) Close() { _ = f.in.Close() }
 // Text returns a file with this content.
 func Text(name, text string) store.CopiedFile {
 	return store.CopiedFile{Name: name, Size: int64(len(text)), Content: strings.NewReader(text), State: fmt.Sprintf("sha256 %x", sha256.Sum256([]byte(text)))}
+}
+
+// Notes returns the notes about whole collections and about the manifest. Those that the store has in memory are as they are there,
+// whatever became of their files. One that was damaged when the store read it is copied as it is.
+func Notes(dir string, all []*catalog.Collection, marks *folder.Watermarks, kept *folder.Kept) (list []store.CopiedFile) {
+	for _, path := range folder.ManifestNotes(dir) {
+		if f, any := Small(filepath.Base(path), path); any {
+			list = append(list, f)
+		}
+	}
+	add := func(name, text, damaged string) {
+		switch {
+		case damaged != "":
+			list = append(list, asItIs(dir, name, damaged))
+		case text != "":
+			list = append(list, Text(name, text))
+		}
+	}
+	for _, c := range all {
+		add(c.Name+"/"+folder.WatermarkFile, marks.Text(c), marks.Damaged()[c.Name])
+		add(folder.KeptKey(c), kept.Text(c), kept.Damaged()[c.Name])
+	}
+	return list
+}
+
+// asItIs returns a small file that is damaged, or missing.
+func asItIs(dir, name, damaged string) store.CopiedFile {
+	f, any := Small(name, filepath.Join(dir, filepath.FromSlash(name)))
+	if !any {
+		return store.CopiedFile{Name: name, Err: errors.New(damaged)}
+	}
+	if f.Err == nil {
+		f.Damaged = damaged
+	}
+	return f
 }
 
 // maxSmall is the maximum size of a file that Small reads.

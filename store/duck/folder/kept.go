@@ -129,12 +129,7 @@ func (k *Kept) Rebuild(dir string, c *catalog.Collection, periods []belfry.Span,
 
 // write replaces the list of a collection, durably. The mutex is held.
 func (k *Kept) write(dir string, c *catalog.Collection, next map[keptPeriod]belfry.Time) error {
-	f := keptList{version: k.versions[c.Name] + 1, until: map[belfry.Time]belfry.Time{}}
-	for at, until := range next {
-		if at.collection == c.Name {
-			f.until[at.from] = until
-		}
-	}
+	f := listOf(c, k.versions[c.Name]+1, next)
 	sub := filepath.Join(dir, c.Name)
 	if err := os.Mkdir(sub, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -145,6 +140,28 @@ func (k *Kept) write(dir string, c *catalog.Collection, next map[keptPeriod]belf
 	k.versions[c.Name] = f.version
 	k.list = next
 	return journal.SyncDir(dir)
+}
+
+func listOf(c *catalog.Collection, version uint64, all map[keptPeriod]belfry.Time) keptList {
+	f := keptList{version: version, until: map[belfry.Time]belfry.Time{}}
+	for at, until := range all {
+		if at.collection == c.Name {
+			f.until[at.from] = until
+		}
+	}
+	return f
+}
+
+// Text returns what the file of a list should have; empty: there is none.
+func (k *Kept) Text(c *catalog.Collection) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	version := k.versions[c.Name]
+	if version == 0 {
+		return ""
+	}
+	f := listOf(c, version, k.list)
+	return f.text(c, k.instance)
 }
 
 // Noted returns the versions that the manifest must have. That of a held list is at least 1, so that the next start

@@ -88,14 +88,3 @@ func ManifestNotes(dir string) []string {
 	notes, _ := filepath.Glob(filepath.Join(dir, ManifestFile+MissingMark+"*Z"))
 	return notes
 }
-
-// Notes returns the names of the notes about a whole collection or the whole folder, of which some may not exist.
-func Notes(dir string, all []*catalog.Collection) (list []string) {
-	for _, note := range ManifestNotes(dir) {
-		list = append(list, filepath.Base(note))
-	}
-	for _, c := range all {
-		list = append(list, c.Name+"/"+WatermarkFile, KeptKey(c))
-	}
-	return list
-}

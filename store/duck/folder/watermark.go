@@ -69,11 +69,14 @@ func writeWatermark(dir string, c *catalog.Collection, mark belfry.Time) error {
 	if err := os.Mkdir(sub, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	line := strconv.FormatInt(int64(mark), 10) + " " + markSum(c, int64(mark)) + "\n"
-	if err := journal.WriteFile(filepath.Join(sub, WatermarkFile), []byte(line)); err != nil {
+	if err := journal.WriteFile(filepath.Join(sub, WatermarkFile), []byte(watermarkText(c, mark))); err != nil {
 		return err
 	}
 	return journal.SyncDir(dir)
+}
+
+func watermarkText(c *catalog.Collection, mark belfry.Time) string {
+	return strconv.FormatInt(int64(mark), 10) + " " + markSum(c, int64(mark)) + "\n"
 }
 
 // oldestFile returns the start of the oldest period of a collection that has a file and for which counts is true.
@@ -114,6 +117,15 @@ func (w *Watermarks) Read(dir string, all []*catalog.Collection) {
 
 // At returns the watermark of a collection; 0 if there is none or it is damaged.
 func (w *Watermarks) At(collection string) belfry.Time { return (*w.at.Load())[collection] }
+
+// Text returns what the file of a watermark should have; empty: there is none.
+func (w *Watermarks) Text(c *catalog.Collection) string {
+	at := w.At(c.Name)
+	if at == 0 {
+		return ""
+	}
+	return watermarkText(c, at)
+}
 
 // Damaged returns what is wrong with damaged watermarks, by collection.
 func (w *Watermarks) Damaged() map[string]string { return *w.damaged.Load() }

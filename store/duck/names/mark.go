@@ -62,6 +62,14 @@ func (m mark) update(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d, pos = %d", removedMark, m.count, m.pos))
 }
 
+// MarkText returns what the mark beside the file should have; empty: there is no file.
+func (d *Names) MarkText() string {
+	if d.removed.path == memoryOnly {
+		return ""
+	}
+	return d.removed.mark.line()
+}
+
 // writeMark writes the count beside the file, durably.
 func (r *removedNames) writeMark() error {
 	if r.path == memoryOnly {
@@ -118,6 +126,7 @@ func (m mark) check(dir, instance string) error {
 // one.
 func (d *Names) Reach(ctx context.Context, c *duckdb.Conn, pos belfry.Position) error {
 	r := &d.removed
+	defer r.changing()()
 	next := r.mark.next()
 	if next.pos = max(next.pos, pos); next.pos == r.mark.pos {
 		return nil

@@ -65,6 +65,7 @@ func Open(ctx context.Context, c *duckdb.Conn, cfg store.Config) (*Names, error)
 	if err := d.removed.open(ctx, c); err != nil {
 		return nil, fmt.Errorf("open names of removed items: %w", err)
 	}
+	d.removed.changing()()
 	return d, nil
 }
 
@@ -76,6 +77,7 @@ func (d *Names) Apply(ctx context.Context, c *duckdb.Conn, batches []*belfry.Bat
 	}
 	live, gone := splitRemoved(pieces)
 	if len(gone) > 0 {
+		defer d.removed.changing()()
 		if err := d.removed.add(ctx, c, gone); err != nil {
 			return err
 		}
@@ -207,5 +209,6 @@ func addItems(a *duckdb.Appender, b *belfry.Batch, rows []int, batch int64) {
 
 // Checkpoint moves the log of the file of removed names into it.
 func (d *Names) Checkpoint(ctx context.Context, c *duckdb.Conn) error {
+	defer d.removed.changing()()
 	return d.removed.checkpoint(ctx, c)
 }

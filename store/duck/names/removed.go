@@ -43,6 +43,9 @@ type removedNames struct {
 	added    int   // rows since the last checkpoint
 	held     bool  // no checkpoint may be made; see Hold
 	mark     mark
+
+	written os.FileInfo // the file after the last change
+	foreign bool        // another program has replaced it or written to it since it was attached
 }
 
 const (
@@ -245,12 +248,32 @@ func (r *removedNames) checkpoint(ctx context.Context, c *duckdb.Conn) error {
 	return c.Exec(ctx, "CHECKPOINT "+RemovedDatabase)
 }
 
+// changing begins a change of the file; call what it returns at the end. It notices what other programs have done to the file before.
+func (r *removedNames) changing() (done func()) {
+	if r.path == memoryOnly {
+		return func() {}
+	}
+	info, err := os.Stat(r.path)
+	if was := r.written; err == nil && was != nil && (!os.SameFile(was, info) || was.Size() != info.Size() || !was.ModTime().Equal(info.ModTime())) {
+		r.foreign = true
+	}
+	return func() {
+		if info, err := os.Stat(r.path); err == nil {
+			r.written = info
+		}
+	}
+}
+
 // Hold checkpoints the file of removed names and keeps it as it then is, for a copy, until LetGo. The connection c is for
 // these two alone.
 func (d *Names) Hold(ctx context.Context, c *duckdb.Conn) error {
 	r := &d.removed
 	if r.path == memoryOnly {
 		return errors.New("the names of removed items are only in memory until the next start")
+	}
+	defer r.changing()()
+	if r.foreign {
+		return errors.New("another program has replaced it or written to it; the next start of the service checks it, and creates it again if it is not the right one")
 	}
 	r.added = 0
 	err := c.Exec(ctx, "CHECKPOINT "+RemovedDatabase)
@@ -301,6 +324,7 @@ func (d *Names) Removed(ctx context.Context, c *duckdb.Conn, each func(id belfry
 
 // Forget deletes the names of removed items.
 func (d *Names) Forget(ctx context.Context, c *duckdb.Conn, ids []belfry.ID) error {
+	defer d.removed.changing()()
 	numbers := make([]int64, len(ids))
 	for i, id := range ids {
 		numbers[i] = int64(id)
@@ -325,6 +349,7 @@ func (d *Names) Erase(ctx context.Context, c *duckdb.Conn, customers []belfry.Cu
 	if err != nil || n == 0 {
 		return err
 	}
+	defer d.removed.changing()()
 	path := d.removed.path
 	if path == memoryOnly {
 		return c.Exec(ctx, "DELETE FROM "+removedTable+" WHERE "+among)
