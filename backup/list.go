@@ -35,6 +35,13 @@ func isBackupName(name string) bool {
 	return err == nil && t.Format(nameLayout) == name
 }
 
+// isOne reports whether a folder is a single backup, by its name or by what is in it: one whose manifest is gone is recognised, too.
+func isOne(dir string) bool {
+	return isBackupName(filepath.Base(dir)) || slices.ContainsFunc([]string{ManifestFile, instanceName, instanceName + sealedSuffix}, func(name string) bool {
+		return exists(filepath.Join(dir, filepath.FromSlash(name)))
+	})
+}
+
 // List returns the complete backups in a folder, oldest first, of all instances. One whose manifest is damaged is listed with an
 // error.
 func List(target string) (list []Backup, err error) {
@@ -88,7 +95,8 @@ func ofInstance(list []Backup, instance string) []Backup {
 }
 
 // Prune removes the oldest backups of an instance until keep are left. It never removes the newest one, nor the newest one from
-// which no file is missing and before which no rows were lost, nor anything that it does not know.
+// which no file is missing and before which no rows were lost, nor anything that it does not know. Backups whose manifest is damaged
+// do not count.
 func Prune(target, instance string, keep int) (removed []string, err error) {
 	lock, err := lockTarget(target)
 	if err != nil {
@@ -100,11 +108,9 @@ func Prune(target, instance string, keep int) (removed []string, err error) {
 		return nil, err
 	}
 	list = ofInstance(list, instance)
-	whole := -1
-	for i, b := range list {
-		if b.Manifest.Sound() {
-			whole = i
-		}
+	whole := len(list) - 1
+	for whole >= 0 && !list[whole].isWhole() {
+		whole--
 	}
 	var errs []error
 	for i, b := range list[:max(0, len(list)-max(1, keep))] {
@@ -118,6 +124,15 @@ func Prune(target, instance string, keep int) (removed []string, err error) {
 		removed = append(removed, b.Path)
 	}
 	return removed, errors.Join(errs...)
+}
+
+// isWhole reports whether a backup has everything, and its files are there still with their sizes.
+func (b *Backup) isWhole() bool {
+	if !b.Manifest.Sound() {
+		return false
+	}
+	gone, err := absent(b.Path, b.Manifest)
+	return err == nil && len(gone) == 0
 }
 
 // removeBackup removes a complete backup. It is renamed first, so that an interrupted removal leaves one that is not complete.

@@ -124,3 +124,69 @@ func TestPrune(t *testing.T) {
 	_, _, err = restoreTo(t, target, RestoreOptions{})
 	wantError(t, err, "several instances", "20261119T013300Z")
 }
+
+// TestDamagedManifest: a backup whose manifest is damaged, empty or gone is not passed over silently. A restore from the folder of
+// backups names it, verify reports it also if it is named alone under another name, and it does not count among those that are kept.
+func TestDamagedManifest(t *testing.T) {
+	for name, damage := range map[string]func(path string) error{
+		"damaged": func(path string) error { return os.WriteFile(path, []byte("{}\n"), 0o600) },
+		"empty":   func(path string) error { return os.Truncate(path, 0) },
+		"gone":    os.Remove,
+	} {
+		cfg, target, now := newInstance(t, 1000), t.TempDir(), clock()
+		for range 3 {
+			mustCreate(t, cfg, Options{Target: target, Now: now})
+		}
+		list, err := List(target)
+		if err != nil || len(list) != 3 {
+			t.Fatal(list, err)
+		}
+		newest := list[2].Path
+		manifest := filepath.Join(newest, ManifestFile)
+		if err := errors.Join(os.Chmod(manifest, 0o600), damage(manifest)); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = restoreTo(t, target, RestoreOptions{})
+		wantError(t, err, "the newest backup", newest, "name the folder of an earlier one", list[1].Path)
+		if _, _, err := restoreTo(t, list[1].Path, RestoreOptions{}); err != nil {
+			t.Error(name, err)
+		}
+		if removed, err := Prune(target, list[0].Manifest.Instance, 2); err != nil || len(removed) > 0 {
+			t.Errorf("%s: removed %v, %v", name, removed, err)
+		}
+		mustCreate(t, cfg, Options{Target: target, Now: now})
+		if _, _, err := restoreTo(t, target, RestoreOptions{}); err != nil {
+			t.Errorf("%s, with a newer one: %v", name, err)
+		}
+		alone := filepath.Join(t.TempDir(), "alone")
+		if err := os.Rename(newest, alone); err != nil {
+			t.Fatal(err)
+		}
+		if files, _ := problems(t, alone); !slices.Equal(files, []string{filepath.Join(alone, ManifestFile)}) {
+			t.Errorf("%s: verify reports %v", name, files)
+		}
+	}
+}
+
+// TestPruneDamaged: the last backup from which nothing is missing stays if later ones have lost files since they were made.
+func TestPruneDamaged(t *testing.T) {
+	target, now := t.TempDir(), clock()
+	cfg := configFor(t, t.TempDir())
+	good := memoryFile("rows/a", noise(1, 100))
+	lost := File{Name: "rows/b", Err: errDisk}
+	for _, files := range [][]File{{good}, {good}, {good, lost}} {
+		if _, err := Create(context.Background(), &memorySource{files: files}, Options{Target: target, Config: cfg, Now: now, Full: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := List(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(list[1].Path, "rows", "a")); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := Prune(target, testInstance, 1); err != nil || !slices.Equal(removed, []string{list[1].Path}) {
+		t.Errorf("removed %v, %v, want %s", removed, err, list[1].Path)
+	}
+}

@@ -61,22 +61,24 @@ type closer func() error
 
 func (c closer) Close() error { return c() }
 
-// find returns the backup in a folder, or the newest one in a folder of backups.
+// find returns the backup in a folder, or the newest one in a folder of backups. If that is damaged, an older one is used only if it is
+// named: it lacks what is newer.
 func find(from string) (*Backup, error) {
-	if _, err := os.Lstat(filepath.Join(from, ManifestFile)); err == nil || isBackupName(filepath.Base(from)) {
+	if name, partial := strings.CutSuffix(filepath.Base(from), partialSuffix); partial && isBackupName(name) && !exists(filepath.Join(from, ManifestFile)) {
+		return nil, fmt.Errorf("%s is not complete%s", from, otherRemedy)
+	}
+	if isOne(from) {
 		m, err := loadManifest(from)
 		return &Backup{Path: from, Manifest: m}, err
-	}
-	if name, partial := strings.CutSuffix(filepath.Base(from), partialSuffix); partial && isBackupName(name) {
-		return nil, fmt.Errorf("%s is not complete%s", from, otherRemedy)
 	}
 	list, err := List(from)
 	if err != nil {
 		return nil, err
 	}
-	var newest *Backup
+	var newest, damaged *Backup
 	for i, b := range list {
 		if b.Err != nil {
+			damaged = &list[i]
 			continue
 		}
 		if newest != nil && b.Manifest.Instance != newest.Manifest.Instance {
@@ -86,6 +88,9 @@ func find(from string) (*Backup, error) {
 	}
 	if newest == nil {
 		return nil, fmt.Errorf("%s has no complete backup; name the folder of a backup, a folder of backups, or a tar file", from)
+	}
+	if damaged != nil && damaged.Path > newest.Path {
+		return nil, fmt.Errorf("the newest backup %s cannot be used: %w. To restore what is older, name the folder of an earlier one, such as %s", damaged.Path, damaged.Err, newest.Path)
 	}
 	return newest, nil
 }

@@ -36,7 +36,7 @@ func Verify(ctx context.Context, path string, progress func(Progress)) (Verified
 		return v.res, fmt.Errorf("open the backup: %w", err)
 	case !info.IsDir():
 		err = v.tarFile(path)
-	case isBackupName(filepath.Base(path)) || exists(filepath.Join(path, ManifestFile)):
+	case isOne(path):
 		err = v.folder(path)
 	default:
 		err = v.all(path)

@@ -129,7 +129,11 @@ func (v *verifier) secrets(ctx context.Context) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if sealed > 0 {
-			v.found(path, fmt.Sprintf("missing, and %d secrets of receivers are encrypted with a key in it", sealed), remedy)
+			what := fmt.Sprintf("%d secrets of receivers are", sealed)
+			if sealed == 1 {
+				what = "1 secret of receivers is"
+			}
+			v.found(path, "missing, and "+what+" encrypted with a key in it", remedy)
 		}
 	case err != nil:
 		v.found(path, "it cannot be used: "+err.Error(), remedy)

@@ -225,7 +225,11 @@ func reportRestored(s streams, r *backup.Restored, dir, keyFile string) error {
 	m := r.Manifest
 	fmt.Fprintf(s.out, "%s: restored %s, %s, as of %s, position %s\n", dir, count(len(m.Files), "file"), size(m.Bytes()), m.End.UTC().Format("2006-01-02 15:04:05 UTC"), m.Position)
 	if r.Secrets > 0 {
-		fmt.Fprintf(s.out, "%s of receivers are encrypted with a key that is not in the backup; put your copy of the key file at %s before the start\n", count(r.Secrets, "secret"), keyFile)
+		be := "are"
+		if r.Secrets == 1 {
+			be = "is"
+		}
+		fmt.Fprintf(s.out, "%s of receivers %s encrypted with a key that is not in the backup; put your copy of the key file at %s before the start\n", count(r.Secrets, "secret"), be, keyFile)
 	}
 	for _, f := range m.Missing {
 		fmt.Fprintf(s.out, "not in the backup: %s: %s\n", f.Name, client.Printable(f.Reason))
