@@ -46,18 +46,18 @@ func writeAt(f *os.File, bufs [][]byte, off int64) (int, error) {
 	return total, nil
 }
 
-// idOfPath asks only for the inode number. Reading the times as well would make the next write record a new time, which
+// look asks only for the inode number and the size. Reading the times as well would make the next write record a new time, which
 // takes longer than the rest of a small Append.
-func idOfPath(path string) (fileID, error) {
+func look(path string) (id fileID, size int64, err error) {
 	var s unix.Statx_t
-	err := retryEINTR(func() error { return unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO, &s) })
+	err = retryEINTR(func() error { return unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_SIZE, &s) })
 	switch {
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM): // some containers do not allow the call
-		return statOfPath(path)
+		return lookSlowly(path)
 	case err != nil:
-		return fileID{}, &os.PathError{Op: "statx", Path: path, Err: err}
+		return fileID{}, 0, &os.PathError{Op: "statx", Path: path, Err: err}
 	}
-	return fileID{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino}, nil
+	return fileID{unix.Mkdev(s.Dev_major, s.Dev_minor), s.Ino}, int64(s.Size), nil
 }
 
 // advance returns what is left of bufs after n bytes. Completed buffers, empty ones included, are dropped.

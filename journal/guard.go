@@ -42,10 +42,15 @@ func (j *Journal) checkDir() error {
 // time of a small Append, and no other process can take over a folder and begin to write in it that quickly.
 const guardInterval = time.Millisecond
 
-// checkActive returns an error unless what was just written can be found under the name of the active segment.
+// checkActive returns an error unless what was just written can be found under the name of the active segment, and what was written before
+// it. A segment that was cut off would have a hole there: its size shows that, as it was allocated as a whole, so a write does not
+// make it larger.
 func (j *Journal) checkActive() error {
-	if id, err := idOfPath(j.active.path); err != nil || id != j.fileID {
+	switch id, size, err := look(j.active.path); {
+	case err != nil || id != j.fileID:
 		return fmt.Errorf("%w: segment %s is missing", ErrGone, filepath.Base(j.active.path))
+	case size < j.fileSize:
+		return fmt.Errorf("%w: segment %s was cut off", ErrGone, filepath.Base(j.active.path))
 	}
 	return j.guard()
 }

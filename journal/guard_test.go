@@ -168,3 +168,24 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestSegmentCut: what is sent after the active segment was cut off is not acknowledged into it, and goes into a new one.
+func TestSegmentCut(t *testing.T) {
+	for _, size := range []int64{0, headerSize, headerSize + 10} {
+		dir := t.TempDir()
+		j := open(t, dir, Options{})
+		first := appendAll(t, j, "a")
+		path := filepath.Join(dir, segmentName(first.Epoch()))
+		must(t, os.Truncate(path, size))
+		if _, err := j.Append([]byte("lost")); !errors.Is(err, ErrGone) || !errors.Is(err, ErrFailed) {
+			t.Errorf("cut to %d bytes: %v", size, err)
+		}
+		second := appendAll(t, j, "b")
+		if second.Epoch() == first.Epoch() {
+			t.Errorf("cut to %d bytes: %s is in the same segment", size, second)
+		}
+		must(t, j.Close())
+		j = open(t, dir, Options{})
+		want(t, replay(t, j, first), entry{second, "b"})
+	}
+}

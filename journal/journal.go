@@ -124,6 +124,7 @@ type Journal struct {
 	// Guarded by writing.
 	file          *os.File      // of the active segment; nil if the next Append has to begin one
 	fileID        fileID        // of file
+	fileSize      int64         // that it had when it was opened
 	guardPassed   time.Time     // when Options.Guard last succeeded
 	guardInterval time.Duration // tests change it
 	failing       bool          // the last Append failed

@@ -123,20 +123,32 @@ func (l *Lock) Unlock() error {
 // fileID identifies a file, whatever its name.
 type fileID struct{ device, number uint64 }
 
-func statOfPath(path string) (fileID, error) {
+func idOfPath(path string) (fileID, error) {
+	id, _, err := look(path)
+	return id, err
+}
+
+// lookSlowly returns the id and the size of the file at a path.
+func lookSlowly(path string) (id fileID, size int64, err error) {
 	var s unix.Stat_t
 	if err := retryEINTR(func() error { return unix.Stat(path, &s) }); err != nil {
-		return fileID{}, &os.PathError{Op: "stat", Path: path, Err: err}
+		return fileID{}, 0, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	return fileID{uint64(s.Dev), uint64(s.Ino)}, nil
+	return fileID{uint64(s.Dev), uint64(s.Ino)}, s.Size, nil
+}
+
+// lookAt is look for an open file.
+func lookAt(f *os.File) (id fileID, size int64, err error) {
+	var s unix.Stat_t
+	if err := retryEINTR(func() error { return unix.Fstat(int(f.Fd()), &s) }); err != nil {
+		return fileID{}, 0, &os.PathError{Op: "fstat", Path: f.Name(), Err: err}
+	}
+	return fileID{uint64(s.Dev), uint64(s.Ino)}, s.Size, nil
 }
 
 func idOfFile(f *os.File) (fileID, error) {
-	var s unix.Stat_t
-	if err := retryEINTR(func() error { return unix.Fstat(int(f.Fd()), &s) }); err != nil {
-		return fileID{}, &os.PathError{Op: "fstat", Path: f.Name(), Err: err}
-	}
-	return fileID{uint64(s.Dev), uint64(s.Ino)}, nil
+	id, _, err := lookAt(f)
+	return id, err
 }
 
 func writePID(f *os.File) error {

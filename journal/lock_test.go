@@ -64,15 +64,18 @@ func TestFileID(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	opened, err := idOfFile(f)
+	if err := f.Truncate(77); err != nil {
+		t.Fatal(err)
+	}
+	opened, _, err := lookAt(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, ask := range map[string]func(string) (fileID, error){"idOfPath": idOfPath, "statOfPath": statOfPath} {
-		if id, err := ask(path); err != nil || id != opened {
-			t.Errorf("%s: %v, %v, want %v", name, id, err, opened)
+	for name, ask := range map[string]func(string) (fileID, int64, error){"look": look, "lookSlowly": lookSlowly} {
+		if id, size, err := ask(path); err != nil || id != opened || size != 77 {
+			t.Errorf("%s: %v, %d bytes, %v, want %v and 77", name, id, size, err, opened)
 		}
-		if _, err := ask(path + " "); !errors.Is(err, os.ErrNotExist) {
+		if _, _, err := ask(path + " "); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s of a missing file: %v", name, err)
 		}
 	}

@@ -151,13 +151,13 @@ func (j *Journal) begin(size int64) error {
 	if err != nil {
 		return err
 	}
-	id, err := idOfFile(f)
+	id, size, err := lookAt(f)
 	if err != nil {
 		return errors.Join(err, f.Close(), os.Remove(s.path))
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.file, j.fileID, j.active = f, id, s
+	j.file, j.fileID, j.fileSize, j.active = f, id, size, s
 	j.segments = append(j.segments, s)
 	return nil
 }
