@@ -24,9 +24,9 @@ type Running struct {
 	Mover   *store.Mover // moves what is in the journal into the rows
 	Journal *journal.Journal
 	Meta    *sqlite.DB
-	Temp    string        // folder for the copy of the metadata, on a disk with room for them
+	Temp    string                   // folder for the copy of the metadata, on a disk with room for them
 	Known   func() map[string][]byte // small files of the data folder that the service has in memory, by name
-	Loss    func() string // of records of the journal, not confirmed: what it is; empty: none
+	Loss    func() string            // of records of the journal, not confirmed: what it is; empty: none
 }
 
 // Instance implements Source.

@@ -25,6 +25,7 @@ type testFolder struct {
 	*testing.T
 	cfg      *config.Config
 	arrivals *Arrivals
+	known    map[string][]byte // see CopyFiles
 }
 
 func openFolder(t *testing.T) *testFolder {
@@ -83,7 +84,7 @@ func (f *testFolder) copyAll(between func()) (cfg *config.Config, names []string
 	}, func(name, why string) error { return fmt.Errorf("%s: %s", name, why) })
 	f.must(err)
 	between()
-	f.must(f.CopyFiles(nil, func(name string, content []byte, unread error) error {
+	f.must(f.CopyFiles(f.known, func(name string, content []byte, unread error) error {
 		f.must(unread)
 		names = append(names, name)
 		path := filepath.Join(c.Data, filepath.FromSlash(name))
@@ -133,9 +134,18 @@ func TestCopyFilesDamaged(t *testing.T) {
 	f.record(time.Now(), "a")
 	f.must(os.WriteFile(filepath.Join(f.cfg.Data, "format"), []byte("k\n"), 0o600))
 	f.must(os.Remove(filepath.Join(f.cfg.Data, "instance")))
+	loss := Loss{Position: "7·3", From: time.Now(), To: time.Now(), Why: "middle"}
+	f.must(f.saveLosses([]Loss{loss}, func() error { return nil }))
+	f.must(f.ConfirmLosses())
+	f.must(os.WriteFile(filepath.Join(f.cfg.Data, lossFile), []byte("k\n"), 0o600))
+	f.must(os.WriteFile(filepath.Join(f.cfg.Data, ClockFile), []byte("clock 1 00000000\n"), 0o600))
+	f.known = map[string][]byte{ClockFile: ClockText(time.Now(), time.Time{})}
 	cfg, _ := f.copyAll(func() {})
 	if problems := f.verify(cfg); len(problems) > 0 {
 		t.Errorf("%q", problems)
+	}
+	if list, err := readLosses(filepath.Join(cfg.Data, lossFile)); err != nil || len(list) != 1 || !list[0].Confirmed {
+		t.Errorf("losses %+v, %v", list, err)
 	}
 }
 
