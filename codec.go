@@ -1,6 +1,7 @@
 package belfry
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -210,6 +211,23 @@ func DecodeRecord(data []byte) (*Record, error) {
 		return nil, fmt.Errorf("record: %w", d.err)
 	}
 	return r, nil
+}
+
+// RecordTime reads only the time of what Append wrote.
+func RecordTime(data []byte) (Time, error) {
+	if len(data) == 0 || data[0] != recordVersion {
+		return 0, errors.New("record has another format, or none")
+	}
+	d := decoder{data: data[1:]}
+	if tag := d.byte(); tag != headSection {
+		d.fail("begins with section %d", tag)
+	}
+	head := decoder{data: d.bytes(uint64(d.uint32()))}
+	at := Time(head.varint())
+	if err := cmp.Or(d.err, head.err); err != nil {
+		return 0, fmt.Errorf("record: %w", err)
+	}
+	return at, nil
 }
 
 func (r *Record) decodeSection(tag byte, d *decoder) {

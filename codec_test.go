@@ -212,9 +212,13 @@ func FuzzRecord(f *testing.F) {
 	}
 	f.Add([]byte{recordVersion})
 	f.Fuzz(func(t *testing.T, data []byte) {
+		at, headErr := RecordTime(data)
 		r, err := DecodeRecord(data)
 		if err != nil {
 			return
+		}
+		if headErr != nil || at != r.Time {
+			t.Fatalf("the time is %v, read alone %v, %v", r.Time, at, headErr)
 		}
 		again, err := DecodeRecord(r.Append(nil))
 		if err != nil {

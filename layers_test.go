@@ -17,7 +17,7 @@ var layers = []string{
 	"belfry/query",
 	"belfry/meta/sqlite",
 	"belfry/journal belfry/store belfry/meta belfry/query/querytest belfry/intake/rowfmt belfry/status/calendar",
-	"belfry/status belfry/engine/audit belfry/engine/picture",
+	"belfry/status belfry/engine/audit belfry/engine/itemlist belfry/engine/picture",
 	"belfry/engine/history belfry/status/explain",
 	"belfry/engine belfry/web",
 	"belfry/accounts belfry/intake belfry/engine/enginetest",

@@ -255,35 +255,6 @@ func TestActSettles(t *testing.T) {
 	}
 }
 
-// TestCut takes lists of names apart.
-func TestCut(t *testing.T) {
-	barred := []string{"a|b", "a|b|c|d", "|x", "y|", "back\\|slash", "p | q"}
-	f := func(items string, want ...string) {
-		t.Helper()
-		if got := engine.Cut(items, barred); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", items, got, want)
-		}
-	}
-	f("a", "a")
-	f("a|b", "a|b")
-	f("a|b|c", "a|b", "c")
-	f("a|b|c|d", "a|b|c|d")
-	f("c|a|b", "c", "a|b")
-	f("a|c|b", "a", "c", "b")
-	f(`a\|b`, "a|b")
-	f(`c\|d|e`, "c|d", "e")
-	f(`back\|slash`, `back\|slash`) // as it stands
-	f(`c\d|e\`, `c\d`, `e\`)
-	f("|x", "|x")
-	f("|z", "", "z")
-	f("y||z", "y|", "z")
-	f("y|z", "y", "z")
-	f("a||b", "a", "", "b")
-	f(" a|b | c", "a|b ", "c")
-	f("p | q|r", "p | q", "r")
-	f("", "")
-}
-
 // TestActBars: a list that is made to keep the sequencer busy, of names that begin like those of many others and are
 // none of them, is taken apart in steps that do not grow with these. It would otherwise take minutes.
 func TestActBars(t *testing.T) {

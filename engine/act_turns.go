@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/engine/itemlist"
 	"belfry/meta"
 )
 
@@ -99,7 +100,7 @@ func (p *acting) split() []Named {
 	if len(barred) == 0 && !strings.Contains(p.Items, `\`) {
 		return Names(strings.Split(p.Items, "|")...)
 	}
-	return Names(cut(p.Items, p.barred(barred))...)
+	return Names(itemlist.Split(p.Items, p.barred(barred))...)
 }
 
 // run takes the turns of the action. If reply is set, the action is one turn, and reply adds the answer to its record.

@@ -81,8 +81,8 @@ func (c *clock) collect(now belfry.Time, tree *meta.Tree) {
 	}
 }
 
-// take removes and returns the items that are due for the next customer, as many as fit into a turn.
-func (c *clock) take(tree *meta.Tree) (customer belfry.CustomerID, nodes []*meta.Node) {
+// nextTurn removes and returns the items that are due for the next customer, as many as fit into a turn.
+func (c *clock) nextTurn(tree *meta.Tree) (customer belfry.CustomerID, nodes []*meta.Node) {
 	customer, c.turns = c.turns[0], c.turns[1:]
 	list, turn := c.due[customer], turnBudget{left: tickItems, around: map[*meta.Node]bool{}}
 	for ; len(list) > 0 && turn.spend(list[0], turnItems); list = list[1:] {
@@ -157,7 +157,7 @@ func (s *Sequencer) tick() bool {
 	if s.clock.collect(now, s.cfg.Tree); len(s.clock.turns) == 0 {
 		return false
 	}
-	customer, nodes := s.clock.take(s.cfg.Tree)
+	customer, nodes := s.clock.nextTurn(s.cfg.Tree)
 	c := &Command{Customer: customer, Alone: true, Done: make(chan struct{}), Decide: func(t *Tx) error {
 		t.crossTime(nodes)
 		return nil

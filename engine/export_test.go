@@ -25,15 +25,6 @@ const (
 // SettledMode is settledMode.
 func SettledMode(n *meta.Node) belfry.Mode { return settledMode(n) }
 
-// Cut splits a list of items; names may contain bars.
-func Cut(items string, names []string) []string {
-	barred := &parts{}
-	for _, name := range names {
-		barred.add(name)
-	}
-	return cut(items, barred)
-}
-
 // ResolveTimes is resolveTimes.
 func (a *Action) ResolveTimes(who Sender, now belfry.Time) error { return a.resolveTimes(who, now) }
 

@@ -169,14 +169,21 @@ func segmentSize(dir string) int64 {
 	return min(journal.DefaultSegmentSize, max(1<<20, total/32))
 }
 
-// Replay brings the tree up to date and calls each for every record in the journal. A record that cannot be decoded or applied
+// Replay brings the tree up to date and calls each for every record in the journal that a store may lack. A record that cannot be decoded or applied
 // counts as lost, like a damaged one, and the replay continues.
 func (f *Folder) Replay(ctx context.Context, each func(r *belfry.Record, fresh bool) error) error {
 	records, news := 0, 0
 	start := time.Now()
 	times, _ := f.readArrivals() // without the file all times count as incomplete
 	finder, e := newLossFinder(f.gaps, earliestLoss(f.o.Config.Data, times), times), f.evidence()
+	known := min(f.Stored, f.Moved)
 	err := f.Journal.Replay(0, func(pos belfry.Position, payload []byte) error {
+		if at, err := belfry.RecordTime(payload); err == nil && pos <= known { // a segment may have a million rows that are stored
+			finder.record(pos, at.Std())
+			f.Last = at
+			records++
+			return nil
+		}
 		r, err := belfry.DecodeRecord(payload)
 		if err != nil {
 			f.lost(pos, err)

@@ -76,6 +76,42 @@ func (l *loader) each(f func(*sql.Rows) error, query string, args ...any) error 
 	return rows.Err()
 }
 
+// readAhead calls f for every row of a query, as scan returns it. Rows are read in another goroutine, because there may be a
+// million of them, and both what reads them and what f makes of them take seconds then.
+func readAhead[T any](l *loader, scan func(*sql.Rows) (T, error), f func(T), query string, args ...any) (err error) {
+	const atOnce, ahead = 500, 4
+	full, free := make(chan []T, ahead), make(chan []T, ahead+2)
+	go func() {
+		defer close(full)
+		list := make([]T, 0, atOnce)
+		err = l.each(func(rows *sql.Rows) error {
+			v, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			if list = append(list, v); len(list) < atOnce {
+				return nil
+			}
+			full <- list
+			select {
+			case list = <-free:
+			default:
+				list = make([]T, 0, atOnce)
+			}
+			return nil
+		}, query, args...)
+		full <- list
+	}()
+	for list := range full {
+		for i := range list {
+			f(list[i])
+		}
+		clear(list)
+		free <- list[:0]
+	}
+	return err
+}
+
 func (l *loader) docs() error {
 	if l.v.Doc == nil {
 		return nil
@@ -124,29 +160,31 @@ func (l *loader) items() error {
 		known[s] = s
 		return s
 	}
-	read := func(table string, each func(belfry.Item)) func(*sql.Rows) error {
+	read := func(table string) func(*sql.Rows) (itemAt, error) {
 		s := newItemScanner(table)
-		return func(rows *sql.Rows) error {
+		return func(rows *sql.Rows) (itemAt, error) {
 			it, err := s.scan(rows)
-			if err != nil {
-				return err
-			}
 			it.Class, it.Package = once(it.Class), once(it.Package)
-			if it.pos > l.at.pos && l.v.Ahead != nil {
-				l.v.Ahead(it.ID, it.pos)
-			}
-			each(it.Item)
-			return nil
+			return it, err
+		}
+	}
+	note := func(it itemAt) {
+		if it.pos > l.at.pos && l.v.Ahead != nil {
+			l.v.Ahead(it.ID, it.pos)
 		}
 	}
 	var q parentsFirst
 	var gone []belfry.Item // by id
-	err := l.each(read("removed", func(it belfry.Item) { gone = append(gone, it) }), `SELECT `+removedColumns+` FROM removed
+	err := readAhead(l, read("removed"), func(it itemAt) {
+		note(it)
+		gone = append(gone, it.Item)
+	}, `SELECT `+removedColumns+` FROM removed
 		WHERE pos > (SELECT MIN(pos, rows) FROM position) ORDER BY id`)
 	if err != nil {
 		return err
 	}
-	err = l.each(read("item", func(it belfry.Item) {
+	err = readAhead(l, read("item"), func(it itemAt) {
+		note(it)
 		last := belfry.ID(0)
 		for len(gone) > 0 && gone[0].ID <= it.ID {
 			last = gone[0].ID
@@ -154,9 +192,9 @@ func (l *loader) items() error {
 			gone = gone[1:]
 		}
 		if last != it.ID { // else it is one that was removed and put back by a replay
-			q.add(it, l.v.Item)
+			q.add(it.Item, l.v.Item)
 		}
-	}), `SELECT `+itemColumns+` FROM item ORDER BY id`)
+	}, `SELECT `+itemColumns+` FROM item ORDER BY id`)
 	for _, it := range gone {
 		q.add(it, l.v.Item)
 	}
@@ -265,24 +303,27 @@ func (l *loader) states() error {
 	if l.v.State == nil {
 		return nil
 	}
+	type itemState struct {
+		id    belfry.ID
+		state *belfry.ItemState
+	}
 	var id, pos int64
 	var body sql.RawBytes
 	var sum any
 	var c columns
-	return l.each(func(rows *sql.Rows) error {
+	return readAhead(l, func(rows *sql.Rows) (s itemState, err error) {
 		if err := scan(rows, "state", &id, &pos, &body, &sum); err != nil {
-			return err
+			return s, err
 		}
 		if c = c[:0].number(id, pos).bytes(body); !c.match(sum) {
-			return mismatch("state", id)
+			return s, mismatch("state", id)
 		}
-		s, err := belfry.DecodeState(body)
-		if err != nil {
-			return fmt.Errorf("state of item %d: %w", id, err)
+		s.id = belfry.ID(id)
+		if s.state, err = belfry.DecodeState(body); err != nil {
+			return s, fmt.Errorf("state of item %d: %w", id, err)
 		}
-		l.v.State(belfry.ID(id), s)
-		return nil
-	}, `SELECT item, pos, body, sum FROM state ORDER BY item`)
+		return s, nil
+	}, func(s itemState) { l.v.State(s.id, s.state) }, `SELECT item, pos, body, sum FROM state ORDER BY item`)
 }
 
 func (l *loader) counters() error {

@@ -417,8 +417,8 @@ const (
 	longRest  = 20 * time.Millisecond
 )
 
-// take pauses for as long as the work since the last rest took.
-func (r *rests) take() {
+// pause sleeps for as long as the work since the last rest took.
+func (r *rests) pause() {
 	if r == nil || !time.Now().Before(r.until) {
 		return
 	}

@@ -13,7 +13,7 @@ func TestRests(t *testing.T) {
 			t.Helper()
 			time.Sleep(d)
 			begun := time.Now()
-			r.take()
+			r.pause()
 			if took := time.Since(begun); took != rest {
 				t.Errorf("after %v of work, a rest of %v; want %v", d, took, rest)
 			}

@@ -216,7 +216,7 @@ func (w *writer) states(c *change) error {
 	return w.statements.state.exec(w, len(states), func(i int, args []any) ([]any, error) {
 		if len(args) == 0 {
 			body = body[:0]
-			c.rests.take()
+			c.rests.pause()
 		}
 		s, from := &states[i], len(body)
 		body = s.State.Append(body)
