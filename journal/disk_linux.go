@@ -46,14 +46,14 @@ func writeAt(f *os.File, bufs [][]byte, off int64) (int, error) {
 	return total, nil
 }
 
-// look asks only for the inode number and the size. Reading the times as well would make the next write record a new time, which
+// idAndSize asks only for the inode number and the size. Reading the times as well would make the next write record a new time, which
 // takes longer than the rest of a small Append.
-func look(path string) (id fileID, size int64, err error) {
+func idAndSize(path string) (id fileID, size int64, err error) {
 	var s unix.Statx_t
 	err = retryEINTR(func() error { return unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_SIZE, &s) })
 	switch {
 	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM): // some containers do not allow the call
-		return lookSlowly(path)
+		return idAndSizeByStat(path)
 	case err != nil:
 		return fileID{}, 0, &os.PathError{Op: "statx", Path: path, Err: err}
 	}

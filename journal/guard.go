@@ -46,7 +46,7 @@ const guardInterval = time.Millisecond
 // it. A segment that was cut off would have a hole there: its size shows that, as it was allocated as a whole, so a write does not
 // make it larger.
 func (j *Journal) checkActive() error {
-	switch id, size, err := look(j.active.path); {
+	switch id, size, err := idAndSize(j.active.path); {
 	case err != nil || id != j.fileID:
 		return fmt.Errorf("%w: segment %s is missing", ErrGone, filepath.Base(j.active.path))
 	case size < j.fileSize:

@@ -124,12 +124,12 @@ func (l *Lock) Unlock() error {
 type fileID struct{ device, number uint64 }
 
 func idOfPath(path string) (fileID, error) {
-	id, _, err := look(path)
+	id, _, err := idAndSize(path)
 	return id, err
 }
 
-// lookSlowly returns the id and the size of the file at a path.
-func lookSlowly(path string) (id fileID, size int64, err error) {
+// idAndSizeByStat returns the id and the size of the file at a path.
+func idAndSizeByStat(path string) (id fileID, size int64, err error) {
 	var s unix.Stat_t
 	if err := retryEINTR(func() error { return unix.Stat(path, &s) }); err != nil {
 		return fileID{}, 0, &os.PathError{Op: "stat", Path: path, Err: err}
@@ -137,8 +137,8 @@ func lookSlowly(path string) (id fileID, size int64, err error) {
 	return fileID{uint64(s.Dev), uint64(s.Ino)}, s.Size, nil
 }
 
-// lookAt is look for an open file.
-func lookAt(f *os.File) (id fileID, size int64, err error) {
+// idAndSizeOfFile is idAndSize for an open file.
+func idAndSizeOfFile(f *os.File) (id fileID, size int64, err error) {
 	var s unix.Stat_t
 	if err := retryEINTR(func() error { return unix.Fstat(int(f.Fd()), &s) }); err != nil {
 		return fileID{}, 0, &os.PathError{Op: "fstat", Path: f.Name(), Err: err}
@@ -147,7 +147,7 @@ func lookAt(f *os.File) (id fileID, size int64, err error) {
 }
 
 func idOfFile(f *os.File) (fileID, error) {
-	id, _, err := lookAt(f)
+	id, _, err := idAndSizeOfFile(f)
 	return id, err
 }
 

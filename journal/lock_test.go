@@ -67,11 +67,11 @@ func TestFileID(t *testing.T) {
 	if err := f.Truncate(77); err != nil {
 		t.Fatal(err)
 	}
-	opened, _, err := lookAt(f)
+	opened, _, err := idAndSizeOfFile(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, ask := range map[string]func(string) (fileID, int64, error){"look": look, "lookSlowly": lookSlowly} {
+	for name, ask := range map[string]func(string) (fileID, int64, error){"idAndSize": idAndSize, "idAndSizeByStat": idAndSizeByStat} {
 		if id, size, err := ask(path); err != nil || id != opened || size != 77 {
 			t.Errorf("%s: %v, %d bytes, %v, want %v and 77", name, id, size, err, opened)
 		}

@@ -151,7 +151,7 @@ func (j *Journal) begin(size int64) error {
 	if err != nil {
 		return err
 	}
-	id, size, err := lookAt(f)
+	id, size, err := idAndSizeOfFile(f)
 	if err != nil {
 		return errors.Join(err, f.Close(), os.Remove(s.path))
 	}

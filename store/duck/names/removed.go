@@ -13,7 +13,6 @@ import (
 	"belfry"
 	"belfry/journal"
 	"belfry/store"
-	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
 	"belfry/store/duck/folder"
 	"belfry/store/duck/rowwriter"
@@ -378,9 +377,9 @@ func (d *Names) Erase(ctx context.Context, c *duckdb.Conn, customers []belfry.Cu
 	return errors.Join(err, c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+RemovedDatabase))
 }
 
-// ReadAll makes the engine read all names, and checks the blocks in use. If that fails, atStart reports whether a start would find the same
+// ReadAll makes the engine read all names, and then calls check with the attached file. If that fails, atStart reports whether a start would find the same
 // and write the names again.
-func ReadAll(ctx context.Context, c *duckdb.Conn, cfg store.Config) (atStart bool, err error) {
+func ReadAll(ctx context.Context, c *duckdb.Conn, cfg store.Config, check func(path, alias string) error) (atStart bool, err error) {
 	const alias = "f"
 	path := filepath.Join(cfg.Dir, File)
 	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
@@ -404,5 +403,5 @@ func ReadAll(ctx context.Context, c *duckdb.Conn, cfg store.Config) (atStart boo
 	if err := c.Exec(ctx, "SELECT "+strings.Join(sums, ", ")+" FROM "+alias+".main.item"); err != nil {
 		return false, err
 	}
-	return false, damage.CheckSums(ctx, c, path, alias)
+	return false, check(path, alias)
 }

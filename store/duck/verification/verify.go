@@ -346,7 +346,7 @@ func (v *verifying) removedNames(ctx context.Context) error {
 		return nil
 	}
 	v.Files++
-	atStart, err := names.ReadAll(ctx, v.conn, v.cfg)
+	atStart, err := names.ReadAll(ctx, v.conn, v.cfg, func(path, alias string) error { return damage.CheckSums(ctx, v.conn, path, alias) })
 	remedy := remedyNoNames
 	if atStart {
 		remedy = remedyNames
