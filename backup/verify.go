@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"belfry/folder"
 	"belfry/journal"
 	"belfry/meta/sqlite"
 	"belfry/store"
@@ -279,6 +280,8 @@ func (v *verifier) parts(dir string, m *Manifest) {
 			v.found(at, fmt.Sprintf("names instance %q, and the backup is of instance %s", id, m.Instance), remedy)
 		}
 	}
+	data := filepath.Join(dir, strings.TrimSuffix(dataDir, "/"))
+	folder.CheckOwn(data, func(name string, err error) { v.found(filepath.Join(data, name), err.Error(), remedy) })
 	has := func(name string) bool {
 		return slices.ContainsFunc(m.Files, func(e Entry) bool { return e.Name == name && e.Size > 0 })
 	}

@@ -13,6 +13,7 @@ import (
 
 	"filippo.io/age"
 
+	"belfry/folder"
 	"belfry/journal"
 )
 
@@ -219,4 +220,17 @@ func TestVerifyParts(t *testing.T) {
 		write(t, data, "journal/0000000000000001.journal", b)
 	}, "journal/0000000000000001.journal", "lost")
 	f(func(data string) { write(t, data, "journal/end", []byte("x")) }, "journal/end", "64 bytes")
+}
+
+// TestVerifySmallFiles: small files that were damaged when they were copied are found, as a restore finds them.
+func TestVerifySmallFiles(t *testing.T) {
+	for _, name := range []string{folder.ClockFile, folder.FaultsFile, "journal_loss"} {
+		cfg, target := newInstance(t, 1000), t.TempDir()
+		write(t, cfg.Data, name, []byte(name+" 1 00000000\n[]\n"))
+		mustCreate(t, cfg, Options{Target: target, Now: clock()})
+		dir := filepath.Join(target, "20261119T013100Z")
+		if files, texts := problems(t, dir); !slices.Equal(files, []string{filepath.Join(dir, "data", name)}) {
+			t.Errorf("%s: found %v %v", name, files, texts)
+		}
+	}
 }

@@ -298,14 +298,33 @@ func (v *verifier) readClock() {
 	}
 }
 
-// readFaults checks the file with the open faults.
-func (v *verifier) readFaults() {
-	path := filepath.Join(v.cfg.Data, FaultsFile)
+// CheckOwn reads the small files of a data folder that have checksums, except that of arrival times, and calls each for those that
+// cannot be used.
+func CheckOwn(dir string, each func(name string, err error)) {
+	_, _, clock := ReadClock(filepath.Join(dir, ClockFile))
+	_, loss := readLosses(filepath.Join(dir, lossFile))
+	for _, f := range []struct {
+		name string
+		err  error
+	}{{ClockFile, clock}, {lossFile, loss}, {FaultsFile, readFaults(filepath.Join(dir, FaultsFile))}} {
+		if f.err != nil && !errors.Is(f.err, fs.ErrNotExist) { // none is in every folder
+			each(f.name, f.err)
+		}
+	}
+}
+
+func readFaults(path string) error {
 	text, err := journal.ReadChecked(path)
 	if err == nil && !json.Valid(text) {
 		err = errors.New("it is not JSON")
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file is not needed
+	return err
+}
+
+// readFaults checks the file with the open faults.
+func (v *verifier) readFaults() {
+	path := filepath.Join(v.cfg.Data, FaultsFile)
+	if err := readFaults(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the file is not needed
 		v.found(path, "it cannot be used: "+err.Error(), "Restore it from a backup, or remove it: then events about the end of faults that were open, or are not written yet, are missing.")
 	}
 }
