@@ -10,6 +10,7 @@ import (
 // scratch holds the uncommitted effects of a round, as an overlay of the tree: look-ups read it first. A commit applies the
 // records to the tree; a failed round is undone by dropping the scratch.
 type scratch struct {
+	tx     Tx // of the command that is being decided
 	drafts []draft
 	index  meta.SparseArray[uint32] // by item ID: 1 + place in drafts, 0 when the item has not been touched
 

@@ -17,7 +17,7 @@ type Tx struct {
 	s             *scratch
 	Tenant        *meta.Tenant // nil for what concerns the instance
 	Now           belfry.Time
-	rec           belfry.Record
+	rec           *belfry.Record    // outlives the transaction
 	items         map[belfry.ID]int // index in the record of the last change of an item
 	docs          map[docName]int   // index of a document
 	events        history.Events
@@ -38,12 +38,14 @@ type Tx struct {
 	roots   []*meta.Node // see limit
 }
 
+// begin begins the transaction of a command. It is valid until the next one begins.
 func (s *Sequencer) begin(c belfry.CustomerID) *Tx {
 	now := s.Now()
-	return &Tx{
+	s.scratch.tx = Tx{
 		seq: s, s: &s.scratch, Tenant: s.cfg.Tree.Tenant(c), Now: now,
-		rec: belfry.Record{Time: now, Customer: c}, itemsLeft: s.turn, changes: s.scratch.changes[:0],
+		rec: &belfry.Record{Time: now, Customer: c}, itemsLeft: s.turn, changes: s.scratch.changes[:0],
 	}
+	return &s.scratch.tx
 }
 
 // record completes the record; nil if nothing changed.
@@ -56,7 +58,7 @@ func (t *Tx) record() *belfry.Record {
 		t.rec.Batches = append(t.rec.Batches, b)
 	}
 	t.encodeClasses()
-	r := &t.rec
+	r := t.rec
 	if len(r.Batches)+len(r.Items)+len(r.States)+len(r.Docs) == 0 && r.Answer == nil {
 		return nil
 	}
@@ -426,7 +428,7 @@ func (t *Tx) apply(i int, next belfry.State, c status.Change, at belfry.Time) {
 // recordState puts the state of an item into the record, replacing an earlier one of the same record.
 func (t *Tx) recordState(n *meta.Node, s belfry.State) {
 	d := &t.s.drafts[t.s.draft(n)]
-	if d.in == &t.rec {
+	if d.in == t.rec {
 		c := &t.rec.States[d.at]
 		c.Differs = c.Differs || s.LooksDifferent(&c.State)
 		c.State = s
@@ -437,7 +439,7 @@ func (t *Tx) recordState(n *meta.Node, s belfry.State) {
 		before = &d.in.States[d.at].State
 	}
 	c := belfry.StateChange{Item: n.ID, State: s, Was: before.Status, Differs: s.LooksDifferent(before)}
-	d.in, d.at = &t.rec, len(t.rec.States)
+	d.in, d.at = t.rec, len(t.rec.States)
 	t.rec.States = append(t.rec.States, c)
 }
 
