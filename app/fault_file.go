@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"belfry/journal"
@@ -68,7 +69,7 @@ func (f *faults) text() ([]byte, error) { return json.MarshalIndent(f.notes(), "
 func (f *faults) notes() faultNotes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	notes := faultNotes{Open: map[string]faultNote{}, Pending: f.pending}
+	notes := faultNotes{Open: map[string]faultNote{}, Pending: slices.Clone(f.pending)}
 	for _, list := range []map[string]fault{f.before, f.open} {
 		for id, a := range list {
 			notes.Open[id] = faultNote{a.since, a.message}
