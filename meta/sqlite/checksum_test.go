@@ -246,6 +246,7 @@ func TestChangedRow(t *testing.T) {
 	f("position", "1", "rows = rows + 1")
 	f("position", "1", "next_item = next_item - 1")
 	f("position", "1", "instance = 'x'")
+	f("position", "1", "branch = 'x'")
 	f("position", "1", "sum = NULL")
 	f("instance", "1", "id = 'x'")
 	f("customer_counter", "2", "next_row = 5 WHERE customer = 2")

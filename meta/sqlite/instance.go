@@ -48,6 +48,14 @@ func (db *DB) SetInstance(ctx context.Context, id string) error {
 	return db.Checkpoint(ctx)
 }
 
+// SetBranch says in which branch the database is written from now on.
+func (db *DB) SetBranch(ctx context.Context, id string) error {
+	if err := db.changePosition(ctx, func(p *position) { p.branch = id }); err != nil {
+		return fmt.Errorf("set branch of the metadata: %w", err)
+	}
+	return nil
+}
+
 // Used reports whether anything was ever stored.
 func (db *DB) Used(ctx context.Context) (used bool, err error) {
 	db.mu.RLock()

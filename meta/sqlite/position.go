@@ -13,10 +13,11 @@ type position struct {
 	pos, rows belfry.Position // see DB.Position and DB.RowsPosition
 	next      belfry.ID       // the first item id that was never used
 	instance  string
+	branch    string // in which it was written last; see belfry.Branches
 }
 
 func (p *position) columns() columns {
-	return columns{}.number(1, int64(p.pos), int64(p.rows), int64(p.next)).text(p.instance)
+	return columns{}.number(1, int64(p.pos), int64(p.rows), int64(p.next)).text(p.instance).text(p.branch)
 }
 
 // querier is a pool or a transaction.
@@ -27,7 +28,7 @@ type querier interface {
 func readPosition(ctx context.Context, q querier) (p position, err error) {
 	var pos, rows, next int64
 	var sum any
-	err = q.QueryRowContext(ctx, `SELECT pos, rows, next_item, instance, sum FROM position`).Scan(&pos, &rows, &next, &p.instance, &sum)
+	err = q.QueryRowContext(ctx, `SELECT pos, rows, next_item, instance, branch, sum FROM position`).Scan(&pos, &rows, &next, &p.instance, &p.branch, &sum)
 	if err != nil {
 		return p, fmt.Errorf("read metadata position: %w", err)
 	}
@@ -45,8 +46,8 @@ func changePosition(ctx context.Context, tx *sql.Tx, change func(*position)) err
 	if change(&after); err != nil || after == before {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE position SET pos = $1, rows = $2, next_item = $3, instance = $4, sum = $5`,
-		int64(after.pos), int64(after.rows), int64(after.next), after.instance, after.columns().sum())
+	_, err = tx.ExecContext(ctx, `UPDATE position SET pos = $1, rows = $2, next_item = $3, instance = $4, branch = $5, sum = $6`,
+		int64(after.pos), int64(after.rows), int64(after.next), after.instance, after.branch, after.columns().sum())
 	return err
 }
 

@@ -38,6 +38,7 @@ func (db *DB) Intact(ctx context.Context) error {
 // Facts are what a database file says about the instance it belongs to.
 type Facts struct {
 	Instance     string
+	Branch       string          // in which it was written last
 	Stored, Rows belfry.Position // positions, see DB.Position and DB.RowsPosition
 }
 
@@ -45,7 +46,7 @@ type Facts struct {
 func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
 	err = reading(path, func(db *sql.DB) error {
 		var stored, rows int64
-		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT id FROM instance), ''), pos, rows FROM position`).Scan(&f.Instance, &stored, &rows)
+		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT id FROM instance), ''), branch, pos, rows FROM position`).Scan(&f.Instance, &f.Branch, &stored, &rows)
 		f.Stored, f.Rows = belfry.Position(stored), belfry.Position(rows)
 		return err
 	})

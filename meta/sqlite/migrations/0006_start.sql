@@ -12,7 +12,8 @@ CREATE TABLE position (
 	pos       BIGINT NOT NULL,
 	rows      BIGINT NOT NULL,
 	next_item BIGINT NOT NULL,
-	instance  TEXT   NOT NULL DEFAULT ''
+	instance  TEXT   NOT NULL DEFAULT '',
+	branch    TEXT   NOT NULL DEFAULT ''
 );
 INSERT INTO position (one, pos, rows, next_item) VALUES (1, 0, 0, 1);
 
