@@ -90,16 +90,16 @@ func (e *Tenant) OneMore(name string) *OneMore { return storedDoc[OneMore](e.doc
 	{
 		what: "a storage engine", most: 2,
 		files: map[string]string{"store/onemore/onemore.go": `package onemore
-import ("context"; "errors"; "belfry"; "belfry/store")
+import ("context"; "errors"; "belfry/store")
 var ErrOpened = errors.New("opened")
 func Open(context.Context, store.Config) (store.Store, error) { return nil, ErrOpened }
 func Verify(context.Context, store.Config) (v store.Verified, err error) { return v, nil }
-func Moved(store.Config) (pos belfry.Position, known bool) { return 0, false }
+func Noted(store.Config) (n store.Noted) { return n }
 var Files []string
 `},
 		lines: [][3]string{
 			{"app/open.go", `"belfry/store/duck"`, `"belfry/store/onemore"` + "\n"},
-			{"app/open.go", `"duck": {duck.Open`, `"one-more": {onemore.Open, onemore.Verify, onemore.Moved, onemore.Files},` + "\n"},
+			{"app/open.go", `"duck": {duck.Open`, `"one-more": {onemore.Open, onemore.Verify, onemore.Noted, onemore.Files},` + "\n"},
 		},
 	},
 	{

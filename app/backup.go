@@ -115,6 +115,9 @@ func nameInBackup(c *config.Config, path string) string {
 	if path == c.Inside(c.Meta.SQLite.Path) {
 		return "meta/meta.db"
 	}
+	if name, ok := strings.CutPrefix(path, c.RowsDir()+"/"); ok && name != "instance" {
+		return "rows/" + filepath.ToSlash(name)
+	}
 	if name, ok := strings.CutPrefix(path, c.Inside("journal")+"/"); ok && strings.HasSuffix(name, ".journal") {
 		return "journal/" + name
 	}

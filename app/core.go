@@ -37,11 +37,10 @@ func lockCore(o Options) (*core, error) {
 
 // open reads the metadata database and opens the journal. Records that are only in the journal follow with the replay.
 func (c *core) open(ctx context.Context) error {
-	if err := c.Identify(ctx); err != nil {
+	if err := c.Identify(ctx, rowsNoted(c.cfg.Load())); err != nil {
 		return err
 	}
-	moved, known := rowsMoved(c.cfg.Load())
-	return c.Open(ctx, moved, known)
+	return c.Open(ctx)
 }
 
 // sequencer creates the sequencer. It is called after the replay.

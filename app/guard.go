@@ -42,6 +42,7 @@ func (s *service) checkParts(ctx context.Context) {
 	s.failures.folder.record(s.Journal.Check())
 	s.watchMeta(ctx)
 	s.watchInstance()
+	s.watchBranches()
 }
 
 // newFailureTrackers creates the trackers of the parts that write.

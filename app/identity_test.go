@@ -210,10 +210,10 @@ func TestOlderParts(t *testing.T) {
 		o.AcceptLoss = accept
 		c, err := lockCore(o)
 		in.must(err)
-		in.must(c.Identify(t.Context()))
+		in.must(c.Identify(t.Context(), rowsNoted(in.options.Config)))
 		t.Cleanup(func() { c.Close() })
 		in.must(c.DB.SkipTo(t.Context(), stored, 1000))
-		err = c.Open(t.Context(), 0, false)
+		err = c.Open(t.Context())
 		if err == nil {
 			err = c.CheckRows(t.Context(), rows)
 		}

@@ -5,10 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"belfry/folder"
 	"belfry/journal"
 )
 
-const faultInstance = "instance"
+const (
+	faultInstance = "instance"
+	faultBranches = "branches"
+)
 
 // watchInstance detects files named instance that were removed, changed or cannot be read, as the next start fails without them.
 // It rewrites a missing file, but not a changed one: the change may be intended.
@@ -40,4 +44,23 @@ func (s *service) watchInstance() {
 	if len(w.Changed)+len(w.Unread) == 0 {
 		s.faults.end(faultInstance)
 	}
+}
+
+// watchBranches detects that the list of starts was removed or changed, and writes it again: it does not change while the service runs.
+// Without it, parts of other branches would not be noticed, and rows of earlier backups could not be added.
+func (s *service) watchBranches() {
+	what := s.BranchesProblem()
+	if what == "" {
+		s.faults.end(faultBranches)
+		return
+	}
+	if s.Lock.Check() != nil {
+		return // the folder may be gone, or belong to another service
+	}
+	s.faults.begin(faultBranches, false, filepath.Join(s.cfg.Load().Data, folder.BranchesFile)+", the list of starts, "+what+" while the service ran and is being rewritten")
+	if err := s.WriteBranches(); err != nil {
+		s.Log.Warn("the list of starts cannot be written", "err", err)
+		return
+	}
+	s.faults.end(faultBranches)
 }

@@ -7,6 +7,7 @@ import (
 
 	"belfry"
 	"belfry/config"
+	"belfry/folder"
 	"belfry/journal"
 	"belfry/meta/sqlite"
 	"belfry/store"
@@ -17,13 +18,13 @@ import (
 type storageEngine struct {
 	open   func(context.Context, store.Config) (store.Store, error)
 	verify func(context.Context, store.Config) (store.Verified, error) // of a store that is not open
-	moved  func(store.Config) (moved belfry.Position, known bool)      // the last stored position according to the folder; the store need not be open
+	noted  func(store.Config) store.Noted                              // by the folder; the store need not be open
 	files  []string                                                    // patterns of the files that a folder with rows has
 }
 
 // storageEngines are the storage engines by name. No other code depends on a particular engine.
 var storageEngines = map[string]storageEngine{
-	"duck": {duck.Open, duck.Verify, duck.Moved, duck.Files},
+	"duck": {duck.Open, duck.Verify, duck.Noted, duck.Files},
 }
 
 // usedEngine is the engine that every service uses.
@@ -74,7 +75,7 @@ func (r *rowStore) sync() error {
 func (s *service) openRows(ctx context.Context) (*rowStore, error) {
 	cfg := s.cfg.Load()
 	rows, err := OpenStore(ctx, usedEngine, store.Config{
-		Dir: cfg.RowsDir(), Instance: s.Instance, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
+		Dir: cfg.RowsDir(), Instance: s.Instance, Branches: s.Branches, Catalog: s.Catalog, Log: s.Log.With("part", "store"),
 		MemoryLimit: int64(*cfg.EngineMemory()), MemoryMost: s.budget.engineMost,
 		Queries: cfg.Limits.Queries, Answer: s.budget.answer, Answers: s.budget.answers, Files: s.descriptors.files,
 		Behind: queriesBehind, Quick: quickBehind, Workers: workersBehind, Upkeep: upkeepBehind,
@@ -99,10 +100,9 @@ func (s *service) removedAfter(pos belfry.Position) bool {
 	return found
 }
 
-// rowsMoved returns the position up to which all records are stored, as recorded in the store's folder. The store need not be
-// open.
-func rowsMoved(cfg *config.Config) (pos belfry.Position, known bool) {
-	return storageEngines[usedEngine].moved(store.Config{Dir: cfg.RowsDir()})
+// rowsNoted returns what the store's folder says about it. The store need not be open.
+func rowsNoted(cfg *config.Config) store.Noted {
+	return storageEngines[usedEngine].noted(store.Config{Dir: cfg.RowsDir()})
 }
 
 // verifyRows verifies a store that is not open.
@@ -112,8 +112,9 @@ func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, erro
 	if err != nil {
 		id = "" // the verifier reports it
 	}
+	list, _ := folder.ReadBranches(o.Config.Inside(folder.BranchesFile)) // the folder reports a damaged one
 	return storageEngines[usedEngine].verify(ctx, store.Config{
-		Dir: dir, Instance: id, Catalog: o.Catalog, Log: o.Log,
+		Dir: dir, Instance: id, Branches: belfry.NewBranches(list), Catalog: o.Catalog, Log: o.Log,
 		MemoryLimit: int64(*o.Config.EngineMemory()), MemoryMost: b.engineMost,
 		RemovedAfter: func(pos belfry.Position) bool {
 			found, err := sqlite.ReadRemovedAfter(ctx, o.Config.Inside(o.Config.Meta.SQLite.Path), pos)

@@ -62,7 +62,6 @@ func verifyLocked(ctx context.Context, o Options) (v Verification, ofRows []stor
 	if err != nil {
 		return v, nil, err
 	}
-	moved, noted := rowsMoved(o.Config)
-	f, err := folder.Verify(ctx, o.Config, folder.Rows{Files: storageEngines[usedEngine].files, Reached: rows.Reached, Moved: moved, Noted: noted})
+	f, err := folder.Verify(ctx, o.Config, folder.Rows{Files: storageEngines[usedEngine].files, Reached: rows.Reached, Noted: rowsNoted(o.Config)})
 	return Verification{Files: rows.Files + f.Files, Problems: f.Problems, Known: f.Known, Unread: rows.Unread}, rows.Problems, err
 }

@@ -21,6 +21,7 @@ import (
 	"belfry/config"
 	"belfry/folder"
 	"belfry/meta/sqlite"
+	"belfry/store"
 )
 
 // loadCatalog reads the catalog once for all tests: that takes longer than most of them.
@@ -55,10 +56,10 @@ func openFolder(t testing.TB, cfg *config.Config) *folder.Folder {
 	}
 	f, err := folder.Lock(folder.Options{Config: cfg, Catalog: cat, Log: slog.New(slog.DiscardHandler)})
 	if err == nil {
-		err = f.Identify(context.Background())
+		err = f.Identify(context.Background(), store.Noted{})
 	}
 	if err == nil {
-		err = f.Open(context.Background(), 0, false)
+		err = f.Open(context.Background())
 	}
 	if err == nil {
 		err = f.Replay(context.Background(), func(*belfry.Record, bool) error { return nil })

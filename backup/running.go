@@ -133,6 +133,9 @@ func (r *Running) checkMetadata(ctx context.Context, path string) error {
 	if err == nil && facts.Instance != r.Instance() {
 		err = fmt.Errorf("they belong to the instance %.40q, and this is %s", facts.Instance, r.Instance())
 	}
+	if current := r.Folder.Branches.Current(); err == nil && facts.Branch != current {
+		err = fmt.Errorf("they were written last in the start %.40q of the service, and this one is %s", facts.Branch, current)
+	}
 	return err
 }
 

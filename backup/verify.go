@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"belfry"
 	"belfry/folder"
 	"belfry/journal"
 	"belfry/meta/sqlite"
@@ -300,6 +301,13 @@ func (v *verifier) parts(dir string, m *Manifest) {
 	}
 	if facts.Instance != m.Instance {
 		v.found(at, fmt.Sprintf("belongs to instance %q, and the backup is of instance %s", facts.Instance, m.Instance), remedy)
+	}
+	at = filepath.Join(dir, filepath.FromSlash(dataDir+folder.BranchesFile))
+	list, err := folder.ReadBranches(at)
+	if err != nil {
+		v.found(at, "the list of starts cannot be used: "+err.Error(), "Use another backup, if there is one: rows of this one cannot be added to a service, and one restored from it begins the list again.")
+	} else if err := belfry.NewBranches(list).Check(facts.Branch, facts.Stored); err != nil && facts.Stored > 0 {
+		v.found(filepath.Join(dir, filepath.FromSlash(metaName)), "of another branch of this instance: "+err.Error(), remedy)
 	}
 	v.journal(filepath.Join(dir, strings.TrimSuffix(journalDir, "/")), m, facts)
 }

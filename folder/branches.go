@@ -1,18 +1,23 @@
 package folder
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"belfry"
 	"belfry/journal"
+	"belfry/meta/sqlite"
 )
 
 // A backup can be restored, or a copy of the folder put back, although there are backups with later rows. The service then gives the same
@@ -22,22 +27,24 @@ import (
 //	a3b1c09d5e6f7788 4294967301
 //	sum 1c291ca3
 //
-// It is in each backup. Rows of a backup can be added to a service only if the backup is of an earlier moment of the same line.
+// It is in each backup. Rows of a backup can be added to a service only if the backup is of an earlier moment of the same line. Each
+// part has the id of the start in which it was written last, so that one of another branch is noticed:
+//
+//	meta.db, table position   ROWS/manifest   table instance of each day file   ROWS/removed.duckdb
+//
+// The list is on disk before its last id is written anywhere.
 
 // BranchesFile is the name of that file in the data folder.
 const BranchesFile = "branches"
-
-// Branch is what an instance has done from one start, or restore, to the next.
-type Branch struct {
-	ID    string
-	Since belfry.Position // the last one before it
-}
 
 // mostBranches is how many are kept. Rows of backups that were made before so many starts cannot be added.
 const mostBranches = 10_000
 
 // ReadBranches reads the branches of a file, oldest first.
-func ReadBranches(path string) ([]Branch, error) {
+func ReadBranches(path string) ([]belfry.Branch, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -47,13 +54,14 @@ func ReadBranches(path string) ([]Branch, error) {
 	if !ok || strings.TrimSpace(sum) != branchSum(body) {
 		return nil, damaged
 	}
-	var list []Branch
+	var list []belfry.Branch
 	for line := range strings.Lines(body) {
-		var b Branch
-		if n, err := fmt.Sscanf(line, "%s %d\n", &b.ID, &b.Since); err != nil || n != 2 {
+		id, since, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		n, err := strconv.ParseUint(since, 10, 64)
+		if err != nil {
 			return nil, damaged
 		}
-		list = append(list, b)
+		list = append(list, belfry.Branch{ID: id, Since: belfry.Position(n)})
 	}
 	if len(list) == 0 {
 		return nil, damaged
@@ -63,35 +71,147 @@ func ReadBranches(path string) ([]Branch, error) {
 
 func branchSum(body string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body))) }
 
+// branchesText returns the content of a file.
+func branchesText(list []belfry.Branch) []byte {
+	var body strings.Builder
+	for _, b := range list {
+		body.WriteString(b.ID + " " + strconv.FormatUint(uint64(b.Since), 10) + "\n")
+	}
+	return []byte(body.String() + "sum " + branchSum(body.String()) + "\n")
+}
+
+// withBranch returns a list with a new branch. The oldest may be left out.
+func withBranch(list []belfry.Branch, since belfry.Position) []belfry.Branch {
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	list = append(slices.Clone(list), belfry.Branch{ID: hex.EncodeToString(id[:]), Since: since})
+	return list[max(0, len(list)-mostBranches):]
+}
+
 // AddBranch begins a branch in a data folder. A damaged list is replaced: what came before is unknown then.
 func AddBranch(dir string, since belfry.Position) error {
 	path := filepath.Join(dir, BranchesFile)
 	list, _ := ReadBranches(path)
-	var id [8]byte
-	rand.Read(id[:]) // never fails
-	var body strings.Builder
-	list = append(list, Branch{hex.EncodeToString(id[:]), since})
-	for _, b := range list[max(0, len(list)-mostBranches):] {
-		fmt.Fprintf(&body, "%s %d\n", b.ID, uint64(b.Since))
-	}
-	return journal.WriteFile(path, []byte(body.String()+"sum "+branchSum(body.String())+"\n"))
+	return journal.WriteFile(path, branchesText(withBranch(list, since)))
 }
 
+func (f *Folder) branchesPath() string { return filepath.Join(f.o.Config.Data, BranchesFile) }
+
 // beginBranch begins the branch of this start.
-func (f *Folder) beginBranch() error {
-	path, last := filepath.Join(f.o.Config.Data, BranchesFile), f.Journal.Last()
-	if _, err := ReadBranches(path); err != nil && last > 0 {
-		notice := fmt.Sprintf("%s, which has the starts of this service, is missing or damaged and is begun again; rows of earlier backups cannot be added to this service", path)
+func (f *Folder) beginBranch(ctx context.Context) error {
+	list, err := ReadBranches(f.branchesPath())
+	since := f.reached()
+	switch {
+	case err != nil && since > 0:
+		notice := fmt.Sprintf("%s, which has the starts of this service, is missing or damaged and is begun again; rows of earlier backups cannot be added to this service", f.branchesPath())
 		f.Notices = append(f.Notices, notice)
 		f.o.Log.Warn(notice, "err", err)
+	case f.otherRows != nil:
+		list = nil // the rows are of a later start than those it has
 	}
-	return AddBranch(f.o.Config.Data, last)
+	if since > 0 { // the rows may have come farther than anything shows so far, if the end of the journal was lost; see endBranch
+		_, _, next := f.Journal.Bounds()
+		since = max(since, next-1)
+	}
+	list = withBranch(list, since)
+	if err := journal.WriteFile(f.branchesPath(), branchesText(list)); err != nil {
+		return fmt.Errorf("note this start: %w", err)
+	}
+	f.Branches = belfry.NewBranches(list)
+	return f.DB.SetBranch(ctx, f.Branches.Current())
+}
+
+// reached returns the last position of this instance, of what is known before the row store is open.
+func (f *Folder) reached() belfry.Position {
+	_, reached, _ := f.Journal.Bounds()
+	return max(reached, f.Stored, f.noted, f.rows.Reached)
+}
+
+// endBranch corrects the last position before this start, once the row store shows that the journal has all records.
+func (f *Folder) endBranch() error {
+	list := slices.Clone(f.Branches.List())
+	last := &list[len(list)-1]
+	if since := f.reached(); len(list) > 1 && since < last.Since {
+		last.Since = since
+		f.Branches.Set(list)
+		return f.WriteBranches()
+	}
+	return nil
+}
+
+// WriteBranches writes the list of starts again.
+func (f *Folder) WriteBranches() error {
+	return journal.WriteFile(f.branchesPath(), branchesText(f.Branches.List()))
+}
+
+// BranchesProblem returns what is wrong with the list of starts while the service runs; empty if nothing is.
+func (f *Folder) BranchesProblem() string {
+	info, err := os.Lstat(f.branchesPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "was removed"
+	}
+	if err == nil && info.Mode().IsRegular() {
+		text, err := os.ReadFile(f.branchesPath())
+		if err == nil && bytes.Equal(text, branchesText(f.Branches.List())) {
+			return ""
+		}
+	}
+	return "was changed"
+}
+
+// branchProblem returns an error if a part, which has the records up to pos, was not written last in one of the starts. A part
+// without records says nothing.
+func branchProblem(b *belfry.Branches, id string, pos belfry.Position) error {
+	if pos == 0 {
+		return nil
+	}
+	return b.Check(id, pos)
+}
+
+// branchesRemedy is for a list that is to blame. Its argument is its path.
+const branchesRemedy = "If %s is an older copy, and all parts belong together, remove it: the start begins the list again"
+
+// checkMetaBranch checks that the metadata were written last in a start of this instance. It comes before the database is opened,
+// which takes in its log. Without the list of starts nothing is known; what cannot be read, those report who need it.
+func (f *Folder) checkMetaBranch(ctx context.Context, p *parts) error {
+	list, err := ReadBranches(f.branchesPath())
+	if err != nil || !p.meta.used {
+		return nil
+	}
+	facts, err := sqlite.ReadFacts(ctx, p.meta.path)
+	if err != nil || facts.Instance != p.dir.id {
+		return nil
+	}
+	if err := branchProblem(belfry.NewBranches(list), facts.Branch, max(facts.Stored, facts.Rows)); err != nil {
+		return fmt.Errorf("%s is of another branch of this instance: %w. Restore the metadata of this folder from a backup; the start replays later changes from the journal. "+
+			branchesRemedy, p.meta.path, err, f.branchesPath())
+	}
+	return nil
+}
+
+// checkRowsBranch does the same for the rows. If they are of a later start than the metadata and the journal, these may be an older
+// copy, with their list; openJournal decides about that.
+func (f *Folder) checkRowsBranch(ctx context.Context, p *parts) error {
+	list, err := ReadBranches(f.branchesPath())
+	if err != nil || f.accepted[LossRows] {
+		return nil
+	}
+	why := branchProblem(belfry.NewBranches(list), f.rows.Branch, f.rows.Reached)
+	switch {
+	case why == nil:
+		return nil
+	case slices.Contains(f.o.AcceptLoss, LossRows):
+		return f.replace(ctx, &p.rows, p.meta)
+	}
+	f.otherRows = fmt.Errorf("%s is of another branch of this instance: %w. Restore the folder that belongs here. "+branchesRemedy+". To continue without it, which loses %s, start once with --accept-loss=%s",
+		p.rows.path, why, f.branchesPath(), lostHistory, LossRows)
+	return nil
 }
 
 // CheckBranch returns an error unless a backup, up to a position, is of an earlier moment of an instance.
-func CheckBranch(instance, backup []Branch, pos belfry.Position) error {
+func CheckBranch(instance, backup []belfry.Branch, pos belfry.Position) error {
 	last := backup[len(backup)-1].ID
-	i := slices.IndexFunc(instance, func(b Branch) bool { return b.ID == last })
+	i := slices.IndexFunc(instance, func(b belfry.Branch) bool { return b.ID == last })
 	switch {
 	case i < 0:
 		return errors.New("it was made after a start of which this service does not know: by a copy that went its own way, or before this folder was put back, or before the list of its starts was lost")

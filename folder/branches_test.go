@@ -49,21 +49,21 @@ func TestBranches(t *testing.T) {
 }
 
 func TestCheckBranch(t *testing.T) {
-	first, second, third := Branch{"a", 0}, Branch{"b", 100}, Branch{"c", 150}
-	ours := []Branch{first, second, third}
+	first, second, third := belfry.Branch{ID: "a", Since: 0}, belfry.Branch{ID: "b", Since: 100}, belfry.Branch{ID: "c", Since: 150}
+	ours := []belfry.Branch{first, second, third}
 	for _, x := range []struct {
 		name   string
-		backup []Branch
+		backup []belfry.Branch
 		pos    belfry.Position
 		why    string
 	}{
 		{"the present", ours, 999, ""},
-		{"before the first restore", []Branch{first}, 100, ""},
-		{"after the moment that was restored", []Branch{first}, 101, "this service was restored, or its folder put back, as of"},
-		{"before the second restore", []Branch{first, second}, 150, ""},
-		{"after the second", []Branch{first, second}, 151, "was restored, or"},
-		{"another restore of the same backup", []Branch{first, {"x", 100}}, 100, "of which this service does not know"},
-		{"another instance", []Branch{{"y", 0}}, 1, "of which this service does not know"},
+		{"before the first restore", []belfry.Branch{first}, 100, ""},
+		{"after the moment that was restored", []belfry.Branch{first}, 101, "this service was restored, or its folder put back, as of"},
+		{"before the second restore", []belfry.Branch{first, second}, 150, ""},
+		{"after the second", []belfry.Branch{first, second}, 151, "was restored, or"},
+		{"another restore of the same backup", []belfry.Branch{first, {ID: "x", Since: 100}}, 100, "of which this service does not know"},
+		{"another instance", []belfry.Branch{{ID: "y"}}, 1, "of which this service does not know"},
 	} {
 		err := CheckBranch(ours, x.backup, x.pos)
 		if (err == nil) != (x.why == "") || err != nil && !strings.Contains(err.Error(), x.why) {

@@ -17,6 +17,7 @@ import (
 	"belfry/catalog"
 	"belfry/config"
 	"belfry/journal"
+	"belfry/store"
 )
 
 // testFolder is an open data folder. The rows have no files; the metadata follow every record.
@@ -40,8 +41,8 @@ func openFolder(t *testing.T) *testFolder {
 	f.Folder, err = Lock(Options{Config: cfg, Catalog: cat, Log: slog.New(slog.DiscardHandler)})
 	f.must(err)
 	t.Cleanup(func() { f.Close() })
-	f.must(f.Identify(t.Context()))
-	f.must(f.Open(t.Context(), 0, false))
+	f.must(f.Identify(t.Context(), store.Noted{}))
+	f.must(f.Open(t.Context()))
 	f.must(f.Replay(t.Context(), func(*belfry.Record, bool) error { return nil }))
 	f.arrivals = f.OpenArrivals()
 	return f

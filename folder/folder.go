@@ -24,6 +24,7 @@ import (
 	"belfry/journal"
 	"belfry/meta"
 	"belfry/meta/sqlite"
+	"belfry/store"
 )
 
 // Options configure Lock.
@@ -52,13 +53,17 @@ type Folder struct {
 	OnTimes  func(error)     // called when record times cannot be written, and with nil when they can again; may be nil
 	OnNote   func(error)     // called when the end of the journal cannot be written, and with nil when it can; may be nil
 
-	arrivals *Arrivals       // nil before OpenArrivals
-	accepted map[string]bool // parts whose loss was accepted at this start
-	Notices  []string        // texts of events about accepted losses
-	gaps     []gap           // lost positions
-	lossesMu sync.Mutex      // guards losses
-	losses   []Loss          // all losses, also of earlier starts; never changed, only replaced
-	skipped  bool            // unknown ids may be in use
+	Branches *belfry.Branches // the starts, the last of which is this one; nil before Open
+
+	rows      store.Noted     // by the row store when it was not open
+	otherRows error           // the rows are of a start that the list does not have
+	arrivals  *Arrivals       // nil before OpenArrivals
+	accepted  map[string]bool // parts whose loss was accepted at this start
+	Notices   []string        // texts of events about accepted losses
+	gaps      []gap           // lost positions
+	lossesMu  sync.Mutex      // guards losses
+	losses    []Loss          // all losses, also of earlier starts; never changed, only replaced
+	skipped   bool            // unknown ids may be in use
 }
 
 // Lock locks the data folder. It creates a missing one.
@@ -104,28 +109,28 @@ func explainLock(err error) error {
 }
 
 // Open loads the tree from the metadata database and opens the journal; Replay then applies the records that are only in the
-// journal. rows is the position up to which the row store has all records, if known.
-func (f *Folder) Open(ctx context.Context, rows belfry.Position, known bool) (err error) {
+// journal.
+func (f *Folder) Open(ctx context.Context) (err error) {
 	if f.Stored, err = f.DB.Position(ctx); err != nil {
 		return err
 	}
 	if f.noted, err = f.DB.RowsPosition(ctx); err != nil {
 		return err
 	}
-	f.Moved = f.rowsPosition(rows, known)
+	f.Moved = f.rowsPosition()
 	if f.Tree, err = meta.LoadTree(ctx, f.DB, f.o.Catalog); err != nil {
 		return err
 	}
 	if err := f.openJournal(ctx); err != nil {
 		return err
 	}
-	return f.beginBranch()
+	return f.beginBranch(ctx)
 }
 
 // rowsPosition returns the position up to which the row store has all records. The metadata have it too, but the rows may have
 // been restored from an older copy.
-func (f *Folder) rowsPosition(rows belfry.Position, known bool) belfry.Position {
-	pos := movedIn(rows, known, f.noted)
+func (f *Folder) rowsPosition() belfry.Position {
+	pos := movedIn(f.rows, f.noted)
 	if pos < f.noted {
 		f.o.Log.Warn("the row store has fewer records than the metadata expect; they are stored again from the journal", "rows", pos, "metadata", f.noted)
 	}
@@ -133,9 +138,9 @@ func (f *Folder) rowsPosition(rows belfry.Position, known bool) belfry.Position 
 }
 
 // movedIn is the row store's own position, but at most noted, that of the metadata.
-func movedIn(rows belfry.Position, known bool, noted belfry.Position) belfry.Position {
-	if known {
-		return min(rows, noted)
+func movedIn(rows store.Noted, noted belfry.Position) belfry.Position {
+	if rows.Moved > 0 {
+		return min(rows.Moved, noted)
 	}
 	return noted
 }

@@ -17,6 +17,7 @@ import (
 	"belfry/config"
 	"belfry/journal"
 	"belfry/meta/sqlite"
+	"belfry/store"
 )
 
 // The data of an instance are in four places, which can be on different disks and can be lost, restored or mixed up separately:
@@ -107,9 +108,11 @@ func (p *parts) others() string {
 	return strings.Join(list, " and ")
 }
 
-// Identify opens the database, and checks that the parts of the data folder belong together. It gives a new folder an id.
-func (f *Folder) Identify(ctx context.Context) error {
+// Identify opens the database, and checks that the parts of the data folder belong together. It gives a new folder an id. The row store
+// is not open yet; rows is what its folder says.
+func (f *Folder) Identify(ctx context.Context, rows store.Noted) error {
 	cfg := f.o.Config
+	f.rows = rows
 	p, err := findParts(cfg, f.o.RowFiles)
 	if err != nil {
 		return err
@@ -118,6 +121,9 @@ func (f *Folder) Identify(ctx context.Context) error {
 		return err
 	}
 	if err := p.lostMetadata(); err != nil {
+		return err
+	}
+	if err := f.checkMetaBranch(ctx, &p); err != nil {
 		return err
 	}
 	if f.DB, err = sqlite.Open(ctx, p.meta.path, f.o.Log.With("part", "meta")); err != nil {
@@ -183,9 +189,11 @@ func (f *Folder) compare(ctx context.Context, p *parts) error {
 		}
 	}
 	if p.dir.id == "" {
-		return journal.WriteInstance(p.dir.path, p.meta.id)
+		if err := journal.WriteInstance(p.dir.path, p.meta.id); err != nil {
+			return err
+		}
 	}
-	return nil
+	return f.checkRowsBranch(ctx, p)
 }
 
 // replace moves a part that does not belong here aside and creates an empty one, if that loss was accepted.
@@ -202,6 +210,7 @@ func (f *Folder) replace(ctx context.Context, part *partState, of partState) err
 		notice += "; the files found in their place were moved to " + aside
 	}
 	if part.name == LossRows {
+		f.rows = store.Noted{}
 		if err := f.DB.ForgetRows(ctx); err != nil {
 			return err
 		}
@@ -215,11 +224,13 @@ func (f *Folder) replace(ctx context.Context, part *partState, of partState) err
 	return nil
 }
 
+const lostHistory = "all history except what is still in the journal"
+
 // refusal returns what is wrong with the journal or the rows, and how to continue.
 func refusal(part *partState, of partState) error {
 	lost := "acknowledged rows that were not stored yet"
 	if part.name == LossRows {
-		lost = "all history except what is still in the journal"
+		lost = lostHistory
 	}
 	accept := fmt.Sprintf("To continue without it, which loses %s, start once with --accept-loss=%s", lost, part.name)
 	switch {

@@ -36,8 +36,15 @@ func (f *Folder) openJournal(ctx context.Context) error {
 		return err
 	}
 	e := f.evidence()
-	if why := e.older(0); why != "" {
+	rows := belfry.Position(0) // CheckRows knows better how far they have come, if they may be opened
+	if f.otherRows != nil {
+		rows = f.rows.Reached
+	}
+	if why := e.older(rows); why != "" {
 		return f.olderMetadata(ctx, o, why)
+	}
+	if f.otherRows != nil {
+		return f.otherRows
 	}
 	f.gaps = append(f.gaps, e.gaps()...)
 	if _, _, next := f.Journal.Bounds(); next <= e.known() { // positions must not be reused
@@ -114,5 +121,8 @@ func (f *Folder) CheckRows(ctx context.Context, rows belfry.Position) error {
 		f.o.Log.Warn("the row store has records that the journal has lost; item ids are skipped", "rows", rows, "journal", reached)
 		return f.skipItems(ctx, 0, skipLost)
 	}
-	return nil
+	if f.HasGaps() {
+		return nil
+	}
+	return f.endBranch()
 }

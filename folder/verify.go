@@ -32,8 +32,7 @@ type Findings struct {
 type Rows struct {
 	Files   []string        // see Options.RowFiles
 	Reached belfry.Position // of the last record
-	Moved   belfry.Position // up to which it has all records, as recorded by itself
-	Noted   bool            // Moved is known
+	Noted   store.Noted     // by itself
 }
 
 // Verify reads all parts of a folder except the rows, and reports what is damaged, missing or inconsistent. It changes nothing;
@@ -79,6 +78,7 @@ func (v *verifier) run(ctx context.Context) (err error) {
 	readable := v.metadata(ctx)
 	if readable {
 		v.instances()
+		v.branches()
 		v.secrets(ctx)
 	}
 	v.readLosses()
@@ -166,6 +166,31 @@ func (v *verifier) instances() {
 	}
 }
 
+// branches checks the list of starts, and whether the metadata and the rows were written in one of them. The files of rows are
+// checked by the row store.
+func (v *verifier) branches() {
+	if max(v.facts.Stored, v.rows.Noted.Reached) == 0 {
+		return // the first start writes the list
+	}
+	path := filepath.Join(v.cfg.Data, BranchesFile)
+	list, err := ReadBranches(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("it is missing")
+		}
+		v.found(path, "the list of starts cannot be used: "+err.Error(), "If the service was not started after the last backup, put the file of that backup, data/"+BranchesFile+", in its place. "+
+			"Otherwise start the service: it begins the list again. Then rows of earlier backups cannot be added to it, and parts of another branch from before are not noticed.")
+		return
+	}
+	remedy := "Restore the one that belongs here. " + fmt.Sprintf(branchesRemedy, path) + "."
+	if err := branchProblem(belfry.NewBranches(list), v.facts.Branch, max(v.facts.Stored, v.facts.Rows)); err != nil {
+		v.found(v.parts.meta.path, "of another branch of this instance: "+err.Error(), remedy)
+	}
+	if err := branchProblem(belfry.NewBranches(list), v.rows.Noted.Branch, v.rows.Noted.Reached); err != nil {
+		v.found(filepath.Join(v.parts.rows.path, "manifest"), "the rows are of another branch of this instance: "+err.Error(), remedy)
+	}
+}
+
 const (
 	journalRemedy = "If there is a copy of the journal as it was when the service ended, restore it. Otherwise start the service: it reports which rows may be missing, until you confirm this with belfry fault confirm " + FaultLoss + "."
 	storedRemedy  = "Nothing is lost: the metadata and the rows have these records. The service will remove the file."
@@ -184,7 +209,7 @@ func (v *verifier) segments(judge bool) {
 	}
 	j, err := journal.Read(dir)
 	if err == nil {
-		err = v.records(&evidence{journal: j, stored: v.facts.Stored, moved: movedIn(v.rows.Moved, v.rows.Noted, v.facts.Rows), noted: v.facts.Rows}, judge)
+		err = v.records(&evidence{journal: j, stored: v.facts.Stored, moved: movedIn(v.rows.Noted, v.facts.Rows), noted: v.facts.Rows}, judge)
 	}
 	if errors.Is(err, journal.ErrForeign) {
 		v.found(dir, err.Error(), "If there was none of this number, move it away and start the service.")

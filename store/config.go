@@ -17,6 +17,9 @@ type Config struct {
 	// Empty: there is no such file.
 	Instance string
 
+	// Branches are the starts of the instance: files that were written in others do not belong to it. nil: they are not checked.
+	Branches *belfry.Branches
+
 	MemoryLimit int64 // bytes the engine may use, rows not yet checkpointed and running queries together; 256 MB
 	MemoryMost  int64 // maximum it grows to if rows to be stored need more; 16 times MemoryLimit
 	Answer      int64 // bytes of an answer whose order does not allow pages; 64 MB

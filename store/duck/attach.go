@@ -38,7 +38,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 			fs.detach(f)
 		}
 	}()
-	content, err := rowfile.Inspect(ctx, fs.conn, f.attached(), fs.owner.Instance, was)
+	content, err := rowfile.Inspect(ctx, fs.conn, f.attached(), fs.owner.Identity, was)
 	if errors.Is(err, damage.ErrLog) && folder.HasLog(f.path) {
 		return fs.attachWithout(ctx, f, err)
 	}
@@ -46,7 +46,7 @@ func (fs *files) attach(ctx context.Context, f *file) (err error) {
 		return err
 	}
 	had := max(f.pos, belfry.Position(fs.manifest.Pos[f.key()])) // f.pos is of the time before it was detached
-	f.pos = content.Pos
+	f.pos, f.branch = content.Pos, content.Branch
 	f.setColumns(content.Kinds)
 	fs.noteLog(f)
 	f.log.found = f.log.info != nil
@@ -92,7 +92,7 @@ func (fs *files) diagnoseAttach(ctx context.Context, f *file, err error) {
 	if why == "" && (damage.StoreWide(err) || errors.Is(err, errLost)) {
 		return
 	}
-	if _, err := rowfile.Template(ctx, fs.conn, fs.owner.Dir, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}, fs.owner.Instance); err != nil {
+	if _, err := rowfile.Template(ctx, fs.conn, fs.owner.Dir, []duckdb.Column{{Name: rowwriter.TimestampColumn, Kind: duckdb.Int}}, fs.owner.Identity); err != nil {
 		fs.log.Warn("a file of rows cannot be opened, and neither can a new one", "file", f.path, "err", err)
 		return
 	}

@@ -16,7 +16,7 @@ import (
 // always be attached.
 func (fs *files) create(ctx context.Context, f *file, cols []duckdb.Column) error {
 	if !slices.Equal(fs.template.cols, cols) {
-		data, err := rowfile.Template(ctx, fs.conn, fs.owner.Dir, cols, fs.owner.Instance)
+		data, err := rowfile.Template(ctx, fs.conn, fs.owner.Dir, cols, fs.owner.Identity)
 		if err != nil {
 			return err
 		}

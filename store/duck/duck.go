@@ -186,13 +186,12 @@ func (s *Store) open(ctx context.Context) error {
 	all, s.trackers = summary.Collections(s.cfg.Catalog)
 	s.loadKept(all)
 	var err error
-	if s.files, err = listFiles(s.cfg.Dir, all, s.kept.Noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
+	if s.files, err = listFiles(s.cfg.Dir, folder.IdentityOf(s.cfg.Config), all, s.kept.Noted(), s.stores, s.dropped, s.cfg.Log); err != nil {
 		return err
 	}
 	if s.files.maxFiles = s.cfg.Files; s.cfg.Files > 0 {
 		s.files.maxIdle = min(maxAttached, s.cfg.Files/2)
 	}
-	s.files.owner.Instance = s.cfg.Instance
 	s.files.onChange, s.files.onLoss, s.files.onRepair = s.cfg.Changed, s.lostRows, s.cfg.Repaired
 	return s.start(ctx)
 }

@@ -121,7 +121,7 @@ func (s *Store) eraseOnce(ctx context.Context, q *duckdb.Conn, c *catalog.Collec
 		return false, err
 	}
 	copied := f.path + journal.TempSuffix
-	if err := errors.Join(unlink(copied), rowfile.CopyWithout(ctx, q, f.attached(), copied, among, s.cfg.Instance, s.trackerFor(c) != nil)); err != nil {
+	if err := errors.Join(unlink(copied), rowfile.CopyWithout(ctx, q, f.attached(), copied, among, s.files.owner.Identity, s.trackerFor(c) != nil)); err != nil {
 		return false, errors.Join(err, unlink(copied))
 	}
 	if !exclusive {

@@ -86,6 +86,7 @@ type file struct {
 	kinds      map[string]duckdb.Kind // of its columns; never changed, only replaced
 
 	pos      belfry.Position // highest position in it; used only by the writer, which holds a reference
+	branch   string          // in which it was written last
 	dirty    int64           // bytes in its log, which the engine also holds in memory
 	log      logState
 	changing int            // transactions and checkpoints in progress
@@ -103,8 +104,8 @@ type file struct {
 
 // listFiles finds the files in dir and deletes those for which dropped is true: a Drop of them was interrupted. Missing
 // files of periods that are no longer stored are ignored.
-func listFiles(dir string, collections []*catalog.Collection, kept map[string]uint64, stores, dropped func(*catalog.Collection, belfry.Span) bool, log *slog.Logger) (*files, error) {
-	fs := &files{owner: folder.Owner{Dir: dir}, byName: map[string][]*file{}, maxIdle: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, onChange: func() {}, onRepair: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
+func listFiles(dir string, of folder.Identity, collections []*catalog.Collection, kept map[string]uint64, stores, dropped func(*catalog.Collection, belfry.Span) bool, log *slog.Logger) (*files, error) {
+	fs := &files{owner: folder.Owner{Dir: dir, Identity: of}, byName: map[string][]*file{}, maxIdle: maxAttached, lost: map[string][]*loss{}, now: time.Now, log: log, onChange: func() {}, onRepair: func(string) {}, onLoss: func(*file) {}, collections: collections, kept: kept, stores: stores}
 	fs.freed = sync.NewCond(&fs.mu)
 	var late []*file
 	for _, c := range collections {

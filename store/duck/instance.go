@@ -7,19 +7,21 @@ import (
 	"belfry/store/duck/rowfile"
 )
 
-// sign writes the id of the instance into a file, if its log does not have it yet, as part of a transaction.
-func (fs *files) sign(ctx context.Context, c *duckdb.Conn, f *file) error {
+// sign writes the id of the instance and the branch into a file, if its log does not have them yet, as part of a transaction.
+func (fs *files) sign(ctx context.Context, c *duckdb.Conn, f *file) (err error) {
 	fs.mu.Lock()
-	done := fs.owner.Instance == "" || f.dirty > 0
+	begun, same := f.dirty > 0, f.branch == fs.owner.Branches.Current()
 	fs.mu.Unlock()
-	if done {
+	if fs.owner.Instance == "" || begun && same {
 		return nil
 	}
-	at, err := rowfile.StateOf(f.path, f.key())
-	if err != nil {
-		return err
+	var at rowfile.State // of a log that an earlier start began: none
+	if !begun {
+		if at, err = rowfile.StateOf(f.path, f.key()); err != nil {
+			return err
+		}
 	}
-	return rowfile.Sign(ctx, c, f.alias, fs.owner.Instance, at)
+	return rowfile.Sign(ctx, c, f.alias, fs.owner.Identity, at)
 }
 
 // checkFolder checks that the folder of the store still exists and belongs to this instance.

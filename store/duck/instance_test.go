@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"belfry"
 	"belfry/catalog"
 	"belfry/store"
 	"belfry/store/duck/folder"
@@ -81,5 +82,62 @@ func TestFileWithoutInstance(t *testing.T) {
 		}
 		s = openInstance(t, dir, testInstance)
 		wantMissing(t, s, countAll, 0, 1)
+	}
+}
+
+// TestBranches: a file has the branch of the start that wrote it last, also if that went on in the log of an earlier one. One that is
+// not in the list, or has more than its branch had, is set aside.
+func TestBranches(t *testing.T) {
+	cat, err := catalog.Load()
+	must(t, err)
+	a, b, c, other := belfry.Branch{ID: "a"}, belfry.Branch{ID: "b", Since: 1}, belfry.Branch{ID: "c", Since: 2}, belfry.Branch{ID: "x", Since: 1}
+	open := func(dir string, list ...belfry.Branch) *Store {
+		t.Helper()
+		s, err := openStore(t.Context(), config{Config: store.Config{Dir: dir, Catalog: cat, Instance: testInstance, Branches: belfry.NewBranches(list), Journal: func(func(*belfry.Batch) error) error { return nil }}})
+		must(t, err)
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	for _, whole := range []bool{false, true} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, folder.InstanceFile), []byte(testInstance+"\n"))
+		s := open(dir, a)
+		must(t, store.AppendAll(t.Context(), s, rowsOf(1, 0)))
+		must(t, s.Close())
+		s = open(dir, a, b)
+		must(t, store.AppendAll(t.Context(), s, rowsOf(2, 0)))
+		if whole {
+			must(t, s.files.checkpoint(t.Context(), s.writer, s.files.byName["objectdata"][0]))
+		}
+		must(t, s.Close())
+		if n := Noted(store.Config{Dir: dir}); n.Branch != "b" || n.Reached != 2 {
+			t.Errorf("the manifest says %+v", n)
+		}
+		for _, x := range []struct {
+			list  []belfry.Branch
+			wrong string
+		}{
+			{[]belfry.Branch{a, b}, ""},
+			{[]belfry.Branch{a, b, c}, ""},
+			{[]belfry.Branch{c}, ""}, // begun again
+			{[]belfry.Branch{a, other}, "that the list of starts does not have (b)"},
+			{[]belfry.Branch{a, b, {ID: "d", Since: 1}}, "ended here at 0·1"},
+		} {
+			dir := copyDir(t, dir)
+			v, err := Verify(t.Context(), store.Config{Dir: copyDir(t, dir), Catalog: cat, Instance: testInstance, Branches: belfry.NewBranches(x.list)})
+			if err != nil || (x.wrong == "") != (len(v.Problems) == 0) || x.wrong != "" && !strings.Contains(v.Problems[0].Problem, x.wrong) {
+				t.Errorf("%v: verify: %v, %v", x.list, v, err)
+			}
+			s := open(dir, x.list...)
+			if x.wrong == "" {
+				must(t, store.AppendAll(t.Context(), s, rowsOf(9, 0)))
+				if n, missing, err := askFirst(t, s, countAll, false); n != 3 || len(missing) > 0 || err != nil {
+					t.Errorf("%v: %d rows without %v, %v", x.list, n, missing, err)
+				}
+			} else {
+				wantMissing(t, s, countAll, 0, 0)
+			}
+			must(t, s.Close())
+		}
 	}
 }

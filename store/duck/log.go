@@ -69,6 +69,9 @@ func (fs *files) endTransaction(f *file, err error) {
 	if f.changing--; f.changing == 0 {
 		f.written = modified(f.path)
 	}
+	if err == nil {
+		f.branch = fs.owner.Branches.Current()
+	}
 	switch {
 	case f.changing > 0:
 	case err == nil:

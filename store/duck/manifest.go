@@ -72,7 +72,7 @@ func (fs *files) checkManifest(collections []*catalog.Collection, late []*file, 
 			}
 		}
 	}
-	m.Pos = found
+	m.Pos, m.Branch = found, fs.owner.Branches.Current()
 	if err := m.Rewrite(); err != nil { // the old one is still good; Watch tries again
 		fs.log.Error("the list of files of rows could not be written", "file", m.Path, "err", err)
 	}

@@ -146,7 +146,7 @@ func (m *merging) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	content, err := rowfile.Inspect(ctx, s.writer, from.attached(), s.cfg.Instance, was)
+	content, err := rowfile.Inspect(ctx, s.writer, from.attached(), s.files.owner.Identity, was)
 	if err != nil {
 		return err
 	}
@@ -178,12 +178,7 @@ func (m *merging) inspect(ctx context.Context) error {
 func (fs *files) highest() (pos belfry.Position) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	pos = fs.manifest.Moved
-	for key, reached := range fs.manifest.Pos {
-		if !folder.IsKeptKey(key) {
-			pos = max(pos, belfry.Position(reached))
-		}
-	}
+	pos = max(fs.manifest.Moved, fs.manifest.Reached())
 	for _, list := range fs.byName {
 		for _, f := range list {
 			pos = max(pos, f.pos)

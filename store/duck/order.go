@@ -127,7 +127,7 @@ func (s *Store) beginOrder(ctx context.Context, q *duckdb.Conn, f *file) (c *clu
 	defer func() { s.files.finish([]*file{f}, err) }()
 	src := s.orderSource(f)
 	src.Changes = changes
-	return s.cfg.order.Begin(ctx, q, src, &f.order, s.files.now(), s.cfg.orderAge, s.cfg.Instance)
+	return s.cfg.order.Begin(ctx, q, src, &f.order, s.files.now(), s.cfg.orderAge, s.files.owner.Identity)
 }
 
 func (s *Store) orderSource(f *file) clustering.Source {

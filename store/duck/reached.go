@@ -51,9 +51,12 @@ func Verify(ctx context.Context, c store.Config) (store.Verified, error) {
 // Files are patterns of the files that a folder with rows has.
 var Files = []string{"*/*" + folder.FileSuffix, "*/" + folder.WatermarkFile}
 
-// Moved returns the position up to which all records have been stored, according to the manifest. It is unknown in new
-// folders and if the manifest is damaged.
-func Moved(cfg store.Config) (pos belfry.Position, known bool) {
+// Noted returns what the manifest says about a store that need not be open. Nothing is known of new folders and if the manifest is
+// damaged.
+func Noted(cfg store.Config) (n store.Noted) {
 	m := folder.ReadManifest(cfg.Dir)
-	return m.Moved, m.Moved > 0 && m.Fault == nil && m.Damage() == ""
+	if m.Fault != nil || m.Damage() != "" {
+		return n
+	}
+	return store.Noted{Moved: m.Moved, Reached: max(m.Moved, m.Reached()), Branch: m.Branch}
 }

@@ -82,7 +82,7 @@ func (f Source) table() string { return f.Alias + ".main.rows" }
 
 // Begin begins a copy of a file in which rows that have been there for an age get an order; nil if that is not worth a copy. It is
 // attached under an alias until Finish or Discard.
-func (s Sizes) Begin(ctx context.Context, q *duckdb.Conn, f Source, st *State, now time.Time, age time.Duration, instance string) (*Copy, error) {
+func (s Sizes) Begin(ctx context.Context, q *duckdb.Conn, f Source, st *State, now time.Time, age time.Duration, of folder.Identity) (*Copy, error) {
 	all, runs, err := rowsAndRuns(ctx, q, f.Alias)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s Sizes) Begin(ctx context.Context, q *duckdb.Conn, f Source, st *State, n
 		err = q.Exec(ctx, "ATTACH "+duckdb.QuoteText(c.Path)+" AS "+c.alias)
 	}
 	if err == nil {
-		err = rowfile.CreateTables(ctx, q, c.alias, rowwriter.ColumnsOf(f.Kinds), instance)
+		err = rowfile.CreateTables(ctx, q, c.alias, rowwriter.ColumnsOf(f.Kinds), of)
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Discard(ctx, q))

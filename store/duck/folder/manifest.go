@@ -28,6 +28,7 @@ import (
 //	objectdata/2026-11-15.duckdb gone 0b7d21c4          no longer expected
 //	objectdata/kept 3 1e9c44b0                          this list exists, in version 3 or later
 //	moved 4294967815 9c51e07b                           all records up to this position have been stored
+//	branch a3b1c09d5e6f7788 5e0b2f61                    the start of the service that wrote it; see belfry.Branches
 //
 // A crash can neither raise a false alarm nor hide a loss: a file is created, then listed, and gets its first row after
 // that; a position is written after the commit that reached it, and moved before any other part of the program records
@@ -43,6 +44,7 @@ type Manifest struct {
 	info         os.FileInfo       // the file as we wrote it; nil before that
 	Pos          map[string]uint64 // by file, as collection/name
 	Moved        belfry.Position   // 0: unknown
+	Branch       string            // empty: unknown
 	needsRewrite bool              // it must be written again
 	replaced     bool              // it was deleted or replaced, and this has not been reported yet
 	Fault        error             // it cannot be read
@@ -58,8 +60,9 @@ const (
 	maxManifestBytes = 1 << 20 // size above which it is compacted
 	manifestGone     = "gone"
 	manifestHead     = "manifest"
-	// manifestMoved cannot be the name of a file: those have a slash.
-	manifestMoved = "moved"
+	// These cannot be the names of files, which have a slash.
+	manifestMoved  = "moved"
+	manifestBranch = "branch"
 )
 
 // ManifestKey returns the name of a file in the manifest.
@@ -94,6 +97,10 @@ func (m *Manifest) read(line string) {
 		delete(m.Pos, key)
 		return
 	}
+	if key == manifestBranch {
+		m.Branch = value
+		return
+	}
 	pos, err := strconv.ParseUint(value, 10, 64)
 	switch {
 	case err != nil:
@@ -105,6 +112,16 @@ func (m *Manifest) read(line string) {
 	default:
 		m.Pos[key] = pos
 	}
+}
+
+// Reached returns the highest position of a file.
+func (m *Manifest) Reached() (pos belfry.Position) {
+	for key, reached := range m.Pos {
+		if !IsKeptKey(key) {
+			pos = max(pos, belfry.Position(reached))
+		}
+	}
+	return pos
 }
 
 // Damage returns what is wrong with the manifest that was read, given that there are day files; "" if nothing is.
@@ -154,6 +171,9 @@ func (m *Manifest) Text() string {
 	}
 	if m.Moved > 0 {
 		lines = append(lines, manifestLine(manifestMoved, strconv.FormatUint(uint64(m.Moved), 10)))
+	}
+	if m.Branch != "" {
+		lines = append(lines, manifestLine(manifestBranch, m.Branch))
 	}
 	return manifestLine(manifestHead, strconv.Itoa(len(lines))) + strings.Join(lines, "")
 }

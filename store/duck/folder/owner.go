@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"belfry"
 	"belfry/store"
 )
 
@@ -13,10 +14,19 @@ import (
 // store is opened.
 const InstanceFile = "instance"
 
+// Identity is that of the instance to which files belong.
+type Identity struct {
+	Instance string           // empty: any
+	Branches *belfry.Branches // nil: any
+}
+
+// IdentityOf returns the identity of a store.
+func IdentityOf(cfg store.Config) Identity { return Identity{cfg.Instance, cfg.Branches} }
+
 // Owner checks that a folder is where it was and belongs to an instance.
 type Owner struct {
-	Dir      string
-	Instance string // empty: any
+	Identity
+	Dir string
 
 	known os.FileInfo // of InstanceFile when it was last read
 }

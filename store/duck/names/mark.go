@@ -32,6 +32,7 @@ type mark struct {
 	count    int64
 	pos      belfry.Position // of the last record whose names are in the file
 	instance string          // empty: none
+	branch   string          // in which it was written last
 }
 
 const (
@@ -39,16 +40,16 @@ const (
 	removedMark = RemovedDatabase + ".main.mark"
 )
 
-func newMark(instance string) mark {
+func newMark(of folder.Identity) mark {
 	var id [16]byte
 	rand.Read(id[:]) // never fails
-	return mark{id: fmt.Sprintf("%x", id), count: 1, instance: instance}
+	return mark{id: fmt.Sprintf("%x", id), count: 1, instance: of.Instance, branch: of.Branches.Current()}
 }
 
 // create writes the mark into a new file.
 func (m mark) create(ctx context.Context, c *duckdb.Conn) error {
-	return c.Exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count, %d::BIGINT AS pos, %s AS instance",
-		removedMark, m.id, m.count, m.pos, duckdb.QuoteText(m.instance)))
+	return c.Exec(ctx, fmt.Sprintf("CREATE TABLE %s AS SELECT '%s' AS id, %d::BIGINT AS count, %d::BIGINT AS pos, %s AS instance, %s AS branch",
+		removedMark, m.id, m.count, m.pos, duckdb.QuoteText(m.instance), duckdb.QuoteText(m.branch)))
 }
 
 // next returns the mark after another transaction. If that is rolled back, the following one has the same count.
@@ -59,7 +60,7 @@ func (m mark) next() mark {
 
 // update replaces the mark in a file, in the transaction that it counts.
 func (m mark) update(ctx context.Context, c *duckdb.Conn) error {
-	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d, pos = %d", removedMark, m.count, m.pos))
+	return c.Exec(ctx, fmt.Sprintf("UPDATE %s SET count = %d, pos = %d, branch = %s", removedMark, m.count, m.pos, duckdb.QuoteText(m.branch)))
 }
 
 // MarkText returns what the mark beside the file should have; empty: there is no file.
@@ -86,7 +87,7 @@ func (m mark) line() string {
 // readMark reads the mark in an attached file.
 func readMark(ctx context.Context, c *duckdb.Conn, alias string) (*mark, error) {
 	m := &mark{}
-	r, err := c.Query(ctx, "SELECT id, count, pos, instance FROM "+alias+".main.mark")
+	r, err := c.Query(ctx, "SELECT id, count, pos, instance, branch FROM "+alias+".main.mark")
 	if duckdb.IsKind(err, duckdb.BinderError) {
 		return nil, fmt.Errorf("%w in a format that this program knows: %w", ErrNames, err)
 	}
@@ -94,13 +95,13 @@ func readMark(ctx context.Context, c *duckdb.Conn, alias string) (*mark, error) 
 		return nil, err
 	}
 	for r.Next() {
-		m.id, m.count, m.pos, m.instance = r.TextAt(0), r.Int(1), belfry.Position(r.Int(2)), r.TextAt(3)
+		m.id, m.count, m.pos, m.instance, m.branch = r.TextAt(0), r.Int(1), belfry.Position(r.Int(2)), r.TextAt(3), r.TextAt(4)
 	}
 	return m, nil
 }
 
-// check compares the mark in the file with the one beside it, and with the instance it must belong to; empty: any.
-func (m mark) check(dir, instance string) error {
+// check compares the mark in the file with the one beside it, and with the instance it must belong to.
+func (m mark) check(dir string, of folder.Identity) error {
 	text, err := os.ReadFile(filepath.Join(dir, MarkFile))
 	written := mark{}
 	if f := strings.Fields(string(text)); len(f) == 3 {
@@ -114,10 +115,13 @@ func (m mark) check(dir, instance string) error {
 		return fmt.Errorf("%w for certain: %s is damaged", ErrNames, MarkFile)
 	case written.id != m.id:
 		return fmt.Errorf("%w of this instance, or %s is that of another one", ErrNames, MarkFile)
-	case instance != "" && m.instance != instance:
+	case of.Instance != "" && m.instance != of.Instance:
 		return fmt.Errorf("%w of this instance", ErrNames)
 	case m.count < written.count:
 		return fmt.Errorf("%w as a whole: its log is damaged or missing, or it is an older copy", ErrNames)
+	}
+	if err := of.Branches.Check(m.branch, m.pos); err != nil {
+		return fmt.Errorf("%w of this instance: %w", ErrNames, err)
 	}
 	return nil
 }

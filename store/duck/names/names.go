@@ -12,6 +12,7 @@ import (
 	"belfry"
 	"belfry/store"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/rowwriter"
 )
 
@@ -50,7 +51,7 @@ func itemColumns() []duckdb.Column {
 // items come with Apply.
 func Open(ctx context.Context, c *duckdb.Conn, cfg store.Config) (*Names, error) {
 	d := &Names{removed: removedNames{
-		path: filepath.Join(cfg.Dir, File), instance: cfg.Instance, fill: cfg.Removed, after: cfg.RemovedAfter, log: cfg.Log,
+		path: filepath.Join(cfg.Dir, File), of: folder.IdentityOf(cfg), fill: cfg.Removed, after: cfg.RemovedAfter, log: cfg.Log,
 	}}
 	if err := c.Exec(ctx, "ATTACH ':memory:' AS "+itemDatabase+" (COMPRESS)"); err != nil {
 		return nil, fmt.Errorf("create item table: %w", err)

@@ -33,15 +33,15 @@ import (
 // again. If that fails, the names are kept in memory until the next start: problems of the folder are reported when
 // rows are written.
 type removedNames struct {
-	path     string // memoryOnly: there is no file
-	instance string
-	fill     func(add func(*belfry.Batch) error) error
-	after    func(pos belfry.Position) bool // see store.Config.RemovedAfter
-	log      *slog.Logger
-	batch    int64 // the last one shown
-	added    int   // rows since the last checkpoint
-	held     bool  // no checkpoint may be made; see Hold
-	mark     mark
+	path  string // memoryOnly: there is no file
+	of    folder.Identity
+	fill  func(add func(*belfry.Batch) error) error
+	after func(pos belfry.Position) bool // see store.Config.RemovedAfter
+	log   *slog.Logger
+	batch int64 // the last one shown
+	added int   // rows since the last checkpoint
+	held  bool  // no checkpoint may be made; see Hold
+	mark  mark
 
 	written os.FileInfo // the file after the last change
 	foreign bool        // another program has replaced it or written to it since it was attached
@@ -151,10 +151,12 @@ func (r *removedNames) attach(ctx context.Context, c *duckdb.Conn) error {
 		return err
 	}
 	if mark != nil {
+		err := mark.check(filepath.Dir(r.path), r.of)
 		r.mark = *mark
-		return mark.check(filepath.Dir(r.path), r.instance)
+		r.mark.branch = r.of.Branches.Current()
+		return err
 	}
-	r.mark = newMark(r.instance)
+	r.mark = newMark(r.of)
 	err = transact(ctx, c, func() error { // the table has all its rows, or does not exist
 		if err := c.Exec(ctx, createRemoved(removedTable)); err != nil {
 			return err
@@ -388,7 +390,7 @@ func ReadAll(ctx context.Context, c *duckdb.Conn, cfg store.Config, check func(p
 	defer func() { err = errors.Join(err, c.Exec(context.WithoutCancel(ctx), "DETACH "+alias)) }()
 	mark, err := inspect(ctx, c, alias)
 	if err == nil && mark != nil {
-		err = mark.check(cfg.Dir, cfg.Instance)
+		err = mark.check(cfg.Dir, folder.IdentityOf(cfg))
 	}
 	if err == nil && mark != nil && cfg.RemovedAfter(mark.pos) {
 		err = errBehind

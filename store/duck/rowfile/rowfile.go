@@ -23,17 +23,18 @@ import (
 // else in another instance. A row is added when the file is created and with the first commit to each log. The latter also names the
 // file, and how often it had been checkpointed then: so a log beside another file, or beside an older or a newer state of its
 // file, is detected, too. A checkpoint ends a log, so these numbers rise, and the file itself has a higher one than all of them,
-// or the number of the last if its log has not been checkpointed.
+// or the number of the last if its log has not been checkpointed. The last row has the branch in which the file was written last; the first
+// commit of a start adds one if the log is that of an earlier start.
 const InstanceTable = "instance"
 
 // createInstance returns the statement that creates the table of instances in a new file.
-func createInstance(alias, instance string) string {
-	return "CREATE TABLE " + alias + ".main." + InstanceTable + " AS SELECT " + duckdb.QuoteText(instance) + " AS id, '' AS file, 0::UBIGINT AS checkpoints"
+func createInstance(alias string, of folder.Identity) string {
+	return "CREATE TABLE " + alias + ".main." + InstanceTable + " AS SELECT " + duckdb.QuoteText(of.Instance) + " AS id, '' AS file, 0::UBIGINT AS checkpoints, " + duckdb.QuoteText(of.Branches.Current()) + " AS branch"
 }
 
-// Sign adds the first row of a log, as part of the first transaction in it.
-func Sign(ctx context.Context, c *duckdb.Conn, alias, instance string, at State) error {
-	return c.Exec(ctx, "INSERT INTO "+alias+".main."+InstanceTable+" VALUES (?, ?, ?)", instance, at.name(), at.Checkpoints)
+// Sign adds a row as part of a transaction: of a log that begins, or, without a state, of a start that writes to the log of an earlier one.
+func Sign(ctx context.Context, c *duckdb.Conn, alias string, of folder.Identity, at State) error {
+	return c.Exec(ctx, "INSERT INTO "+alias+".main."+InstanceTable+" VALUES (?, ?, ?, ?)", of.Instance, at.name(), at.Checkpoints, of.Branches.Current())
 }
 
 // State is that of a file before it is attached.
@@ -58,38 +59,38 @@ func StateOf(path, key string) (State, error) {
 // name is the same for a late file, which becomes the file of its day if that is lost.
 func (s State) name() string { return strings.TrimSuffix(s.Key, folder.LateSuffix) }
 
-// checkLog checks that the log of an attached file belongs to the state that the file had.
-func checkLog(ctx context.Context, c *duckdb.Conn, alias string, was State) error {
+// checkLog checks that the log of an attached file belongs to the state that the file had. It reports whether there is one.
+func checkLog(ctx context.Context, c *duckdb.Conn, alias string, was State) (any bool, err error) {
 	r, err := c.Query(ctx, "SELECT file, checkpoints FROM "+alias+".main."+InstanceTable+" WHERE file <> '' ORDER BY rowid")
 	if duckdb.IsKind(err, duckdb.BinderError) {
-		return fmt.Errorf("%w: it does not say which logs it had in a way that this program knows", damage.ErrForeign)
+		return false, fmt.Errorf("%w: it does not say which logs it had in a way that this program knows", damage.ErrForeign)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	last := int64(-1)
 	for r.Next() {
 		name, n := r.TextAt(0), r.Int(1)
 		switch {
 		case name != was.name():
-			return fmt.Errorf("%w: it is a log of %.200q", damage.ErrLog, name)
+			return true, fmt.Errorf("%w: it is a log of %.200q", damage.ErrLog, name)
 		case n <= last:
-			return fmt.Errorf("%w: it was begun after %d checkpoints, and the file has rows of later logs", damage.ErrLog, n)
+			return true, fmt.Errorf("%w: it was begun after %d checkpoints, and the file has rows of later logs", damage.ErrLog, n)
 		case uint64(n) > was.Checkpoints:
-			return fmt.Errorf("%w: it was begun after %d checkpoints, and the file is of %d", damage.ErrLog, n, was.Checkpoints)
+			return true, fmt.Errorf("%w: it was begun after %d checkpoints, and the file is of %d", damage.ErrLog, n, was.Checkpoints)
 		}
 		last = n
 	}
-	return nil
+	return last >= 0 && uint64(last) == was.Checkpoints, nil
 }
 
 // Create writes a file without rows.
-func Create(ctx context.Context, c *duckdb.Conn, path string, cols []duckdb.Column, instance string) error {
+func Create(ctx context.Context, c *duckdb.Conn, path string, cols []duckdb.Column, of folder.Identity) error {
 	const alias = "image"
 	if err := c.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
 		return err
 	}
-	err := CreateTables(ctx, c, alias, cols, instance)
+	err := CreateTables(ctx, c, alias, cols, of)
 	if err == nil && !isSummary(cols) { // see summary.Origin
 		err = c.Exec(ctx, "INSERT INTO "+alias+".main.position VALUES (0)")
 	}
@@ -105,7 +106,7 @@ func isSummary(cols []duckdb.Column) bool {
 }
 
 // CreateTables creates the tables of a file in an attached database.
-func CreateTables(ctx context.Context, c *duckdb.Conn, alias string, cols []duckdb.Column, instance string) error {
+func CreateTables(ctx context.Context, c *duckdb.Conn, alias string, cols []duckdb.Column, of folder.Identity) error {
 	defs := make([]string, len(cols))
 	for i, col := range cols {
 		defs[i] = duckdb.QuoteName(col.Name) + " " + col.Kind.SQL()
@@ -117,8 +118,8 @@ func CreateTables(ctx context.Context, c *duckdb.Conn, alias string, cols []duck
 	if isSummary(cols) {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" (timestamp BIGINT, rows BIGINT, origin BIGINT)")
 	}
-	if instance != "" {
-		texts = append(texts, createInstance(alias, instance))
+	if of.Instance != "" {
+		texts = append(texts, createInstance(alias, of))
 	}
 	for _, text := range texts {
 		if err := c.Exec(ctx, text); err != nil {
@@ -129,26 +130,27 @@ func CreateTables(ctx context.Context, c *duckdb.Conn, alias string, cols []duck
 }
 
 // Template returns the bytes of a database file without rows, which is made in a folder.
-func Template(ctx context.Context, c *duckdb.Conn, dir string, cols []duckdb.Column, instance string) ([]byte, error) {
+func Template(ctx context.Context, c *duckdb.Conn, dir string, cols []duckdb.Column, of folder.Identity) ([]byte, error) {
 	path := filepath.Join(dir, "image"+folder.FileSuffix)
 	if err := folder.Unlink(path); err != nil {
 		return nil, err
 	}
-	err := Create(ctx, c, path, cols, instance)
+	err := Create(ctx, c, path, cols, of)
 	data, readErr := os.ReadFile(path)
 	return data, errors.Join(err, readErr, folder.Unlink(path))
 }
 
 // Content is what a file says about itself.
 type Content struct {
-	Pos   belfry.Position        // highest position in it
-	Kinds map[string]duckdb.Kind // of its columns
+	Pos    belfry.Position        // highest position in it
+	Branch string                 // in which it was written last
+	Kinds  map[string]duckdb.Kind // of its columns
 }
 
 // Inspect reads the position and the columns of a file that has just been attached, and checks that its content belongs
-// to its name, to the instance (empty: any), and to the state it had before it was attached.
-func Inspect(ctx context.Context, c *duckdb.Conn, f summary.File, instance string, was State) (content Content, err error) {
-	if content.Pos, err = readPosition(ctx, c, f.Alias, instance); err != nil {
+// to its name, to the instance, and to the state it had before it was attached.
+func Inspect(ctx context.Context, c *duckdb.Conn, f summary.File, of folder.Identity, was State) (content Content, err error) {
+	if content.Pos, content.Branch, err = readPosition(ctx, c, f.Alias, of); err != nil {
 		return content, err
 	}
 	if content.Kinds, err = Kinds(ctx, c, f.Alias); err != nil {
@@ -167,40 +169,54 @@ func Inspect(ctx context.Context, c *duckdb.Conn, f summary.File, instance strin
 			return content, err
 		}
 	}
-	if err := damage.Belongs(f.Collection, f.Span, content.Kinds, first, any); err != nil || instance == "" {
+	if err := damage.Belongs(f.Collection, f.Span, content.Kinds, first, any); err != nil || of.Instance == "" {
 		return content, err
 	}
-	return content, checkLog(ctx, c, f.Alias, was)
+	log, err := checkLog(ctx, c, f.Alias, was)
+	if err != nil {
+		return content, err
+	}
+	err = of.Branches.Check(content.Branch, content.Pos)
+	switch {
+	case err == nil:
+		return content, nil
+	case log: // what the file is without it, the next attempt finds out
+		return content, fmt.Errorf("%w: %w", damage.ErrLog, err)
+	}
+	return content, fmt.Errorf("%w: %w", damage.ErrForeign, err)
 }
 
-// readPosition reads the position of a file and checks that it belongs to the instance.
-func readPosition(ctx context.Context, c *duckdb.Conn, alias, instance string) (belfry.Position, error) {
+// readPosition reads the position and the branch of a file and checks that it belongs to the instance.
+func readPosition(ctx context.Context, c *duckdb.Conn, alias string, of folder.Identity) (pos belfry.Position, branch string, err error) {
 	const position = "(SELECT max(pos) FROM %[1]s.main.position)"
-	if instance == "" {
+	if of.Instance == "" {
 		pos, err := c.Number(ctx, fmt.Sprintf("SELECT "+position, alias))
-		return belfry.Position(pos), err
+		return belfry.Position(pos), "", err
 	}
-	r, err := c.Query(ctx, fmt.Sprintf("SELECT "+position+", (SELECT min(id) FROM %[1]s.main."+InstanceTable+"), (SELECT max(id) FROM %[1]s.main."+InstanceTable+")", alias))
+	const from = " FROM %[1]s.main." + InstanceTable + ")"
+	r, err := c.Query(ctx, fmt.Sprintf("SELECT "+position+", (SELECT min(id)"+from+", (SELECT max(id)"+from+", (SELECT arg_max(branch, rowid)"+from, alias))
 	if err != nil && strings.Contains(err.Error(), "Table with name "+InstanceTable+" does not exist") {
-		return 0, fmt.Errorf("%w: it has no table that names its instance", damage.ErrForeign)
+		return 0, "", fmt.Errorf("%w: it has no table that names its instance", damage.ErrForeign)
+	}
+	if duckdb.IsKind(err, duckdb.BinderError) {
+		return 0, "", fmt.Errorf("%w: it does not say when it was written in a way that this program knows", damage.ErrForeign)
 	}
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	r.Next()
-	var pos belfry.Position
 	if !r.Null(0) {
 		pos = belfry.Position(r.Int(0))
 	}
 	if r.Null(1) {
-		return pos, fmt.Errorf("%w: it does not name its instance", damage.ErrForeign)
+		return pos, "", fmt.Errorf("%w: it does not name its instance", damage.ErrForeign)
 	}
 	for _, id := range []string{r.TextAt(1), r.TextAt(2)} {
-		if id != instance {
-			return pos, fmt.Errorf("%w: it has rows of the instance %.40q", damage.ErrForeign, id)
+		if id != of.Instance {
+			return pos, "", fmt.Errorf("%w: it has rows of the instance %.40q", damage.ErrForeign, id)
 		}
 	}
-	return pos, nil
+	return pos, r.TextAt(3), nil
 }
 
 // firstTime returns the time of a row of the file, if it has any.

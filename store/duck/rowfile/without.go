@@ -7,13 +7,14 @@ import (
 
 	"belfry/store/duck/damage"
 	"belfry/store/duck/duckdb"
+	"belfry/store/duck/folder"
 	"belfry/store/duck/summary"
 )
 
 // CopyWithout copies the tables of an attached file to a new file, without the rows of a condition. In a file of summaries it
 // recounts the rows that summaries were made of: counts of other customers do not change, and summaries whose count is now too low
 // are made again.
-func CopyWithout(ctx context.Context, q *duckdb.Conn, f summary.File, path, without, instance string, summaries bool) (err error) {
+func CopyWithout(ctx context.Context, q *duckdb.Conn, f summary.File, path, without string, of folder.Identity, summaries bool) (err error) {
 	const alias = "erased"
 	if err := q.Exec(ctx, "ATTACH "+duckdb.QuoteText(path)+" AS "+alias); err != nil {
 		return err
@@ -22,8 +23,8 @@ func CopyWithout(ctx context.Context, q *duckdb.Conn, f summary.File, path, with
 		"CREATE TABLE " + alias + ".main.rows AS SELECT * FROM " + f.Alias + ".main.rows WHERE (" + without + ") IS NOT TRUE", // keeps padding
 		"CREATE TABLE " + alias + ".main.position AS SELECT pos FROM " + f.Alias + ".main.position ORDER BY pos",              // all of them; see summary.Origin
 	}
-	if instance != "" {
-		texts = append(texts, createInstance(alias, instance))
+	if of.Instance != "" {
+		texts = append(texts, createInstance(alias, of))
 	}
 	if summaries {
 		texts = append(texts, "CREATE TABLE "+alias+".main."+summary.MadeTable+" AS SELECT timestamp, CAST(sum(r.rows) AS BIGINT) AS rows, any_value(m.origin) AS origin FROM "+

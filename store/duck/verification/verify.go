@@ -311,7 +311,7 @@ func (v *verifying) attachAndRead(ctx context.Context, f *file) error {
 
 // read makes the engine read all rows, and checks the blocks in use.
 func (v *verifying) read(ctx context.Context, f *file) (err error) {
-	content, err := rowfile.Inspect(ctx, v.conn, f.File, v.instance, f.was)
+	content, err := rowfile.Inspect(ctx, v.conn, f.File, folder.IdentityOf(v.cfg), f.was)
 	if err != nil {
 		return err
 	}
