@@ -157,15 +157,18 @@ func setPosition(t *testing.T, path string, pos belfry.Position) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	var rows, next int64
-	var instance string
+	var instance, branch string
 	if err == nil {
-		err = db.QueryRow(`SELECT rows, next_item, instance FROM position`).Scan(&rows, &next, &instance)
+		err = db.QueryRow(`SELECT rows, next_item, instance, branch FROM position`).Scan(&rows, &next, &instance, &branch)
 	}
 	var row []byte // as the database computes its checksum
-	for _, n := range []int64{1, int64(pos), rows, next, int64(len(instance))} {
+	for _, n := range []int64{1, int64(pos), rows, next} {
 		row = binary.LittleEndian.AppendUint64(row, uint64(n))
 	}
-	sum := int32(crc32.Checksum(append(row, instance...), crc32.MakeTable(crc32.Castagnoli)))
+	for _, text := range []string{instance, branch} {
+		row = append(binary.LittleEndian.AppendUint64(row, uint64(len(text))), text...)
+	}
+	sum := int32(crc32.Checksum(row, crc32.MakeTable(crc32.Castagnoli)))
 	if err == nil {
 		_, err = db.Exec(`UPDATE position SET pos = $1, sum = $2`, int64(pos), sum)
 	}
