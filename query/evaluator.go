@@ -79,7 +79,7 @@ func (e *Evaluator) holds(p Pred, r Row) bool {
 	case Compare:
 		e.countWork(1)
 		v := p.Column.value(r)
-		return v.Type != belfry.AbsentValue && p.Op.holds(compareValues(v, p.Value))
+		return v.Type != belfry.AbsentValue && p.Op.Holds(compareValues(v, p.Value))
 	case Like:
 		v := p.Column.value(r)
 		e.countWork(1 + len(v.Text)/textPerWork)

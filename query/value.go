@@ -245,8 +245,8 @@ func (o Op) negated() Op {
 	return [...]Op{Equal: NotEqual, NotEqual: Equal, Less: GreaterEqual, LessEqual: Greater, Greater: LessEqual, GreaterEqual: Less}[o]
 }
 
-// holds reports whether the comparison holds for two values with the result cmp of cmp.Compare.
-func (o Op) holds(cmp int) bool {
+// Holds reports whether the comparison holds for two values with the result cmp of cmp.Compare.
+func (o Op) Holds(cmp int) bool {
 	switch o {
 	case Equal:
 		return cmp == 0

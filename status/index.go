@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -118,7 +119,15 @@ func (c chooser) choose(p query.Pred, limit int) *list {
 	case query.Or:
 		return c.union(p, limit)
 	case query.Compare:
-		if l := c.equal(p); l != nil && c.measure(l, limit) {
+		if l := c.comparison(p); l != nil && c.measure(l, limit) {
+			return l
+		}
+	case query.Not:
+		of, ok := p.Of.(query.Compare)
+		if ok = ok && of.Column.Name == statusField; !ok { // other fields may be absent
+			return nil
+		}
+		if l := c.statuses(of, false); l.size <= limit {
 			return l
 		}
 	case query.Inside:
@@ -236,8 +245,12 @@ func oneField(any query.Or) bool {
 	})
 }
 
-// equal returns the list of items whose field has the value, or nil if the field has no index.
-func (c chooser) equal(p query.Compare) *list {
+// comparison returns the list of items whose field has the value, or nil if the field has no index. A status may also be compared
+// otherwise: "what is in trouble" is asked most often, and there are only a few statuses.
+func (c chooser) comparison(p query.Compare) *list {
+	if p.Column.Name == statusField {
+		return c.statuses(p, true)
+	}
 	if p.Op != query.Equal {
 		return nil
 	}
@@ -246,10 +259,6 @@ func (c chooser) equal(p query.Compare) *list {
 	case "id":
 		l.size = 1
 		l.each = nonNil(c.Numbered(uint64(p.Value.Int)))
-	case "status":
-		s := belfry.Status(p.Value.Int)
-		l.size = c.StatusCount(s)
-		l.each = func(yield func(*meta.Node) bool) { c.ByStatus(s, yield) }
 	case "kind":
 		l.size, l.each = c.kind(text)
 	case "class":
@@ -272,6 +281,29 @@ func (c chooser) equal(p query.Compare) *list {
 	return l
 }
 
+const statusField = "status"
+
+// statuses returns the list of items for whose status the comparison holds, or does not.
+func (c chooser) statuses(p query.Compare, holds bool) *list {
+	l := &list{by: statusField}
+	var allowed []belfry.Status
+	for s := range belfry.Status(belfry.Statuses) {
+		if p.Op.Holds(cmp.Compare(int64(s), p.Value.Int)) == holds {
+			allowed, l.size = append(allowed, s), l.size+c.StatusCount(s)
+		}
+	}
+	l.each = func(yield func(*meta.Node) bool) {
+		more := true
+		for i := 0; i < len(allowed) && more; i++ {
+			c.ByStatus(allowed[i], func(n *meta.Node) bool {
+				more = yield(n)
+				return more
+			})
+		}
+	}
+	return l
+}
+
 func (c chooser) kind(name string) (int, iter.Seq[*meta.Node]) {
 	for _, k := range []belfry.Kind{belfry.KindObject, belfry.KindResource, belfry.KindView} {
 		if k.String() == name {
@@ -286,8 +318,8 @@ func (c chooser) kind(name string) (int, iter.Seq[*meta.Node]) {
 func (c chooser) byResourceAndName(all query.And) *list {
 	names := map[string]string{}
 	for _, p := range all {
-		if cmp, ok := p.(query.Compare); ok && cmp.Op == query.Equal {
-			names[cmp.Column.Name] = cmp.Value.Text
+		if c, ok := p.(query.Compare); ok && c.Op == query.Equal {
+			names[c.Column.Name] = c.Value.Text
 		}
 	}
 	resource, ok := names["resource"]

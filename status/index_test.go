@@ -133,7 +133,12 @@ func TestIndexChosen(t *testing.T) {
 	f("", "cpu,cpu,disk,web,db,web,Disks,MAIN,", "no index, all 8 items")
 	f(" WHERE status='3'", "cpu,web,", "index status, 2 of 8 items")
 	f(" WHERE status IN ('2', '3', '3', '-')", "cpu,web,", "index status, 2 of 8 items")
-	f(" WHERE status>='2'", "cpu,web,", "no index, all 8 items")
+	f(" WHERE status>='2'", "cpu,web,", "index status, 2 of 8 items")
+	f(" WHERE status<>'?'", "cpu,web,", "index status, 2 of 8 items")
+	f(" WHERE NOT status='?'", "cpu,web,", "index status, 2 of 8 items")
+	f(" WHERE status<'?'", "", "index status, 0 of 8 items")
+	f(" WHERE kind='object' AND status>'0'", "cpu,", "index status, 2 of 8 items")
+	f(" WHERE status>'2' OR status='3'", "cpu,web,", "index status, 2 of 8 items")
 	f(" WHERE kind='view'", "Disks,MAIN,", "index kind, 2 of 8 items")
 	f(" WHERE kind='object'", "cpu,cpu,disk,web,", "index kind, 4 of 8 items")
 	f(" WHERE kind='thing'", "", "index kind, 0 of 8 items")
@@ -172,7 +177,7 @@ func condition(rnd *rand.Rand, depth int) string {
 	case 0:
 		return "status IN ('" + pick("?", "0", "3") + "', '" + pick("-", "3") + "')"
 	case 1:
-		return "status='" + pick("?", "0", "1", "3", "-") + "'"
+		return "status" + pick("=", "<>", "<", ">=") + "'" + pick("?", "0", "1", "3", "-") + "'"
 	case 2:
 		return "kind" + pick("=", "<>") + "'" + pick("object", "view", "resource", "element") + "'"
 	case 3:
