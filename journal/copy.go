@@ -110,7 +110,7 @@ func (j *Journal) newDamage(f *os.File, s *segment) string {
 		return err.Error()
 	}
 	known := j.Damaged()
-	if !h.ok && !slices.ContainsFunc(known, func(k Damage) bool { return k.Segment == filepath.Base(s.path) }) {
+	if !h.intact && !slices.ContainsFunc(known, func(k Damage) bool { return k.Segment == filepath.Base(s.path) }) {
 		return "its header is damaged"
 	}
 	limit := s.index()
