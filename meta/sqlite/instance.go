@@ -48,9 +48,17 @@ func (db *DB) SetInstance(ctx context.Context, id string) error {
 	return db.Checkpoint(ctx)
 }
 
-// SetBranch says in which branch the database is written from now on.
+// SetBranch says in which branch the database is written from now on. The log is empty before and afterwards, so if the process ends
+// in between it has nothing but the branch, see checkLog.
 func (db *DB) SetBranch(ctx context.Context, id string) error {
-	if err := db.changePosition(ctx, func(p *position) { p.branch = id }); err != nil {
+	err := db.Checkpoint(ctx)
+	if err == nil {
+		err = db.changePosition(ctx, func(p *position) { p.branch = id })
+	}
+	if err == nil {
+		err = db.Checkpoint(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("set branch of the metadata: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -51,4 +52,68 @@ func TestForeignLog(t *testing.T) {
 	if pos, err := db.RowsPosition(t.Context()); err != nil || pos != 7 {
 		t.Errorf("with its own log: %d, %v", pos, err)
 	}
+}
+
+// TestLogOfAnotherMoment puts an older copy of the database, and that of a copy that went its own way, beside the log of a later start.
+func TestLogOfAnotherMoment(t *testing.T) {
+	keep := func(path string) (kept string) { // as a process leaves it that is killed
+		t.Helper()
+		kept = filepath.Join(t.TempDir(), "meta.db")
+		for _, suffix := range []string{"", logSuffix} {
+			if _, err := os.Stat(path + suffix); err == nil {
+				copyFile(t, path+suffix, kept+suffix, 1<<20)
+			}
+		}
+		return kept
+	}
+	must := func(errs ...error) {
+		t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := func(path, branch string, rows belfry.Position) *DB {
+		t.Helper()
+		db := reopen(t, path)
+		must(db.SetBranch(t.Context(), branch), db.MarkRows(t.Context(), rows))
+		return db
+	}
+	path := filepath.Join(t.TempDir(), "meta.db")
+	first := reopen(t, path)
+	must(first.SetInstance(t.Context(), "one"))
+	must(first.Close())
+	older := start(path, "b1", 5)
+	must(older.Checkpoint(t.Context()))
+	backup := keep(path)
+	must(older.Close())
+	elsewhere := start(keep(path), "other", 6) // the same instance elsewhere
+	must(elsewhere.Checkpoint(t.Context()))
+	running := start(path, "b2", 9)
+
+	f := func(what, database, log, want string, rows belfry.Position) {
+		t.Helper()
+		mixed := filepath.Join(t.TempDir(), "meta.db")
+		copyFile(t, database, mixed, 1<<20)
+		copyFile(t, log+logSuffix, mixed+logSuffix, 1<<20)
+		if want != "" {
+			_, err := Open(t.Context(), mixed, slog.New(slog.DiscardHandler))
+			for how, err := range map[string]error{"open": err, "verify": Verify(t.Context(), mixed)} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s, %s: %v", what, how, err)
+				}
+			}
+			return
+		}
+		if pos, err := reopen(t, mixed).RowsPosition(t.Context()); err != nil || pos != rows {
+			t.Errorf("%s: %d, %v", what, pos, err)
+		}
+	}
+	killed := keep(path)
+	f("its own log", killed, killed, "", 9)
+	f("an older copy", backup, killed, "was written in the start b2 of the service, and the database beside it last in the start b1", 0)
+	f("another branch", elsewhere.path, killed, "was written in the start b2 of the service, and the database beside it last in the start other", 0)
+
+	must(running.Checkpoint(t.Context()), running.changePosition(t.Context(), func(p *position) { p.branch = "b3" }))
+	killed = keep(path)
+	f("killed inside SetBranch", killed, killed, "", 9)
 }
