@@ -200,6 +200,8 @@ func (db *DB) Sync(ctx context.Context) error {
 	return nil
 }
 
+var errReader = errors.New("checkpoint the metadata: a reader is active; try again later")
+
 // Checkpoint moves the write-ahead log into the database file and empties it, so that neither contains deleted data.
 func (db *DB) Checkpoint(ctx context.Context) error {
 	db.mu.RLock()
@@ -212,7 +214,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 		return fmt.Errorf("checkpoint the metadata: %w", err)
 	}
 	if busy != 0 {
-		return errors.New("checkpoint the metadata: a reader is active; try again later")
+		return errReader
 	}
 	return nil
 }

@@ -49,19 +49,33 @@ func (db *DB) SetInstance(ctx context.Context, id string) error {
 }
 
 // SetBranch says in which branch the database is written from now on. The log is empty before and afterwards, so if the process ends
-// in between it has nothing but the branch, see checkLog.
+// in between it has nothing but the branch, see checkLog. While another program reads the database the log cannot be emptied, which
+// is noted.
 func (db *DB) SetBranch(ctx context.Context, id string) error {
-	err := db.Checkpoint(ctx)
-	if err == nil {
-		err = db.changePosition(ctx, func(p *position) { p.branch = id })
+	set := func(logged bool) error {
+		return db.changePosition(ctx, func(p *position) { p.branch, p.logged = id, logged })
 	}
+	emptied, err := db.emptyLog(ctx)
 	if err == nil {
-		err = db.Checkpoint(ctx)
+		err = set(!emptied)
+	}
+	if err == nil && emptied {
+		if emptied, err = db.emptyLog(ctx); err == nil && !emptied {
+			err = set(true)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("set branch of the metadata: %w", err)
 	}
 	return nil
+}
+
+// emptyLog is Checkpoint, and reports whether no reader prevented it.
+func (db *DB) emptyLog(ctx context.Context) (emptied bool, err error) {
+	if err = db.Checkpoint(ctx); errors.Is(err, errReader) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Used reports whether anything was ever stored.

@@ -43,7 +43,7 @@ func checkLog(ctx context.Context, path string) error {
 				withoutLog, log, id, own)
 		}
 	}
-	if a, b := alone, together; a.branch != "" && b.branch != "" && a.branch != b.branch && (a.pos != b.pos || a.rows != b.rows) {
+	if a, b := alone, together; a.branch != "" && b.branch != "" && !b.logged && a.branch != b.branch && (a.pos != b.pos || a.rows != b.rows) {
 		return fmt.Errorf("the log %s was written in the start %.40s of the service, and the database beside it last in the start %.40s: it is an older copy, or of a copy that went its own way. "+
 			"Move the log away, or put back the database that belongs to it. "+withoutLog, log, b.branch, a.branch)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"belfry"
 )
@@ -14,10 +15,21 @@ type position struct {
 	next      belfry.ID       // the first item id that was never used
 	instance  string
 	branch    string // in which it was written last; see belfry.Branches
+	logged    bool   // the database without its log may have another branch
+}
+
+// loggedMark follows the branch in the table if it is only logged.
+const loggedMark = " logged"
+
+func (p *position) branchText() string {
+	if p.logged {
+		return p.branch + loggedMark
+	}
+	return p.branch
 }
 
 func (p *position) columns() columns {
-	return columns{}.number(1, int64(p.pos), int64(p.rows), int64(p.next)).text(p.instance).text(p.branch)
+	return columns{}.number(1, int64(p.pos), int64(p.rows), int64(p.next)).text(p.instance).text(p.branchText())
 }
 
 // querier is a pool or a transaction.
@@ -33,6 +45,7 @@ func readPosition(ctx context.Context, q querier) (p position, err error) {
 		return p, fmt.Errorf("read metadata position: %w", err)
 	}
 	p.pos, p.rows, p.next = belfry.Position(pos), belfry.Position(rows), belfry.ID(next)
+	p.branch, p.logged = strings.CutSuffix(p.branch, loggedMark)
 	if !p.columns().match(sum) {
 		return p, mismatch("position", 1)
 	}
@@ -47,7 +60,7 @@ func changePosition(ctx context.Context, tx *sql.Tx, change func(*position)) err
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE position SET pos = $1, rows = $2, next_item = $3, instance = $4, branch = $5, sum = $6`,
-		int64(after.pos), int64(after.rows), int64(after.next), after.instance, after.branch, after.columns().sum())
+		int64(after.pos), int64(after.rows), int64(after.next), after.instance, after.branchText(), after.columns().sum())
 	return err
 }
 

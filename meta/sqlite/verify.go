@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -47,6 +48,7 @@ func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
 	err = reading(path, func(db *sql.DB) error {
 		var stored, rows int64
 		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT id FROM instance), ''), branch, pos, rows FROM position`).Scan(&f.Instance, &f.Branch, &stored, &rows)
+		f.Branch = strings.TrimSuffix(f.Branch, loggedMark)
 		f.Stored, f.Rows = belfry.Position(stored), belfry.Position(rows)
 		return err
 	})
