@@ -127,7 +127,7 @@ func TestOlderNames(t *testing.T) {
 			segments, err := filepath.Glob(filepath.Join(dir, "journal", "*.journal"))
 			must(t, err)
 			for _, path := range segments {
-				must(t, os.Truncate(path, 72))
+				must(t, os.Truncate(path, 112))
 			}
 		},
 	} {

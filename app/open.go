@@ -112,7 +112,7 @@ func verifyRows(ctx context.Context, o Options, b *budget) (store.Verified, erro
 	if err != nil {
 		id = "" // the verifier reports it
 	}
-	list, _ := folder.ReadBranches(o.Config.Inside(folder.BranchesFile)) // the folder reports a damaged one
+	list := folder.KnownBranches(ctx, o.Config) // the folder reports a damaged one
 	return storageEngines[usedEngine].verify(ctx, store.Config{
 		Dir: dir, Instance: id, Branches: belfry.NewBranches(list), Catalog: o.Catalog, Log: o.Log,
 		MemoryLimit: int64(*o.Config.EngineMemory()), MemoryMost: b.engineMost,

@@ -78,12 +78,12 @@ func TestVerifyParts(t *testing.T) {
 		{"segment missing", func(in *instance) { in.must(os.Remove(in.path(segment))) }, "journal: missing"},
 		{"journal flipped", func(in *instance) {
 			text := []byte(in.read(segment))
-			text[72+30] ^= 0xff
+			text[112+30] ^= 0xff
 			in.write(segment, string(text))
 		}, "payload does not match its checksum, lost 1·1 to 1·1"},
-		{"journal cut", func(in *instance) { in.must(os.Truncate(in.path(segment), 72)) }, "segment ends too early, lost 1·1 to 1·1"},
+		{"journal cut", func(in *instance) { in.must(os.Truncate(in.path(segment), 112)) }, "segment ends too early, lost 1·1 to 1·1"},
 		{"journal cut, no note of its end", func(in *instance) {
-			in.must(os.Truncate(in.path(segment), 72))
+			in.must(os.Truncate(in.path(segment), 112))
 			in.must(os.Remove(in.path("journal/end")))
 		}, "journal: the journal ends at 0·0, before what the metadata have"},
 		{"segment emptied", func(in *instance) { in.must(os.Truncate(in.path(segment), 0)) }, "segment ends too early, lost 1·1 to 1·1"},

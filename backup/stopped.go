@@ -55,7 +55,7 @@ func (s *Stopped) Files(ctx context.Context, each func(File) error) (_ belfry.Po
 	if err := folder.CheckRestored(s.places.data); err != nil {
 		return 0, err
 	}
-	j, err := journal.Read(s.places.journal)
+	j, err := journal.Read(s.places.journal, nil)
 	if err != nil {
 		return 0, err
 	}

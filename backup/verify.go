@@ -303,19 +303,20 @@ func (v *verifier) parts(dir string, m *Manifest) {
 		v.found(at, fmt.Sprintf("belongs to instance %q, and the backup is of instance %s", facts.Instance, m.Instance), remedy)
 	}
 	at = filepath.Join(dir, filepath.FromSlash(dataDir+folder.BranchesFile))
-	list, err := folder.ReadBranches(at)
+	text, err := folder.ReadBranches(at)
+	list := belfry.NewBranches(text)
 	if err != nil {
 		v.found(at, "the list of starts cannot be used: "+err.Error(), "Use another backup, if there is one: rows of this one cannot be added to a service, and one restored from it begins the list again.")
-	} else if err := belfry.NewBranches(list).Check(facts.Branch, facts.Stored); err != nil && facts.Stored > 0 {
+	} else if err := list.Check(facts.Branch, facts.Stored); err != nil && facts.Stored > 0 {
 		v.found(filepath.Join(dir, filepath.FromSlash(metaName)), "of another branch of this instance: "+err.Error(), remedy)
 	}
-	v.journal(filepath.Join(dir, strings.TrimSuffix(journalDir, "/")), m, facts)
+	v.journal(filepath.Join(dir, strings.TrimSuffix(journalDir, "/")), m, facts, list)
 }
 
 // journal checks that the journal has every record after the positions of the metadata and of the rows, up to that of the backup.
-func (v *verifier) journal(dir string, m *Manifest, facts sqlite.Facts) {
+func (v *verifier) journal(dir string, m *Manifest, facts sqlite.Facts, list *belfry.Branches) {
 	const remedy = "Restore from another backup. If the data folder has the same problem, which belfry verify tells, records were lost before the backup."
-	j, err := journal.Read(dir)
+	j, err := journal.Read(dir, list)
 	if err != nil {
 		v.found(dir, err.Error(), remedy)
 		return

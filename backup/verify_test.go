@@ -216,7 +216,7 @@ func TestVerifyParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b[72+24] ^= 1
+		b[112+24] ^= 1
 		write(t, data, "journal/0000000000000001.journal", b)
 	}, "journal/0000000000000001.journal", "lost")
 	f(func(data string) { write(t, data, "journal/end", []byte("x")) }, "journal/end", "64 bytes")

@@ -14,7 +14,7 @@ import (
 
 // Layout of a journal segment, as far as the damage has to hit certain parts of it.
 const (
-	segmentHeader = 72
+	segmentHeader = 112
 	recordHeader  = 24
 	recordMarker  = "\xff\xfe\xf5\xc0"
 )
@@ -44,7 +44,7 @@ func TestDamagedJournal(t *testing.T) {
 	flip := func(at int) func([]byte) []byte {
 		return func(b []byte) []byte { b[at] ^= 0x5a; return b }
 	}
-	for _, at := range []int{0, 8, 29, 35, 36, 71} {
+	for _, at := range []int{0, 8, 29, 35, 36, 55, 56, 111} {
 		f(fmt.Sprintf("segment header, byte %d", at), nil, true, flip(at))
 	}
 	for k := range wrecked {

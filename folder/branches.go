@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"belfry"
+	"belfry/config"
 	"belfry/journal"
 	"belfry/meta/sqlite"
 )
@@ -30,9 +31,10 @@ import (
 // It is in each backup. Rows of a backup can be added to a service only if the backup is of an earlier moment of the same line. Each
 // part has the id of the start in which it was written last, so that one of another branch is noticed:
 //
-//	meta.db, table position   ROWS/manifest   table instance of each day file   ROWS/removed.duckdb
+//	meta.db, table position   ROWS/manifest   table instance of each day file   ROWS/removed.duckdb   header of each segment of the journal
 //
-// The list is on disk before its last id is written anywhere.
+// The list is on disk before its last id is written anywhere. The metadata have it too: if the file is lost, they tell which other parts
+// belong here.
 
 // BranchesFile is the name of that file in the data folder.
 const BranchesFile = "branches"
@@ -69,6 +71,16 @@ func ReadBranches(path string) ([]belfry.Branch, error) {
 	return list, nil
 }
 
+// KnownBranches returns the list of starts, or if it cannot be used that of the metadata. No process may have the folder open.
+func KnownBranches(ctx context.Context, cfg *config.Config) []belfry.Branch {
+	list, err := ReadBranches(cfg.Inside(BranchesFile))
+	if err != nil {
+		facts, _ := sqlite.ReadFacts(ctx, cfg.Inside(cfg.Meta.SQLite.Path))
+		return facts.Branches
+	}
+	return list
+}
+
 func branchSum(body string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body))) }
 
 // branchesText returns the content of a file.
@@ -97,28 +109,42 @@ func AddBranch(dir string, since belfry.Position) error {
 
 func (f *Folder) branchesPath() string { return filepath.Join(f.o.Config.Data, BranchesFile) }
 
+// loadBranches reads the starts from their file, or if that cannot be used from the metadata, which have them too.
+func (f *Folder) loadBranches(ctx context.Context) error {
+	if f.accepted[LossBranches] {
+		return nil
+	}
+	list, err := ReadBranches(f.branchesPath())
+	if err != nil {
+		why := err
+		if list, err = f.DB.Branches(ctx); err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			f.notice(f.branchesPath() + ", which has the starts of this service, is missing or damaged and is written again from the metadata")
+			f.o.Log.Warn("the list of starts cannot be used", "err", why)
+		}
+	}
+	f.Branches.Set(list)
+	return nil
+}
+
 // beginBranch begins the branch of this start.
 func (f *Folder) beginBranch(ctx context.Context) error {
-	list, err := ReadBranches(f.branchesPath())
-	since := f.reached()
-	switch {
-	case err != nil && since > 0:
-		notice := fmt.Sprintf("%s, which has the starts of this service, is missing or damaged and is begun again; rows of earlier backups cannot be added to this service", f.branchesPath())
-		f.Notices = append(f.Notices, notice)
-		f.o.Log.Warn(notice, "err", err)
-	case f.otherRows != nil:
+	list := f.Branches.List()
+	if f.otherRows != nil {
 		list = nil // the rows are of a later start than those it has
 	}
+	since := f.reached()
 	if since > 0 { // the rows may have come farther than anything shows so far, if the end of the journal was lost; see endBranch
 		_, _, next := f.Journal.Bounds()
 		since = max(since, next-1)
 	}
-	list = withBranch(list, since)
-	if err := journal.WriteFile(f.branchesPath(), branchesText(list)); err != nil {
+	f.Branches.Set(withBranch(list, since))
+	if err := f.WriteBranches(); err != nil {
 		return fmt.Errorf("note this start: %w", err)
 	}
-	f.Branches = belfry.NewBranches(list)
-	return f.DB.SetBranch(ctx, f.Branches.Current())
+	return f.DB.SetBranches(ctx, f.Branches.List())
 }
 
 // reached returns the last position of this instance, of what is known before the row store is open.
@@ -128,13 +154,13 @@ func (f *Folder) reached() belfry.Position {
 }
 
 // endBranch corrects the last position before this start, once the row store shows that the journal has all records.
-func (f *Folder) endBranch() error {
+func (f *Folder) endBranch(ctx context.Context) error {
 	list := slices.Clone(f.Branches.List())
 	last := &list[len(list)-1]
 	if since := f.reached(); len(list) > 1 && since < last.Since {
 		last.Since = since
 		f.Branches.Set(list)
-		return f.WriteBranches()
+		return errors.Join(f.WriteBranches(), f.DB.SetBranches(ctx, list))
 	}
 	return nil
 }
@@ -144,15 +170,20 @@ func (f *Folder) WriteBranches() error {
 	return journal.WriteFile(f.branchesPath(), branchesText(f.Branches.List()))
 }
 
-// BranchesProblem returns what is wrong with the list of starts while the service runs; empty if nothing is.
+// BranchesProblem returns what is wrong with the list of starts while the service runs; empty if nothing is. One goroutine calls it. It
+// reads the file only if that was changed.
 func (f *Folder) BranchesProblem() string {
 	info, err := os.Lstat(f.branchesPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return "was removed"
 	}
+	if seen := f.branchesSeen; err == nil && seen != nil && os.SameFile(seen, info) && seen.ModTime().Equal(info.ModTime()) && seen.Size() == info.Size() {
+		return ""
+	}
 	if err == nil && info.Mode().IsRegular() {
 		text, err := os.ReadFile(f.branchesPath())
 		if err == nil && bytes.Equal(text, branchesText(f.Branches.List())) {
+			f.branchesSeen = info
 			return ""
 		}
 	}
@@ -168,11 +199,30 @@ func branchProblem(b *belfry.Branches, id string, pos belfry.Position) error {
 	return b.Check(id, pos)
 }
 
-// branchesRemedy is for a list that is to blame. Its argument is its path.
-const branchesRemedy = "If %s is an older copy, and all parts belong together, remove it: the start begins the list again"
+// branchesRemedy is for a list that is to blame. Its arguments are its path and LossBranches.
+const branchesRemedy = "If all parts belong together and the list of starts is what is wrong (%s, and its copy in the metadata), start once with --accept-loss=%s: it begins the list again"
+
+// otherBranch returns an error for a part of another branch, which has a remedy: what to restore. It returns nil if the operator has said
+// that the list of starts is what is wrong. The list is begun again then.
+func (f *Folder) otherBranch(err error, remedy string) error {
+	if !slices.Contains(f.o.AcceptLoss, LossBranches) {
+		return fmt.Errorf("%w. %s. "+branchesRemedy, err, remedy, f.branchesPath(), LossBranches)
+	}
+	if !f.accepted[LossBranches] {
+		f.accepted[LossBranches] = true
+		f.notice(fmt.Sprintf("started without the list of its starts, because --accept-loss=%s was given (%v); rows of earlier backups cannot be added to this service", LossBranches, err))
+	}
+	f.Branches.Set(nil)
+	return nil
+}
+
+func (f *Folder) notice(text string) {
+	f.Notices = append(f.Notices, text)
+	f.o.Log.Warn(text)
+}
 
 // checkMetaBranch checks that the metadata were written last in a start of this instance. It comes before the database is opened,
-// which takes in its log. Without the list of starts nothing is known; what cannot be read, those report who need it.
+// which takes in its log. Without the file it is known only later; what cannot be read, those report who need it.
 func (f *Folder) checkMetaBranch(ctx context.Context, p *parts) error {
 	list, err := ReadBranches(f.branchesPath())
 	if err != nil || !p.meta.used {
@@ -183,8 +233,8 @@ func (f *Folder) checkMetaBranch(ctx context.Context, p *parts) error {
 		return nil
 	}
 	if err := branchProblem(belfry.NewBranches(list), facts.Branch, max(facts.Stored, facts.Rows)); err != nil {
-		return fmt.Errorf("%s is of another branch of this instance: %w. Restore the metadata of this folder from a backup; the start replays later changes from the journal. "+
-			branchesRemedy, p.meta.path, err, f.branchesPath())
+		return f.otherBranch(fmt.Errorf("%s is of another branch of this instance: %w", p.meta.path, err),
+			"Restore the metadata of this folder from a backup; the start replays later changes from the journal")
 	}
 	return nil
 }
@@ -192,20 +242,27 @@ func (f *Folder) checkMetaBranch(ctx context.Context, p *parts) error {
 // checkRowsBranch does the same for the rows. If they are of a later start than the metadata and the journal, these may be an older
 // copy, with their list; openJournal decides about that.
 func (f *Folder) checkRowsBranch(ctx context.Context, p *parts) error {
-	list, err := ReadBranches(f.branchesPath())
-	if err != nil || f.accepted[LossRows] {
+	if f.accepted[LossRows] {
 		return nil
 	}
-	why := branchProblem(belfry.NewBranches(list), f.rows.Branch, f.rows.Reached)
+	why := branchProblem(f.Branches, f.rows.Branch, f.rows.Reached)
 	switch {
 	case why == nil:
 		return nil
 	case slices.Contains(f.o.AcceptLoss, LossRows):
 		return f.replace(ctx, &p.rows, p.meta)
 	}
-	f.otherRows = fmt.Errorf("%s is of another branch of this instance: %w. Restore the folder that belongs here. "+branchesRemedy+". To continue without it, which loses %s, start once with --accept-loss=%s",
-		p.rows.path, why, f.branchesPath(), lostHistory, LossRows)
+	f.otherRows = f.otherBranch(fmt.Errorf("%s is of another branch of this instance: %w", p.rows.path, why),
+		fmt.Sprintf("Restore the folder that belongs here. To continue without it, which loses %s, start once with --accept-loss=%s", lostHistory, LossRows))
 	return nil
+}
+
+// otherJournal is for a journal that is not, or not all, of this branch. It moves the journal aside if that loss was accepted.
+func (f *Folder) otherJournal(ctx context.Context, err error) error {
+	if slices.Contains(f.o.AcceptLoss, LossJournal) {
+		return f.replace(ctx, &partState{name: LossJournal, path: f.JournalDir(), used: true}, partState{id: f.Instance})
+	}
+	return f.otherBranch(err, fmt.Sprintf("To continue without the journal, which loses acknowledged rows that were not stored yet, start once with --accept-loss=%s", LossJournal))
 }
 
 // CheckBranch returns an error unless a backup, up to a position, is of an earlier moment of an instance.

@@ -71,7 +71,7 @@ func (f *Folder) content(name string, known map[string][]byte) ([]byte, error) {
 		return fmt.Appendln(nil, journal.DataFormat), nil
 	case name == "instance":
 		return []byte(f.Instance + "\n"), nil
-	case name == BranchesFile && f.Branches != nil:
+	case name == BranchesFile:
 		return branchesText(f.Branches.List()), nil
 	case name == ArrivalsFile && f.arrivals != nil:
 		return f.arrivals.content()

@@ -42,7 +42,7 @@ func loaded(cfg *config.Config, facts sqlite.Facts) (text string, err error) {
 	put(err, string(faults))
 	times, err := readArrivals(cfg.Data, facts.Instance, journal.ReadNote(dir))
 	put(err, times)
-	j, err := journal.Read(dir)
+	j, err := journal.Read(dir, nil)
 	if err != nil {
 		return "", err
 	}

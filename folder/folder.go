@@ -53,17 +53,18 @@ type Folder struct {
 	OnTimes  func(error)     // called when record times cannot be written, and with nil when they can again; may be nil
 	OnNote   func(error)     // called when the end of the journal cannot be written, and with nil when it can; may be nil
 
-	Branches *belfry.Branches // the starts, the last of which is this one; nil before Open
+	Branches *belfry.Branches // the starts, the last of which is this one from Open on
 
-	rows      store.Noted     // by the row store when it was not open
-	otherRows error           // the rows are of a start that the list does not have
-	arrivals  *Arrivals       // nil before OpenArrivals
-	accepted  map[string]bool // parts whose loss was accepted at this start
-	Notices   []string        // texts of events about accepted losses
-	gaps      []gap           // lost positions
-	lossesMu  sync.Mutex      // guards losses
-	losses    []Loss          // all losses, also of earlier starts; never changed, only replaced
-	skipped   bool            // unknown ids may be in use
+	rows         store.Noted     // by the row store when it was not open
+	branchesSeen os.FileInfo     // of the file when it was as it should be
+	otherRows    error           // the rows are of a start that the list does not have
+	arrivals     *Arrivals       // nil before OpenArrivals
+	accepted     map[string]bool // parts whose loss was accepted at this start
+	Notices      []string        // texts of events about accepted losses
+	gaps         []gap           // lost positions
+	lossesMu     sync.Mutex      // guards losses
+	losses       []Loss          // all losses, also of earlier starts; never changed, only replaced
+	skipped      bool            // unknown ids may be in use
 }
 
 // Lock locks the data folder. It creates a missing one.
@@ -78,7 +79,7 @@ func Lock(o Options) (*Folder, error) {
 	if err := CheckKinds(o.Config); err != nil {
 		return nil, err
 	}
-	f := &Folder{o: o, accepted: map[string]bool{}}
+	f := &Folder{o: o, accepted: map[string]bool{}, Branches: belfry.NewBranches(nil)}
 	var err error
 	if f.Lock, err = journal.LockDir(dir); err != nil {
 		return nil, explainLock(err)

@@ -34,6 +34,7 @@ const (
 	LossJournal  = "journal"
 	LossRows     = "rows"
 	LossMetadata = "metadata"
+	LossBranches = "branches"
 )
 
 // partState is the state of one part at the start.
@@ -193,6 +194,9 @@ func (f *Folder) compare(ctx context.Context, p *parts) error {
 			return err
 		}
 	}
+	if err := f.loadBranches(ctx); err != nil {
+		return err
+	}
 	return f.checkRowsBranch(ctx, p)
 }
 
@@ -219,8 +223,7 @@ func (f *Folder) replace(ctx context.Context, part *partState, of partState) err
 		return err
 	}
 	f.accepted[part.name] = true
-	f.Notices = append(f.Notices, notice)
-	f.o.Log.Warn(notice)
+	f.notice(notice)
 	return nil
 }
 

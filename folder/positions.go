@@ -2,6 +2,7 @@ package folder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,13 @@ func (f *Folder) openJournal(ctx context.Context) error {
 		f.Stored = o.After
 	}
 	if err := f.reopenJournal(o); err != nil {
-		return err
+		if !errors.Is(err, journal.ErrBranch) || f.accepted[LossJournal] || f.accepted[LossBranches] {
+			return err
+		}
+		if err := f.otherJournal(ctx, err); err != nil {
+			return err
+		}
+		return f.openJournal(ctx)
 	}
 	e := f.evidence()
 	rows := belfry.Position(0) // CheckRows knows better how far they have come, if they may be opened
@@ -63,7 +70,7 @@ func (f *Folder) JournalDir() string { return filepath.Join(f.o.Config.Data, "jo
 
 func (f *Folder) journalOptions() journal.Options {
 	return journal.Options{
-		Log: f.o.Log.With("part", "journal"), SegmentSize: segmentSize(Existing(f.JournalDir())), Guard: f.Lock.Check, Failed: f.OnAppend, Marked: f.OnNote,
+		Branches: f.Branches, Log: f.o.Log.With("part", "journal"), SegmentSize: segmentSize(Existing(f.JournalDir())), Guard: f.Lock.Check, Failed: f.OnAppend, Marked: f.OnNote,
 	}
 }
 
@@ -90,8 +97,8 @@ func (f *Folder) olderMetadata(ctx context.Context, o journal.Options, why strin
 		return err
 	}
 	notice := why + "; started anyway, because --accept-loss=" + LossMetadata + " was given"
-	f.accepted[LossMetadata], f.Notices = true, append(f.Notices, notice)
-	f.o.Log.Warn(notice)
+	f.accepted[LossMetadata] = true
+	f.notice(notice)
 	return f.reopenJournal(o)
 }
 
@@ -124,5 +131,5 @@ func (f *Folder) CheckRows(ctx context.Context, rows belfry.Position) error {
 	if f.HasGaps() {
 		return nil
 	}
-	return f.endBranch()
+	return f.endBranch(ctx)
 }

@@ -52,6 +52,7 @@ type verifier struct {
 
 	parts  parts
 	facts  sqlite.Facts
+	list   *belfry.Branches // the starts; nil if they are not known
 	rows   Rows
 	losses []Loss // recorded by earlier starts
 	times  recordTimes
@@ -178,17 +179,21 @@ func (v *verifier) branches() {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("it is missing")
 		}
-		v.found(path, "the list of starts cannot be used: "+err.Error(), "If the service was not started after the last backup, put the file of that backup, data/"+BranchesFile+", in its place. "+
-			"Otherwise start the service: it begins the list again. Then rows of earlier backups cannot be added to it, and parts of another branch from before are not noticed.")
-		return
+		v.found(path, "the list of starts cannot be used: "+err.Error(), "The next start writes it again, from the metadata.")
+		list = v.facts.Branches
 	}
-	remedy := "Restore the one that belongs here. " + fmt.Sprintf(branchesRemedy, path) + "."
-	if err := branchProblem(belfry.NewBranches(list), v.facts.Branch, max(v.facts.Stored, v.facts.Rows)); err != nil {
+	v.list = belfry.NewBranches(list)
+	remedy := "Restore the one that belongs here. " + v.branchesRemedy()
+	if err := branchProblem(v.list, v.facts.Branch, max(v.facts.Stored, v.facts.Rows)); err != nil {
 		v.found(v.parts.meta.path, "of another branch of this instance: "+err.Error(), remedy)
 	}
-	if err := branchProblem(belfry.NewBranches(list), v.rows.Noted.Branch, v.rows.Noted.Reached); err != nil {
+	if err := branchProblem(v.list, v.rows.Noted.Branch, v.rows.Noted.Reached); err != nil {
 		v.found(filepath.Join(v.parts.rows.path, "manifest"), "the rows are of another branch of this instance: "+err.Error(), remedy)
 	}
+}
+
+func (v *verifier) branchesRemedy() string {
+	return fmt.Sprintf(branchesRemedy+".", filepath.Join(v.cfg.Data, BranchesFile), LossBranches)
 }
 
 const (
@@ -207,12 +212,16 @@ func (v *verifier) segments(judge bool) {
 		}
 		return
 	}
-	j, err := journal.Read(dir)
+	j, err := journal.Read(dir, v.list)
 	if err == nil {
 		err = v.records(&evidence{journal: j, stored: v.facts.Stored, moved: movedIn(v.rows.Noted, v.facts.Rows), noted: v.facts.Rows}, judge)
 	}
 	if errors.Is(err, journal.ErrForeign) {
-		v.found(dir, err.Error(), "If there was none of this number, move it away and start the service.")
+		remedy := "If there was none of this number, move it away and start the service."
+		if errors.Is(err, journal.ErrBranch) {
+			remedy += " " + v.branchesRemedy()
+		}
+		v.found(dir, err.Error(), remedy)
 		return
 	}
 	if err != nil {

@@ -105,9 +105,13 @@ func (j *Journal) copySegment(s *segment, each eachFile, damaged func(name, why 
 
 // newDamage reads what is copied of a segment, and returns the first damage in it that is not known; empty: there is none.
 func (j *Journal) newDamage(f *os.File, s *segment) string {
+	branch := s.branch
 	h, err := j.readHeader(f, s)
 	if err != nil {
 		return err.Error()
+	}
+	if h.ok && branch != "" && h.branch != branch {
+		return fmt.Sprintf("it was written in another start of the service (%.40q) than when it was opened (%s)", h.branch, branch)
 	}
 	known := j.Damaged()
 	if !h.intact && !slices.ContainsFunc(known, func(k Damage) bool { return k.Segment == filepath.Base(s.path) }) {

@@ -44,7 +44,7 @@ func copyOf(t testing.TB, j *Journal) (dir string, pos belfry.Position) {
 // checkCopy opens a copy, first for reading, and returns its records.
 func checkCopy(t testing.TB, dir string, pos belfry.Position, note uint64) []entry {
 	t.Helper()
-	r, err := Read(dir)
+	r, err := Read(dir, nil)
 	if err != nil || len(r.Damaged()) > 0 || r.MarkProblem() != nil {
 		t.Fatalf("copy up to %s: %v, damage %v, end %v", pos, err, r.Damaged(), r.MarkProblem())
 	}
@@ -179,7 +179,7 @@ func TestCopyAfterStart(t *testing.T) {
 				return errors.Join(err, os.WriteFile(filepath.Join(copied, name), content, 0o600))
 			}, noDamage)
 			must(t, err)
-			c, err := Read(copied)
+			c, err := Read(copied, nil)
 			must(t, err)
 			want(t, replay(t, c, 0), replay(t, j, 0)...)
 			if (len(c.Damaged()) > 0) != damaged || !slices.Equal(lostPositions(c), lostPositions(j)) {

@@ -25,7 +25,7 @@ type small struct {
 func smallJournal(t testing.TB) small {
 	t.Helper()
 	dir := memoryDir(t)
-	j := open(t, dir, Options{SegmentSize: 320})
+	j := open(t, dir, Options{SegmentSize: 360})
 	s := small{files: make(map[string][]byte), ends: make(map[belfry.Position]int64)}
 	put := func(payloads ...string) {
 		first := appendAll(t, j, payloads...)
@@ -333,7 +333,7 @@ func flipByte(t *testing.T, path string, off int64) {
 // TestMissingSegment: a missing segment between others is reported.
 func TestMissingSegment(t *testing.T) {
 	dir := t.TempDir()
-	j := open(t, dir, Options{SegmentSize: 100})
+	j := open(t, dir, Options{SegmentSize: 140})
 	for range 4 {
 		appendAll(t, j, "a")
 	}
@@ -380,10 +380,10 @@ func FuzzSegment(f *testing.F) {
 		number, _ := parseName(name)
 		f.Add(data, byte(number))
 	}
-	huge := appendRecordHeader(appendHeader(nil, 1, 0, ""), checksum(nil), at(1, 1), nil)
+	huge := appendRecordHeader(appendHeader(nil, 1, 0, "", ""), checksum(nil), at(1, 1), nil)
 	huge[headerSize+4] = 0xff
 	f.Add(huge, byte(1))
-	f.Add(appendHeader(nil, 1, 0, ""), byte(1))
+	f.Add(appendHeader(nil, 1, 0, "", ""), byte(1))
 	f.Add(bytes.Repeat([]byte(marker), 100), byte(2))
 	f.Add([]byte{}, byte(1))
 	f.Fuzz(func(t *testing.T, data []byte, number byte) {

@@ -42,8 +42,10 @@ var (
 	ErrFailed = errors.New("journal cannot be written")
 	// ErrTooLarge means that a record exceeds MaxRecord.
 	ErrTooLarge = errors.New("record is too large for the journal")
-	// ErrForeign means that a segment is of another instance.
-	ErrForeign = errors.New("records of another instance; move it away and put the segment of this one back")
+	// ErrForeign means that a segment is of another instance, or of another branch of this one.
+	ErrForeign = errors.New("move it away and put the segment of this journal back")
+	// ErrBranch means the latter.
+	ErrBranch = errors.New("it is of another branch of this instance")
 	// ErrClosed means that the journal has been closed.
 	ErrClosed = errors.New("journal is closed")
 )
@@ -57,9 +59,10 @@ const (
 
 // Options configure a journal. The zero value is valid.
 type Options struct {
-	SegmentSize int64           // of a new segment, allocated in advance; a larger record gets a segment of its own size
-	After       belfry.Position // records up to here are in all stores: they are neither checked nor replayed
-	Next        uint64          // minimum number of the next segment
+	SegmentSize int64            // of a new segment, allocated in advance; a larger record gets a segment of its own size
+	After       belfry.Position  // records up to here are in all stores: they are neither checked nor replayed
+	Next        uint64           // minimum number of the next segment
+	Branches    *belfry.Branches // the starts of the instance: segments that were written in others are refused. nil: they are not checked
 	Log         *slog.Logger
 
 	// Guard is called before and after a write, at most once a millisecond, and returns an error if this process may no longer
@@ -155,6 +158,7 @@ type Journal struct {
 type segment struct {
 	number   uint64
 	path     string
+	branch   string          // in which it was written; empty if unknown
 	instance uint32          // checksum of the id of the instance, which begins the checksums of its records' headers
 	fence    belfry.Position // last valid position before this segment; only as Open found it
 	fenced   bool            // fence is known

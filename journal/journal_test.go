@@ -128,7 +128,7 @@ func TestCrash(t *testing.T) {
 
 func TestAfter(t *testing.T) {
 	dir := t.TempDir()
-	j := open(t, dir, Options{SegmentSize: 100})
+	j := open(t, dir, Options{SegmentSize: 140})
 	for i := range 4 {
 		appendAll(t, j, fmt.Sprint(i)) // one a segment
 	}
@@ -307,14 +307,14 @@ func TestNewerFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := bytes.Clone(data[:headerCopySize-4])
+	c := bytes.Clone(data[:commonHeaderSize-4])
 	c[8] = formatVersion + 1
 	sum := checksum(c)
 	c = append(c, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
-	if err := os.WriteFile(path, append(append(bytes.Clone(c), c...), data[headerSize:]...), 0o600); err != nil {
+	if err := os.WriteFile(path, append(append(bytes.Clone(c), data[commonHeaderSize:headerCopySize]...), data[headerCopySize:]...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "format 4, this program knows format 3") {
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "format 5, this program knows format 4") {
 		t.Fatal(err)
 	}
 }
@@ -356,7 +356,7 @@ func TestForeignSegment(t *testing.T) {
 				t.Errorf("with a foreign segment %d, after %s: %v", number, after, err)
 			}
 		}
-		if _, err := Read(dirs["a"]); err == nil || !strings.Contains(err.Error(), "another instance") {
+		if _, err := Read(dirs["a"], nil); err == nil || !strings.Contains(err.Error(), "another instance") {
 			t.Errorf("read with a foreign segment %d: %v", number, err)
 		}
 		write(own)

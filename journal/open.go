@@ -40,9 +40,9 @@ func Open(dir string, o Options) (*Journal, error) {
 }
 
 // Read opens a journal for reading only: nothing is truncated or removed, and Append returns an error. It needs no
-// Close.
-func Read(dir string) (*Journal, error) {
-	j := &Journal{dir: dir, reading: true, closed: true}
+// Close. The branches are as in Options.
+func Read(dir string, branches *belfry.Branches) (*Journal, error) {
+	j := &Journal{dir: dir, o: Options{Branches: branches}, reading: true, closed: true}
 	j.o.fill()
 	err := j.openDir()
 	if err == nil {
@@ -188,7 +188,7 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence belfry.Position)
 	h, err = j.readHeader(f, s)
 	if err != nil || s.old {
 		s.last |= math.MaxUint32 // unread: the highest possible
-		return h, nil, err
+		return h, nil, errors.Join(err, j.checkBranch(s, h))
 	}
 	if !h.intact {
 		damaged = append(damaged, Damage{Segment: filepath.Base(s.path), Reason: "segment header is damaged"})
@@ -196,6 +196,9 @@ func (j *Journal) examineSegment(s *segment, newest bool, fence belfry.Position)
 	sc := j.scan(f, s, s.size, lastIndex(fence, s.number))
 	sc.newest, sc.acked, sc.ackedKnown = newest, j.mark.indexIn(s.number), j.mark.pos != 0
 	if err := sc.run(func(pos belfry.Position, _ []byte) error { s.last = pos; return nil }); err != nil {
+		return h, nil, err
+	}
+	if err := j.checkBranch(s, h); err != nil {
 		return h, nil, err
 	}
 	s.end = min(sc.end, s.size)
@@ -241,8 +244,20 @@ func (j *Journal) readHeader(f *os.File, s *segment) (header, error) {
 	if err != nil {
 		return h, fmt.Errorf("%s has %w", filepath.Base(s.path), err)
 	}
-	s.instance = h.instance
+	s.instance, s.branch = h.instance, h.branch
 	return h, nil
+}
+
+// checkBranch returns an error unless a segment that has been read can be of this instance. A segment without a valid header says
+// nothing: the checksums of its records show the instance alone.
+func (j *Journal) checkBranch(s *segment, h header) error {
+	if !h.ok {
+		return nil
+	}
+	if err := j.o.Branches.Check(s.branch, max(h.fence, lastOf(s))); err != nil {
+		return fmt.Errorf("%s cannot be used: %w: %w; %w", filepath.Base(s.path), ErrBranch, err, ErrForeign)
+	}
+	return nil
 }
 
 func (j *Journal) scan(r io.ReaderAt, s *segment, size int64, limit uint32) *scanner {

@@ -19,9 +19,10 @@ import (
 
 // A segment begins with two copies of its header, because without the fence failed records would be replayed:
 //
-//	magic 8 │ format version 4 │ segment number 8 │ fence 8 │ CRC32C of the id of the instance 4 │ CRC32C of these 4
+//	magic 8 │ format version 4 │ segment number 8 │ fence 8 │ CRC32C of the id of the instance 4 │ CRC32C of these 4 │ branch 16 │ CRC32C of all 4
 //
-// This layout is the same in all versions from 2 on, so that an old program recognises a newer file. A record is
+// The branch is the start of the service that wrote the segment, see belfry.Branches. What is before it is the same in all versions from
+// 2 on, so that an old program recognises a newer file. A record is
 //
 //	marker 4 │ length 4 │ position 8 │ CRC32C of the payload 4 │ CRC32C of the id of the instance and these 20 bytes 4 │ payload
 //
@@ -29,8 +30,10 @@ import (
 //
 // Everything is little-endian.
 const (
-	formatVersion    = 3
-	headerCopySize   = 36
+	formatVersion    = 4
+	commonHeaderSize = 36
+	branchSize       = 16
+	headerCopySize   = commonHeaderSize + branchSize + 4
 	headerSize       = 2 * headerCopySize
 	recordHeaderSize = 24
 	suffix           = ".journal"
@@ -60,7 +63,7 @@ func parseName(name string) (number uint64, ok bool) {
 	return number, err == nil && number > 0 && number <= maxSegment && segmentName(number) == name
 }
 
-func appendHeader(dst []byte, number uint64, fence belfry.Position, instance string) []byte {
+func appendHeader(dst []byte, number uint64, fence belfry.Position, instance, branch string) []byte {
 	for range headerSize / headerCopySize {
 		start := len(dst)
 		dst = append(dst, magic...)
@@ -68,6 +71,9 @@ func appendHeader(dst []byte, number uint64, fence belfry.Position, instance str
 		dst = binary.LittleEndian.AppendUint64(dst, number)
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(fence))
 		dst = binary.LittleEndian.AppendUint32(dst, checksum([]byte(instance)))
+		dst = binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
+		dst = append(dst, make([]byte, branchSize)...)
+		copy(dst[len(dst)-branchSize:], branch)
 		dst = binary.LittleEndian.AppendUint32(dst, checksum(dst[start:]))
 	}
 	return dst
@@ -77,8 +83,9 @@ func appendHeader(dst []byte, number uint64, fence belfry.Position, instance str
 type header struct {
 	fence    belfry.Position
 	instance uint32 // checksum of its id; of the own one if no copy is valid
-	ok       bool   // at least one copy is valid
-	intact   bool   // both are valid
+	branch   string
+	ok       bool // at least one copy is valid
+	intact   bool // both are valid
 }
 
 // parseHeader reads the header of the segment with that number. An unknown format is an error, and so is another instance, whose
@@ -97,13 +104,15 @@ func parseHeader(data []byte, number uint64, instance string) (h header, err err
 		}
 		of := binary.LittleEndian.Uint32(c[28:])
 		if instance != "" && of != h.instance {
-			return header{}, ErrForeign
+			return header{}, fmt.Errorf("records of another instance; %w", ErrForeign)
 		}
 		fence := belfry.Position(binary.LittleEndian.Uint64(c[20:]))
-		if binary.LittleEndian.Uint64(c[12:]) != number || fence.Epoch() >= number {
-			continue // a renamed file
+		rest := headerCopySize - 4
+		if binary.LittleEndian.Uint64(c[12:]) != number || fence.Epoch() >= number || checksum(c[:rest]) != binary.LittleEndian.Uint32(c[rest:]) {
+			continue // a renamed file, or damaged
 		}
 		h.fence, h.instance, h.ok = fence, of, true
+		h.branch = string(bytes.TrimRight(c[commonHeaderSize:rest], "\x00"))
 		copies++
 	}
 	h.intact = copies == headerSize/headerCopySize
@@ -144,7 +153,7 @@ func (j *Journal) begin(size int64) error {
 	if err := j.checkDir(); err != nil {
 		return err
 	}
-	s := &segment{number: j.next, instance: checksum([]byte(j.mark.instance)), last: belfry.PositionOf(j.next, 0), end: headerSize, size: size}
+	s := &segment{number: j.next, branch: j.o.Branches.Current(), instance: checksum([]byte(j.mark.instance)), last: belfry.PositionOf(j.next, 0), end: headerSize, size: size}
 	s.path = filepath.Join(j.dir, segmentName(s.number))
 	j.prepareMark()
 	f, err := j.create(s)
@@ -202,7 +211,7 @@ func (j *Journal) prepare(f *os.File, s *segment, spare bool) (err error) {
 	case err != nil:
 		return err
 	}
-	if _, err := j.o.Write(f, [][]byte{appendHeader(nil, s.number, j.last, j.mark.instance)}, 0); err != nil {
+	if _, err := j.o.Write(f, [][]byte{appendHeader(nil, s.number, j.last, j.mark.instance, s.branch)}, 0); err != nil {
 		return err
 	}
 	return j.o.Sync(f)

@@ -24,7 +24,7 @@ func (d *parts) records() (path string, offsets []int64) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	at := 72 // behind the header
+	at := 112 // behind the header
 	for ; at+24 < len(text) && text[at] == 0xff; at += 24 + int(binary.LittleEndian.Uint32(text[at+4:])) {
 		offsets = append(offsets, int64(at))
 	}

@@ -80,7 +80,7 @@ func (f *configFlags) load(cat *catalog.Catalog) (*config.Config, error) {
 type serveCmd struct {
 	configFlags
 	Demo       bool     `help:"Fill the empty inventory of the customer default with live sample data." env:"BELFRY_DEMO"`
-	AcceptLoss []string `help:"Start even though this part of the data is lost or older than the others: journal, rows or metadata. Applies to one start." enum:"journal,rows,metadata" placeholder:"PART"`
+	AcceptLoss []string `help:"Start even though this part of the data is lost or older than the others: journal, rows, metadata or branches. Applies to one start." enum:"journal,rows,metadata,branches" placeholder:"PART"`
 }
 
 // Run serves until a signal arrives.

@@ -311,7 +311,7 @@ func TestFillSums(t *testing.T) {
 	db := reopen(t, path)
 	for _, table := range db.statements.list() {
 		var missing, rows int
-		if err := db.read.QueryRow(`SELECT COUNT(*), COUNT(*) - COUNT(sum) FROM `+table.name).Scan(&rows, &missing); err != nil || rows == 0 || missing > 0 {
+		if err := db.read.QueryRow(`SELECT COUNT(*), COUNT(*) - COUNT(sum) FROM `+table.name).Scan(&rows, &missing); err != nil || rows == 0 && table.name != "branch" || missing > 0 {
 			t.Errorf("%s: %d of %d rows have no sums, %v", table.name, missing, rows, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,7 +159,7 @@ func TestMigrate(t *testing.T) {
 	if _, err := db.write.Exec("SELECT * FROM half"); err == nil {
 		t.Fatal("half a step is there")
 	}
-	more := append(steps, migration{"0008_more.sql", "CREATE TABLE more (x BIGINT)"})
+	more := append(steps, migration{"0009_more.sql", "CREATE TABLE more (x BIGINT)"})
 	if err := migrate(ctx, db.write, more, log); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestMigrate(t *testing.T) {
 	if _, err = Open(ctx, path, log); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Fatalf("a newer schema was opened: %v", err)
 	}
-	if err := Verify(ctx, path); err == nil || !strings.Contains(err.Error(), "its schema has number 8 and this program knows 7") {
+	if err := Verify(ctx, path); err == nil || !strings.Contains(err.Error(), "its schema has number 9 and this program knows 8") {
 		t.Fatalf("a newer schema was verified: %v", err)
 	}
 }
@@ -529,5 +530,32 @@ func TestRemovedAfterUsesIndex(t *testing.T) {
 	}
 	if !strings.Contains(plan, "SEARCH removed USING INDEX removed_pos (pos>? AND pos<?)") {
 		t.Errorf("the plan reads more than it needs:\n%s", plan)
+	}
+}
+
+func TestBranches(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "meta.db")
+	for _, list := range [][]belfry.Branch{
+		{{ID: "a"}},
+		{{ID: "a"}, {ID: "b", Since: 7}},
+		{{ID: "a"}, {ID: "b", Since: 5}, {ID: "c", Since: 9}}, // where b began has been corrected
+		{{ID: "b", Since: 5}, {ID: "c", Since: 9}, {ID: "d", Since: 12}},
+		{{ID: "z", Since: 20}},
+	} {
+		db := reopen(t, path)
+		if err := db.SetBranches(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.Branches(t.Context())
+		if err != nil || !slices.Equal(got, list) {
+			t.Errorf("%v, %v; want %v", got, err, list)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		facts, err := ReadFacts(t.Context(), path)
+		if err != nil || facts.Branch != list[len(list)-1].ID || !slices.Equal(facts.Branches, list) {
+			t.Errorf("%+v, %v; want %v", facts, err, list)
+		}
 	}
 }

@@ -48,12 +48,56 @@ func (db *DB) SetInstance(ctx context.Context, id string) error {
 	return db.Checkpoint(ctx)
 }
 
-// SetBranch says in which branch the database is written from now on. The log is empty before and afterwards, so if the process ends
-// in between it has nothing but the branch, see checkLog. While another program reads the database the log cannot be emptied, which
-// is noted.
-func (db *DB) SetBranch(ctx context.Context, id string) error {
+// Branches returns the starts of the service that the database knows, oldest first.
+func (db *DB) Branches(ctx context.Context) (list []belfry.Branch, err error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if list, _, err = readBranches(ctx, db.read); err != nil {
+		return nil, fmt.Errorf("read branches of the metadata: %w", err)
+	}
+	return list, nil
+}
+
+// readBranches also returns the number of each.
+func readBranches(ctx context.Context, q interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}) (list []belfry.Branch, numbers []int64, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT n, id, since, sum FROM branch ORDER BY n`)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n, since int64
+		var id string
+		var sum any
+		if err := scan(rows, "branch", &n, &id, &since, &sum); err != nil {
+			return nil, nil, err
+		}
+		b := belfry.Branch{ID: id, Since: belfry.Position(since)}
+		if !branchColumns(n, b).match(sum) {
+			return nil, nil, mismatch("branch", n)
+		}
+		list, numbers = append(list, b), append(numbers, n)
+	}
+	return list, numbers, rows.Err()
+}
+
+func branchColumns(n int64, b belfry.Branch) columns {
+	return columns{}.number(n).text(b.ID).number(int64(b.Since))
+}
+
+// SetBranches replaces the starts of the service. In the last one the database is written from now on. The log is empty before and
+// afterwards, so if the process ends in between it has nothing but the starts, see checkLog. While another program reads the database
+// the log cannot be emptied, which is noted.
+func (db *DB) SetBranches(ctx context.Context, list []belfry.Branch) error {
 	set := func(logged bool) error {
-		return db.changePosition(ctx, func(p *position) { p.branch, p.logged = id, logged })
+		return db.transact(ctx, func(tx *sql.Tx) error {
+			if err := writeBranches(ctx, tx, list); err != nil {
+				return err
+			}
+			return changePosition(ctx, tx, func(p *position) { p.branch, p.logged = list[len(list)-1].ID, logged })
+		})
 	}
 	emptied, err := db.emptyLog(ctx)
 	if err == nil {
@@ -65,7 +109,38 @@ func (db *DB) SetBranch(ctx context.Context, id string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("set branch of the metadata: %w", err)
+		return fmt.Errorf("set branches of the metadata: %w", err)
+	}
+	return nil
+}
+
+// writeBranches writes what differs.
+func writeBranches(ctx context.Context, tx *sql.Tx, list []belfry.Branch) error {
+	had, numbers, err := readBranches(ctx, tx)
+	if err != nil {
+		return err
+	}
+	next, kept, wanted := int64(1), map[belfry.Branch]bool{}, map[belfry.Branch]bool{}
+	for _, b := range list {
+		wanted[b] = true
+	}
+	for i, b := range had {
+		next = numbers[i] + 1
+		if kept[b] = wanted[b]; kept[b] {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM branch WHERE n = $1`, numbers[i]); err != nil {
+			return err
+		}
+	}
+	for _, b := range list {
+		if kept[b] {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO branch (n, id, since, sum) VALUES ($1, $2, $3, $4)`, next, b.ID, int64(b.Since), branchColumns(next, b).sum()); err != nil {
+			return err
+		}
+		next++
 	}
 	return nil
 }

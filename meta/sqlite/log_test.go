@@ -75,7 +75,7 @@ func TestLogOfAnotherMoment(t *testing.T) {
 	start := func(path, branch string, rows belfry.Position) *DB {
 		t.Helper()
 		db := reopen(t, path)
-		must(db.SetBranch(t.Context(), branch), db.MarkRows(t.Context(), rows))
+		must(db.SetBranches(t.Context(), branches(branch)), db.MarkRows(t.Context(), rows))
 		return db
 	}
 	path := filepath.Join(t.TempDir(), "meta.db")
@@ -115,22 +115,29 @@ func TestLogOfAnotherMoment(t *testing.T) {
 
 	must(running.Checkpoint(t.Context()), running.changePosition(t.Context(), func(p *position) { p.branch = "b3" }))
 	killed = keep(path)
-	f("killed inside SetBranch", killed, killed, "", 9)
+	f("killed inside SetBranches", killed, killed, "", 9)
 
 	must(running.Checkpoint(t.Context()))
 	reader, err := running.read.BeginTx(t.Context(), nil) // another program reads the database
 	must(err)
 	var rows int64
 	must(reader.QueryRow(`SELECT rows FROM position`).Scan(&rows))
-	must(running.MarkRows(t.Context(), 11), running.SetBranch(t.Context(), "b4"), running.MarkRows(t.Context(), 12))
+	must(running.MarkRows(t.Context(), 11), running.SetBranches(t.Context(), branches("b4")), running.MarkRows(t.Context(), 12))
 	killed = keep(path)
 	must(reader.Rollback())
 	f("killed after a start beside a reader", killed, killed, "", 12)
 	if facts, err := ReadFacts(t.Context(), killed); err != nil || facts.Branch != "b4" {
 		t.Errorf("%+v, %v", facts, err)
 	}
-	must(running.SetBranch(t.Context(), "b5"), running.MarkRows(t.Context(), 13))
+	must(running.SetBranches(t.Context(), branches("b5")), running.MarkRows(t.Context(), 13))
 	killed = keep(path)
 	f("the next start", killed, killed, "", 13)
 	f("an older copy again", backup, killed, "was written in the start b5", 0)
+}
+
+func branches(ids ...string) (list []belfry.Branch) {
+	for i, id := range ids {
+		list = append(list, belfry.Branch{ID: id, Since: belfry.Position(i)})
+	}
+	return list
 }

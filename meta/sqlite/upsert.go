@@ -43,6 +43,7 @@ func (t *tables) list() []table {
 		{&t.state, "state", []string{"item"}, []string{"pos", "body"}, ""},
 		{nil, "position", []string{"one"}, []string{"pos", "rows", "next_item", "instance", "branch"}, ""},
 		{nil, "instance", []string{"one"}, []string{"id"}, ""},
+		{nil, "branch", []string{"n"}, []string{"id", "since"}, ""},
 	}
 }
 

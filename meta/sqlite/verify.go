@@ -40,6 +40,7 @@ func (db *DB) Intact(ctx context.Context) error {
 type Facts struct {
 	Instance     string
 	Branch       string          // in which it was written last
+	Branches     []belfry.Branch // the starts that it knows
 	Stored, Rows belfry.Position // positions, see DB.Position and DB.RowsPosition
 }
 
@@ -47,9 +48,14 @@ type Facts struct {
 func ReadFacts(ctx context.Context, path string) (f Facts, err error) {
 	err = reading(path, func(db *sql.DB) error {
 		var stored, rows int64
-		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT id FROM instance), ''), branch, pos, rows FROM position`).Scan(&f.Instance, &f.Branch, &stored, &rows)
+		var listed bool // an older schema has no starts
+		err := db.QueryRowContext(ctx, `SELECT COALESCE((SELECT id FROM instance), ''), branch, pos, rows, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'branch') FROM position`).
+			Scan(&f.Instance, &f.Branch, &stored, &rows, &listed)
 		f.Branch = strings.TrimSuffix(f.Branch, loggedMark)
 		f.Stored, f.Rows = belfry.Position(stored), belfry.Position(rows)
+		if err == nil && listed {
+			f.Branches, _, err = readBranches(ctx, db)
+		}
 		return err
 	})
 	return f, err
@@ -189,6 +195,9 @@ func (l *loader) allDocs() error {
 
 func (l *loader) instance() error {
 	_, err := readInstance(l.ctx, l.tx)
+	if err == nil {
+		_, _, err = readBranches(l.ctx, l.tx)
+	}
 	return err
 }
 
