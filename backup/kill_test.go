@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"belfry/folder"
+	"belfry/journal"
 )
 
 var kills = flag.Int("kills", 0, "how often TestKillCreate and TestKillRestore kill the process; 0: 50, or 5 with -short")
@@ -172,5 +174,29 @@ func TestKillRestore(t *testing.T) {
 		if err := os.RemoveAll(cfg.Data); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestKillRestoreAtTheEnd: the file with the branches is written last. What an interruption there leaves is not in the way, also if the backup
+// has no such file.
+func TestKillRestoreAtTheEnd(t *testing.T) {
+	src, target := newInstance(t, 1000), t.TempDir()
+	if err := os.Remove(src.Inside(folder.BranchesFile)); err != nil {
+		t.Fatal(err)
+	}
+	mustCreate(t, src, Options{Target: target})
+	cfg := configFor(t, filepath.Join(t.TempDir(), "data"))
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := Restore(ctx, target, cfg, RestoreOptions{Progress: func(Progress) { cancel() }}); err == nil {
+		t.Fatal("the restore was not interrupted")
+	}
+	for _, name := range []string{folder.BranchesFile, folder.BranchesFile + journal.TempSuffix} {
+		write(t, cfg.Data, name, []byte("half"))
+	}
+	if _, err := Restore(t.Context(), target, cfg, RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := os.ReadDir(cfg.Data); err != nil || slices.ContainsFunc(list, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), journal.TempSuffix) }) {
+		t.Errorf("left in the data folder: %v, %v", list, err)
 	}
 }

@@ -219,6 +219,9 @@ func (r *restorer) checkEmpty(interrupted bool) error {
 		if !interrupted {
 			return false
 		}
+		if branches := dataDir + folder.BranchesFile; name == branches || name == branches+journal.TempSuffix {
+			return true // the last that a restore writes
+		}
 		if r.manifest == nil { // all files are compared at the end
 			return checkName(name) == nil
 		}
