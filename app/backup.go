@@ -30,7 +30,7 @@ func (s *service) newKeeper() *backup.Keeper {
 		Catalog: s.Catalog, Config: s.cfg.Load, Program: program(), Log: s.Log.With("part", "backup"), Now: time.Now,
 		Exists:    func(c belfry.CustomerID) bool { return s.Tree.Access().CustomerName(c) != "" },
 		Zone:      func() *time.Location { return s.zones.Load().instance },
-		Deletions: &s.deletions,
+		Deletions: s.deletions,
 		Stop:      s.disk.Ready, // the journal grows while a backup holds its segments
 		Report:    s.faults.report,
 		Fault: func(message string) {

@@ -49,10 +49,11 @@ func (s *service) erase(ctx context.Context) error {
 	if len(left) == 0 || s.disk.Ready() != nil { // rewriting a file needs space
 		return nil
 	}
-	if !s.deletions.TryLock() { // by a backup, or by retention; the next check tries again
+	end, ok := s.beginDeletions()
+	if !ok { // the next check tries again
 		return nil
 	}
-	defer s.deletions.Unlock()
+	defer end()
 	begun := time.Now()
 	if err := arrived(ctx, s.store, s.Journal.Last()); err != nil {
 		return err
@@ -72,6 +73,16 @@ func (s *service) erase(ctx context.Context) error {
 	}
 	s.Log.Info("removed customers erased", "customers", len(left), "dur", time.Since(begun).Round(time.Millisecond))
 	return nil
+}
+
+// beginDeletions reports whether rows and customers may be deleted until end is called: not while a backup, or another deletion, runs.
+func (s *service) beginDeletions() (end func(), ok bool) {
+	select {
+	case s.deletions <- struct{}{}:
+		return func() { <-s.deletions }, true
+	default:
+		return nil, false
+	}
 }
 
 // arrived waits until the row store has all records up to a position.

@@ -56,13 +56,11 @@ func (s *service) run(ctx context.Context) error {
 	}
 }
 
-// housekeep releases journal segments, applies retention, and writes last uses and shortfalls at intervals.
+// housekeep releases journal segments, and writes last uses and shortfalls at intervals.
 func (s *service) housekeep(ctx context.Context) error {
-	release, retention, uses := time.NewTicker(releaseEvery), time.NewTicker(retentionEvery), time.NewTicker(usesEvery)
+	release, uses := time.NewTicker(releaseEvery), time.NewTicker(usesEvery)
 	defer uses.Stop()
 	defer release.Stop()
-	defer retention.Stop()
-	s.retain(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -76,10 +74,21 @@ func (s *service) housekeep(ctx context.Context) error {
 			if s.faults.isOpen(secretsFault) {
 				s.checkSecrets() // they may have been replaced
 			}
-		case <-retention.C:
-			s.retain(ctx)
+		}
+	}
+}
+
+// keepRetention applies retention at intervals. That may take minutes, while journal segments must be released.
+func (s *service) keepRetention(ctx context.Context) error {
+	tick := time.NewTicker(retentionEvery)
+	defer tick.Stop()
+	for {
+		s.retain(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
 		case <-s.reloads:
-			s.retain(ctx)
 		}
 	}
 }
@@ -123,24 +132,37 @@ func (s *service) releaseUpTo(ctx context.Context, pos belfry.Position) {
 // retain drops the rows that are older than the retention of their collection. While the clock is suspect, or a backup runs, it
 // deletes nothing.
 func (s *service) retain(ctx context.Context) {
-	if !s.deletions.TryLock() {
-		return
-	}
-	defer s.deletions.Unlock()
 	now, sure := s.guard.mayDelete()
 	if !sure {
 		return
 	}
-	cfg := s.cfg.Load()
-	for name, age := range cfg.Retention {
-		before := belfry.Time(0) // drops nothing, but the row store still maintains its lists
-		if age != 0 {
-			before = belfry.At(now.Add(-time.Duration(age)))
+	before := map[string]belfry.Time{} // 0 drops nothing, but the row store still maintains its lists
+	for name, age := range s.cfg.Load().Retention {
+		if before[name] = 0; age != 0 {
+			before[name] = belfry.At(now.Add(-time.Duration(age)))
 		}
-		s.retainOne(ctx, name, before)
+	}
+	for name, t := range before { // before a backup would have to wait for it
+		if err := s.finishSummaries(ctx, name, t); err != nil {
+			delete(before, name)
+			if ctx.Err() == nil {
+				s.Log.Warn("old rows not deleted, as they must be summarised first", "collection", name, "err", err)
+			}
+		}
+	}
+	end, ok := s.beginDeletions()
+	if !ok {
+		return
+	}
+	defer end()
+	if _, sure := s.guard.mayDelete(); !sure {
+		return
+	}
+	for name, t := range before {
+		s.retainOne(ctx, name, t)
 		if name == belfry.Events { // snapshots are useless without the events after them
-			s.retainOne(ctx, belfry.StatusDay, before)
-			s.retainOne(ctx, belfry.StatusChange, before)
+			s.retainOne(ctx, belfry.StatusDay, t)
+			s.retainOne(ctx, belfry.StatusChange, t)
 		}
 	}
 	s.purge(ctx)

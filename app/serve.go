@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -69,7 +68,7 @@ type service struct {
 	instanceFiles folder.InstanceFiles
 	turns         status.Turns // of queries on current collections
 	backups       *backup.Keeper
-	deletions     sync.Mutex // held while rows and customers are deleted, and by a backup, which must not miss them
+	deletions     chan struct{} // full while rows and customers are deleted, and during a backup, which must not miss them
 	settings
 	vitals   vitals
 	registry *prometheus.Registry // of all metrics
@@ -93,7 +92,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
+	s := &service{core: c, budget: budget, pressure: newPressure(budget.limit.bytes), failed: make(chan error, 8), reloads: make(chan struct{}, 1), deletions: make(chan struct{}, 1), files: make(chan struct{}, 1), faults: newFaults(o.Log.With("part", "faults"), time.Now)}
 	s.vitals.started = time.Now()
 	s.pressure.lasts = s.faults.memory
 	s.faults.load(filepath.Join(o.Config.Data, folder.FaultsFile))
@@ -434,6 +433,7 @@ func (s *service) serveHTTP(ctx context.Context) error {
 	s.checkParts(ctx)
 	s.upkeep.start("watch of lock, journal and metadata", s.watchParts, s.failed)
 	s.upkeep.start("housekeeping", s.housekeep, s.failed)
+	s.upkeep.start("retention", s.keepRetention, s.failed)
 	s.upkeep.start("measurements", func(ctx context.Context) error { return s.vitals.run(ctx, s.intake.Counters()) }, s.failed)
 	if s.backups != nil {
 		s.upkeep.start("backups", s.backups.Run, s.failed)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -48,6 +49,21 @@ func (s *service) summarise(ctx context.Context) error {
 			timer.Reset(summariesEvery)
 		}
 	}
+}
+
+// finishSummaries makes the summaries of rows that are older than t, which are about to be deleted. It gives up when the next retention is
+// due.
+func (s *service) finishSummaries(ctx context.Context, name string, t belfry.Time) error {
+	c := s.Catalog.KeptAs(name)
+	if c == nil || s.rows.summaries == nil { // summaries have none
+		return nil
+	}
+	for begun := time.Now(); time.Since(begun) < retentionEvery; {
+		if more, err := s.rows.summaries.FinishSummaries(ctx, c, t); !more || err != nil {
+			return err
+		}
+	}
+	return errors.New("there are more than can be summarised at once; the next retention continues")
 }
 
 // drop deletes the rows of a collection that are older than t, or those of a summary, named as in the configuration.

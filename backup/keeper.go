@@ -28,8 +28,9 @@ type KeeperConfig struct {
 	Now     func() time.Time
 	Zone    func() *time.Location // of Backup.At
 
-	// Deletions is held while a job runs, so that nothing is deleted that the job is about to copy.
-	Deletions sync.Locker
+	// Deletions has room for one element, which is there while a job runs, so that nothing is deleted that the job is about to copy,
+	// and while something is deleted.
+	Deletions chan struct{}
 	// Stop returns why a job that runs must end, such as a full disk; nil if it may continue.
 	Stop func() error
 	// Report writes an event, and Fault begins the fault of failed backups; with an empty message it ends it.
@@ -75,6 +76,7 @@ type Job struct {
 	Backup  string   `json:"backup" help:"Folder of the backup; of a running one, the folder of backups."`
 	Began   string   `json:"began" schema:"format=date-time"`
 	Ended   string   `json:"ended,omitempty" schema:"format=date-time"`
+	Waits   string   `json:"waits,omitempty" help:"Until when it waits, before its first file."`
 	Files   int      `json:"files" help:"Files so far."`
 	Bytes   int64    `json:"bytes" help:"Bytes so far, those of unchanged files included."`
 	Linked  int64    `json:"linked" help:"Bytes of files that have not changed since the backup before."`
@@ -192,8 +194,10 @@ func (k *Keeper) start(about Job, run func(context.Context, *job) error) (Job, e
 
 // guarded runs a job while nothing is deleted, and ends it when Stop has a reason.
 func (k *Keeper) guarded(ctx context.Context, j *job, run func(context.Context, *job) error) (err error) {
-	k.c.Deletions.Lock()
-	defer k.c.Deletions.Unlock()
+	if err := k.holdDeletions(ctx, j); err != nil {
+		return err
+	}
+	defer func() { <-k.c.Deletions }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -217,6 +221,31 @@ func (k *Keeper) guarded(ctx context.Context, j *job, run func(context.Context, 
 		return errStopped
 	}
 	return err
+}
+
+// holdDeletions waits until nothing is being deleted. The caller takes the element out again.
+func (k *Keeper) holdDeletions(ctx context.Context, j *job) error {
+	select {
+	case k.c.Deletions <- struct{}{}:
+		return nil
+	default:
+	}
+	const until = "waits until old rows, or rows of removed customers, are deleted"
+	k.c.Log.Info(j.Kind+" "+until, "folder", j.target)
+	k.waits(j, until)
+	defer k.waits(j, "")
+	select {
+	case k.c.Deletions <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return errStopped
+	}
+}
+
+func (k *Keeper) waits(j *job, until string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	j.Waits = until
 }
 
 var errStopped = errors.New("it was stopped")

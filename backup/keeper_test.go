@@ -25,7 +25,7 @@ type keeping struct {
 	*Keeper
 	cfg       *config.Config
 	source    *failingSource
-	deletions sync.Mutex
+	deletions chan struct{}
 	mu        sync.Mutex
 	reported  []string
 	fault     string
@@ -69,12 +69,12 @@ func newKeeping(t *testing.T, target string) *keeping {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &keeping{cfg: config.Default(cat), source: &failingSource{memorySource: memorySource{files: []File{memoryFile("rows/a", []byte("rows"))}}}}
+	k := &keeping{deletions: make(chan struct{}, 1), cfg: config.Default(cat), source: &failingSource{memorySource: memorySource{files: []File{memoryFile("rows/a", []byte("rows"))}}}}
 	k.cfg.Data = t.TempDir()
 	k.cfg.Backup = config.Backup{Target: target, Every: config.Duration(6 * time.Hour), At: "02:00", Keep: 3}
 	k.Keeper = NewKeeper(KeeperConfig{
 		Source: k.source, Catalog: cat, Config: func() *config.Config { return k.cfg }, Program: "test", Log: slog.New(slog.DiscardHandler),
-		Now: ticking(), Zone: func() *time.Location { return time.UTC }, Deletions: &k.deletions,
+		Now: ticking(), Zone: func() *time.Location { return time.UTC }, Deletions: k.deletions,
 		Stop: func() error {
 			k.mu.Lock()
 			defer k.mu.Unlock()
@@ -296,7 +296,7 @@ func TestOneJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if k.deletions.TryLock() {
+		if len(k.deletions) == 0 {
 			t.Error("something could be deleted while a backup runs")
 		}
 		_, err := k.Start(Wish{Target: target})
@@ -312,8 +312,38 @@ func TestOneJob(t *testing.T) {
 		if s := k.State(); s.Running != nil || s.Last == nil || s.Last.Error != "it was stopped" {
 			t.Errorf("the state is %+v", s)
 		}
-		if !k.deletions.TryLock() {
+		if len(k.deletions) > 0 {
 			t.Error("nothing can be deleted after the backup")
+		}
+	})
+}
+
+// TestBackupWaits: a job says that it waits for deletions, and can be stopped meanwhile.
+func TestBackupWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeeping(t, "")
+		begin := func() Job {
+			t.Helper()
+			j, err := k.Start(Wish{Target: filepath.Join(t.TempDir(), "backups")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			j, _ = k.Job(j.ID)
+			return j
+		}
+		k.deletions <- struct{}{}
+		if j := begin(); !strings.Contains(j.Waits, "old rows") || j.Ended != "" {
+			t.Errorf("a backup beside deletions: %+v", j)
+		}
+		if !k.Stop(t.Context()) || k.State().Last.Error != "it was stopped" || len(k.deletions) != 1 {
+			t.Errorf("a backup that waited was stopped: %+v", k.State().Last)
+		}
+		j := begin()
+		<-k.deletions
+		synctest.Wait()
+		if j, _ = k.Job(j.ID); j.Waits != "" || j.Error != "" || j.Ended == "" || len(k.deletions) != 0 {
+			t.Errorf("a backup after deletions: %+v", j)
 		}
 	})
 }

@@ -16,6 +16,7 @@ type BackupJob struct {
 	ID       int      `json:"id"`
 	Backup   string   `json:"backup"`
 	Ended    string   `json:"ended"` // empty while it runs
+	Waits    string   `json:"waits"` // until when; empty: it does not wait
 	Files    int      `json:"files"`
 	Bytes    int64    `json:"bytes"`
 	Linked   int64    `json:"linked"`

@@ -18,6 +18,10 @@ type Summarizer interface {
 	// caller decides how long to pause between steps.
 	Summarise(ctx context.Context, before belfry.Time) (more bool, err error)
 
+	// FinishSummaries does one step of work on the summaries of rows of c that are older than t, so that Drop has nothing left to
+	// summarise. It reports whether more may be left.
+	FinishSummaries(ctx context.Context, c *catalog.Collection, t belfry.Time) (more bool, err error)
+
 	// SummariesBehind is the number of hours that are over and not summarised.
 	SummariesBehind() int
 

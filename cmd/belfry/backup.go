@@ -88,7 +88,9 @@ func (c *backupCmd) running(ctx context.Context, s streams, bar *console) error 
 		} else if wish.Recipients != nil {
 			return usageError{errors.New("--recipient and --plain need a TARGET; backups in the configured folder are encrypted as configured")}
 		}
-		j, err := a.Backup(ctx, wish, func(j client.BackupJob) { bar.bytes(j.Bytes, j.Total, fmt.Sprintf("%d files", j.Files)) })
+		j, err := a.Backup(ctx, wish, func(j client.BackupJob) {
+			bar.bytes(j.Bytes, j.Total, cmp.Or(j.Waits, fmt.Sprintf("%d files", j.Files)))
+		})
 		bar.end()
 		if err != nil {
 			return err
@@ -259,7 +261,7 @@ func (c *restoreCmd) days(ctx context.Context, s streams, bar *console) error {
 		}
 	}
 	return c.use(s, true, wholeInstance, func(_ context.Context, a *client.Client) error {
-		j, err := a.RestoreDays(ctx, d, func(j client.BackupJob) { bar.bytes(j.Bytes, j.Total, count(j.Rows, "row")+" added") })
+		j, err := a.RestoreDays(ctx, d, func(j client.BackupJob) { bar.bytes(j.Bytes, j.Total, cmp.Or(j.Waits, count(j.Rows, "row")+" added")) })
 		bar.end()
 		switch {
 		case err != nil:

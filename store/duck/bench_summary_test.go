@@ -67,3 +67,39 @@ func BenchmarkSummarise(b *testing.B) {
 	b.ReportMetric(float64(alone.Milliseconds())/float64(b.N), "ms/commit-alone")
 	b.ReportMetric(float64(beside.Milliseconds())/float64(commits), "ms/commit-beside")
 }
+
+// BenchmarkSummariseLarge makes an hour of 100,000 objects with 80 rows each: more than one statement may hold.
+func BenchmarkSummariseLarge(b *testing.B) {
+	const batches, rounds = 40, 4
+	s := open(b, b.TempDir())
+	defer s.Close()
+	rows := benchBatches(batches, benchRows)
+	pos := belfry.Position(0)
+	for range rounds {
+		for _, batch := range rows {
+			pos++
+			batch.Pos, batch.FirstID = pos, belfry.RowID(pos*benchRows+1)
+			for i := range batch.Times {
+				batch.Times[i] += batches * belfry.Time(time.Second/time.Microsecond)
+			}
+			if err := store.AppendAll(b.Context(), s, batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	d := s.trackers["objectdata"]
+	hour := d.Raw.PeriodOf(rows[0].Times[0]).From
+	q, err := s.engine.Connect()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer q.Close()
+	cpu := processor()
+	b.ResetTimer()
+	for range b.N {
+		if err := s.buildSummaries(b.Context(), q, d, &summary.Work{To: d.Hour, Spans: []belfry.Span{{From: hour, To: hour + belfry.Hour}}, Rows: int64(pos) * benchRows}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric((processor()-cpu).Seconds()/float64(b.N), "cpu-s/hour")
+}

@@ -15,11 +15,6 @@ import (
 // Drop implements store.Store. A file that a query is reading is deleted when the query is done. A damaged list of kept
 // periods is replaced first; with t of 0 that is all Drop does.
 func (s *Store) Drop(ctx context.Context, c *catalog.Collection, t belfry.Time) error {
-	if d := s.trackers[c.Name]; d != nil {
-		if err := s.finishSummariesEarly(ctx, d, c.PeriodOf(t).From); err != nil {
-			return fmt.Errorf("drop rows of %s: summarise them first: %w", c.Name, err)
-		}
-	}
 	release, err := s.beginWrite(ctx)
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ type config struct {
 	store.Config
 
 	logLimit       int64         // size at which a file's log is checkpointed; 64 MB
-	summaryRows    int64         // rows that one statement summarises; the engine holds them until it is done; 1 Mi
+	summaryRows    int64         // rows summarised in one transaction unless they are of one hour or day, and summaries that a statement makes; 1 Mi
 	eraseWait      time.Duration // for writers of rows; 10 s
 	order          clustering.Sizes
 	orderAge       time.Duration // how long rows are in their file before they are put in order; 1 min; negative: none

@@ -20,14 +20,31 @@ import (
 // meanwhile; the caller decides how long to pause between pieces. It also does a piece of order.
 func (s *Store) Summarise(ctx context.Context, before belfry.Time) (more bool, err error) {
 	for _, d := range s.trackers {
-		if more, err = s.summarise(ctx, d, before); more || err != nil {
+		more, err = s.summarise(ctx, d, func(q *duckdb.Conn) (*summary.Work, bool, error) { return s.findWork(ctx, q, d, before) })
+		if more || err != nil {
 			break
 		}
 	}
 	return s.order(ctx) || more, err
 }
 
-func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry.Time) (more bool, err error) {
+// FinishSummaries implements store.Summarizer.
+func (s *Store) FinishSummaries(ctx context.Context, c *catalog.Collection, t belfry.Time) (more bool, err error) {
+	d := s.trackers[c.Name]
+	if d == nil {
+		return false, nil
+	}
+	return s.summarise(ctx, d, func(q *duckdb.Conn) (*summary.Work, bool, error) {
+		list, err := s.unfinishedSummaries(ctx, q, d, c.PeriodOf(t).From)
+		if err != nil || len(list) == 0 {
+			return nil, false, err
+		}
+		return list[0], true, nil
+	})
+}
+
+// summarise does the piece of work that find returns, if any.
+func (s *Store) summarise(ctx context.Context, d *summary.Tracker, find func(*duckdb.Conn) (w *summary.Work, more bool, err error)) (more bool, err error) {
 	release, err := d.Acquire(ctx)
 	if err != nil {
 		return false, err
@@ -43,7 +60,7 @@ func (s *Store) summarise(ctx context.Context, d *summary.Tracker, before belfry
 		return false, err
 	}
 	defer q.Close()
-	w, more, err := s.findWork(ctx, q, d, before)
+	w, more, err := find(q)
 	if err != nil || w == nil {
 		return more, err
 	}
@@ -83,7 +100,7 @@ func (s *Store) buildSummaries(ctx context.Context, q *duckdb.Conn, d *summary.T
 	s.files.occupy(f, true)
 	defer s.files.occupy(f, false)
 	known := s.files.tables(used)
-	rows, err := s.replaceSummaries(ctx, q, f, spans, s.summarySource(d, w.To, used, known, spans), 1+w.Rows/s.cfg.summaryRows, func() (map[belfry.Time]summary.Origin, error) {
+	rows, err := s.replaceSummaries(ctx, q, f, spans, s.summarySource(d, w.To, used, known, spans), w.Rows, func() (map[belfry.Time]summary.Origin, error) {
 		if err := unchanged(ctx, q, used, known); err != nil {
 			return nil, err
 		}
@@ -128,10 +145,10 @@ func (s *Store) summarySource(d *summary.Tracker, to *catalog.Collection, used [
 
 // replaceSummaries replaces the summaries of spans, and what they were made of, in one transaction. An error of origins
 // ends it.
-func (s *Store) replaceSummaries(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, parts int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
+func (s *Store) replaceSummaries(ctx context.Context, q *duckdb.Conn, f *file, spans []belfry.Span, by summary.Table, n int64, origins func() (map[belfry.Time]summary.Origin, error)) (summary.Counts, error) {
 	var rows summary.Counts
 	kinds, err := s.files.transact(ctx, q, f, summary.Columns(by.Indicators), func() (err error) {
-		rows, err = summary.Rewrite(ctx, q, f.attached(), spans, by, parts, origins)
+		rows, err = summary.Rewrite(ctx, q, f.attached(), spans, by, n, s.cfg.summaryRows, origins)
 		return err
 	})
 	if err != nil {
@@ -160,18 +177,8 @@ func unchanged(ctx context.Context, q *duckdb.Conn, used []*file, known []query.
 	return nil
 }
 
-// finishSummariesEarly runs finishSummaries while others may write, so that little is left to do when they may not.
-func (s *Store) finishSummariesEarly(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
-	s.engineMu.RLock()
-	defer s.engineMu.RUnlock()
-	if err := s.usable(); err != nil {
-		return err
-	}
-	return s.finishSummaries(ctx, d, t)
-}
-
-// finishSummaries brings the summaries of rows before t up to date, so that the rows can be dropped. Without writes
-// meanwhile, the second round makes the days and is the last; with them, it returns an error if work remains.
+// finishSummaries brings the summaries of rows before t up to date, so that the rows can be dropped. The caller holds write, so the second
+// round makes the days and is the last.
 func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfry.Time) error {
 	release, err := d.Acquire(ctx)
 	if err != nil {

@@ -81,3 +81,31 @@ func daysMade(t *testing.T, s *Store) (list []int) {
 	slices.Sort(list)
 	return list
 }
+
+// TestFinishSummaries: before a deletion, the summaries of what it concerns are made piece by piece, while rows are being written.
+func TestFinishSummaries(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	s.cfg.summaryRows = 1 // each hour and each day is a piece of its own
+	mustAppend(t, s, rowsOf(1, 0, 1, 2))
+	if err := s.lockWrite(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := s.trackers["objectdata"].Raw
+	for pieces := 0; ; pieces++ {
+		more, err := s.FinishSummaries(t.Context(), c, crashDay0+2*belfry.Day+belfry.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			if pieces != 4 {
+				t.Errorf("%d pieces of work, want 4", pieces)
+			}
+			break
+		}
+	}
+	s.unlockWrite()
+	if got := daysMade(t, s); !slices.Equal(got, []int{0, 1}) {
+		t.Errorf("summaries of the days %v, want those of 0 and 1", got)
+	}
+}

@@ -175,9 +175,24 @@ func ReadCounts(ctx context.Context, q *duckdb.Conn, f File, where string, count
 	return nil
 }
 
-// Rewrite replaces the summaries of the spans in a file and returns what they were made of. It divides the items into parts to bound memory.
-// origins is called after the rows have been read, in the same transaction; its error ends the rewrite.
-func Rewrite(ctx context.Context, q *duckdb.Conn, f File, spans []belfry.Span, by Table, parts int64, origins func() (map[belfry.Time]Origin, error)) (Counts, error) {
+// parts returns into how many parts the items are divided, so that a statement makes about most summaries of one span. Each statement reads
+// all rows, so rows are not counted: usually there are many rows of few items.
+func parts(ctx context.Context, q *duckdb.Conn, by Table, rows, most int64) (int64, error) {
+	if rows <= most {
+		return 1, nil
+	}
+	items, err := q.Number(ctx, "SELECT approx_count_distinct(hash(customer, item)) FROM ("+by.from+")")
+	return 1 + int64(items)/most, err
+}
+
+// Rewrite replaces the summaries of the spans in a file and returns what they were made of. They have so many rows; those with more than
+// most have one span. A statement makes about most summaries, to bound memory. origins is called after the rows have been read, in the same
+// transaction; its error ends the rewrite.
+func Rewrite(ctx context.Context, q *duckdb.Conn, f File, spans []belfry.Span, by Table, rows, most int64, origins func() (map[belfry.Time]Origin, error)) (Counts, error) {
+	parts, err := parts(ctx, q, by, rows, most)
+	if err != nil {
+		return nil, err
+	}
 	table, made := f.Alias+".main.rows", f.Made()
 	at := " WHERE " + among(Join(spans))
 	for _, name := range []string{table, made} {

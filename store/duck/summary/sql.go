@@ -70,6 +70,7 @@ func among(list []belfry.Span) string {
 type Table struct {
 	Text       string
 	Indicators []int
+	from       string // of summaries: the SELECT of what they are made of
 }
 
 // RowsOfHours selects the rows of some hours, with the start of the hour as their time.
@@ -88,14 +89,14 @@ func ReadRows(t query.Table, time string, list []int, hours []belfry.Span) Table
 	if len(hours) > 0 {
 		b.WriteString(" WHERE " + among(hours))
 	}
-	return Table{b.String(), list}
+	return Table{Text: b.String(), Indicators: list}
 }
 
 // HoursOfRows aggregates what RowsOfHours selects.
 func HoursOfRows(rows []Table) Table {
 	all := union(rows)
 	return Table{
-		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(all.Indicators, ofRows) + " FROM (" + all.Text + ") GROUP BY customer, item, timestamp", all.Indicators,
+		"SELECT customer, item, timestamp, count(*) AS rows" + aggregated(all.Indicators, ofRows) + " FROM (" + all.Text + ") GROUP BY customer, item, timestamp", all.Indicators, all.Text,
 	}
 }
 
@@ -108,7 +109,7 @@ func union(tables []Table) Table {
 			all[n] = true
 		}
 	}
-	return Table{strings.Join(texts, " UNION ALL BY NAME "), slices.Sorted(maps.Keys(all))}
+	return Table{Text: strings.Join(texts, " UNION ALL BY NAME "), Indicators: slices.Sorted(maps.Keys(all))}
 }
 
 // itemOf returns the column item, which a table may lack.
@@ -123,7 +124,7 @@ func itemOf(t query.Table) string {
 func RowsAsHours(rows []Table) Table {
 	all := union(rows)
 	each := func(i string) [4]string { return [4]string{i, i, i, "CASE WHEN " + i + " IS NOT NULL THEN 1 END"} }
-	return Table{"SELECT customer, item, timestamp, 1 AS rows" + aggregated(all.Indicators, each) + " FROM (" + all.Text + ")", all.Indicators}
+	return Table{Text: "SELECT customer, item, timestamp, 1 AS rows" + aggregated(all.Indicators, each) + " FROM (" + all.Text + ")", Indicators: all.Indicators}
 }
 
 // Stored selects the summaries in a file that begin in one of the spans in, and in none of except.
@@ -132,7 +133,7 @@ func Stored(t query.Table, in, except []belfry.Span) Table {
 	if len(except) > 0 {
 		where += " AND NOT " + among(except)
 	}
-	return Table{"SELECT * FROM " + t.Ref + " WHERE " + where, Indicators(t)}
+	return Table{Text: "SELECT * FROM " + t.Ref + " WHERE " + where, Indicators: Indicators(t)}
 }
 
 // DaysOfHours aggregates hours to days.
@@ -141,7 +142,7 @@ func DaysOfHours(hours []Table) Table {
 	day := "timestamp - timestamp % " + number(belfry.Day)
 	return Table{
 		"SELECT customer, item, " + day + " AS timestamp, CAST(sum(rows) AS BIGINT) AS rows" + aggregated(all.Indicators, ofHours) +
-			" FROM (" + all.Text + ") GROUP BY customer, item, " + day, all.Indicators,
+			" FROM (" + all.Text + ") GROUP BY customer, item, " + day, all.Indicators, all.Text,
 	}
 }
 

@@ -553,6 +553,8 @@ export interface Job {
   backup: string;
   began: string;
   ended?: string;
+  /** Until when it waits, before its first file. */
+  waits?: string;
   /** Files so far. */
   files: number;
   /** Bytes so far, those of unchanged files included. */
