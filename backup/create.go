@@ -93,11 +93,9 @@ func (c *creator) intoFolder(src Source) (*Manifest, error) {
 // findLast finds the last backup to which files can be linked: one of this instance that is encrypted for the same recipients.
 func (c *creator) findLast() error {
 	c.prior = map[string]Entry{}
-	if c.o.Full {
-		return nil
-	}
-	last, err := Latest(c.o.Target, c.m.Instance)
-	if err != nil || last == nil || !slices.Equal(last.Manifest.Encrypted, c.m.Encrypted) {
+	last, passed, err := Latest(c.o.Target, c.m.Instance)
+	c.m.passed = passed
+	if err != nil || last == nil || c.o.Full || !slices.Equal(last.Manifest.Encrypted, c.m.Encrypted) {
 		return err
 	}
 	c.last, c.begun = last.Path, last.Manifest.Begin

@@ -122,7 +122,7 @@ func TestNamesGrow(t *testing.T) {
 	f := func(begin time.Time, want string) {
 		t.Helper()
 		m := mustCreate(t, cfg, Options{Target: target, Now: func() time.Time { return begin }})
-		b, err := Latest(target, m.Instance)
+		b, _, err := Latest(target, m.Instance)
 		if err != nil || filepath.Base(b.Path) != want || !b.Manifest.Begin.Equal(begin) {
 			t.Errorf("began %s: the newest is %+v, %v; want %s", begin, b, err, want)
 		}

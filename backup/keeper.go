@@ -85,6 +85,7 @@ type Job struct {
 	Missing []string `json:"missing,omitempty" help:"Files that could not be read, with the reason."`
 	Lost    []string `json:"lost,omitempty" help:"Files that note rows that were lost before, with the reason. An earlier backup may have these rows."`
 	Damaged []string `json:"damaged,omitempty" help:"Files in the backup whose content was damaged when they were copied, with the reason. An earlier backup may have them whole."`
+	Passed  []string `json:"passed,omitempty" help:"What has the name of an earlier backup in the folder and cannot be used, with the reason."`
 
 	Position  string `json:"position,omitempty" help:"Position of the journal up to which the backup is complete."`
 	Error     string `json:"error,omitempty" help:"Why it failed."`
@@ -93,10 +94,11 @@ type Job struct {
 
 // Contents are the backups of one instance in a folder.
 type Contents struct {
-	Target string `json:"target"`
-	Count  int    `json:"count" help:"Complete backups."`
-	Newest string `json:"newest,omitempty" help:"When the newest of them began." schema:"format=date-time"`
-	Error  string `json:"error,omitempty" help:"Why the folder cannot be read."`
+	Target string   `json:"target"`
+	Count  int      `json:"count" help:"Complete backups."`
+	Newest string   `json:"newest,omitempty" help:"When the newest of them began." schema:"format=date-time"`
+	Error  string   `json:"error,omitempty" help:"Why the folder cannot be read."`
+	Passed []string `json:"passed,omitempty" help:"What has the name of a backup and cannot be used, with the reason."`
 }
 
 // State is what a Keeper does and has done.
@@ -267,6 +269,9 @@ func (k *Keeper) create(ctx context.Context, j *job, o Options) error {
 		j.Backup = m.Path()
 	}
 	j.Missing, j.Lost, j.Damaged = m.Texts()
+	if j.Passed = m.Passed(); len(j.Passed) > 0 {
+		k.c.Log.Warn("earlier backups are passed over", "folder", j.target, "why", list(j.Passed))
+	}
 	return nil
 }
 

@@ -318,6 +318,20 @@ func TestOneJob(t *testing.T) {
 	})
 }
 
+// TestPassedOver: what cannot be used among the backups is in the result of a job and in the state of the schedule.
+func TestPassedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := filepath.Join(t.TempDir(), "backups")
+		write(t, target, "19991231T000000Z", nil)
+		k := newKeeping(t, target)
+		k.run(t)
+		time.Sleep(time.Minute)
+		if s := k.State(); s.Last == nil || len(s.Last.Passed) != 1 || len(s.Scheduled.Passed) != 1 || s.Scheduled.Count != 1 {
+			t.Errorf("the state is %+v, the backups %+v, the last job %+v", s, s.Scheduled, s.Last)
+		}
+	})
+}
+
 // TestBackupWaits: a job says that it waits for deletions, and can be stopped meanwhile.
 func TestBackupWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -42,8 +42,11 @@ func isOne(dir string) bool {
 	})
 }
 
-// List returns the complete backups in a folder, oldest first, of all instances. One whose manifest is damaged is listed with an
-// error.
+// errNoFolder means that something else has the name of a backup.
+var errNoFolder = errors.New("is passed over, because it is a link or a file; put the folder of the backup itself in its place, or give it another name")
+
+// List returns the complete backups in a folder, oldest first, of all instances. One whose manifest is damaged, or that is not a
+// folder, is listed with an error.
 func List(target string) (list []Backup, err error) {
 	entries, err := os.ReadDir(target) // sorted by name, so by time
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -53,11 +56,15 @@ func List(target string) (list []Backup, err error) {
 		return nil, fmt.Errorf("list backups: %w", err)
 	}
 	for _, e := range entries {
-		if !isBackupName(e.Name()) || !e.IsDir() {
+		if !isBackupName(e.Name()) {
 			continue
 		}
 		b := Backup{Path: filepath.Join(target, e.Name())}
-		b.Manifest, b.Err = loadManifest(b.Path)
+		if e.IsDir() {
+			b.Manifest, b.Err = loadManifest(b.Path)
+		} else {
+			b.Err = fmt.Errorf("%s %w", b.Path, errNoFolder)
+		}
 		list = append(list, b)
 	}
 	return list, nil
@@ -77,17 +84,24 @@ func loadManifest(dir string) (*Manifest, error) {
 	return readManifest(f, path)
 }
 
-// Latest returns the newest usable backup of an instance in a folder; nil if there is none.
-func Latest(target, instance string) (*Backup, error) {
+// Latest returns the newest usable backup of an instance in a folder; nil if there is none. It also says why others were passed over.
+func Latest(target, instance string) (newest *Backup, passed []string, err error) {
 	list, err := List(target)
-	if err != nil {
-		return nil, err
+	passed = passedOver(list)
+	if list = ofInstance(list, instance); len(list) > 0 {
+		newest = &list[len(list)-1]
 	}
-	list = ofInstance(list, instance)
-	if len(list) == 0 {
-		return nil, nil
+	return newest, passed, err
+}
+
+// passedOver returns the reasons why backups cannot be used, which name them.
+func passedOver(list []Backup) (reasons []string) {
+	for _, b := range list {
+		if b.Err != nil {
+			reasons = append(reasons, b.Err.Error())
+		}
 	}
-	return &list[len(list)-1], nil
+	return reasons
 }
 
 func ofInstance(list []Backup, instance string) []Backup {
@@ -95,8 +109,8 @@ func ofInstance(list []Backup, instance string) []Backup {
 }
 
 // Prune removes the oldest backups of an instance until keep are left. It never removes the newest one, nor the newest one from
-// which no file is missing and before which no rows were lost, nor anything that it does not know. Backups whose manifest is damaged
-// do not count.
+// which no file is missing and before which no rows were lost, nor anything that it does not know. Backups that List lists
+// with an error do not count.
 func Prune(target, instance string, keep int) (removed []string, err error) {
 	lock, err := lockTarget(target)
 	if err != nil {

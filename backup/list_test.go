@@ -110,15 +110,15 @@ func TestPrune(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(list[1].Path, ManifestFile)); err != nil {
 		t.Error(err)
 	}
-	last, err := Latest(target, testInstance)
+	last, _, err := Latest(target, testInstance)
 	if err != nil || filepath.Base(last.Path) != "20261119T014100Z" {
 		t.Error(last, err)
 	}
-	none, err := Latest(target, strings.Repeat("f", 32))
+	none, _, err := Latest(target, strings.Repeat("f", 32))
 	if err != nil || none != nil {
 		t.Error(none, err)
 	}
-	if _, err := Latest(filepath.Join(target, "none"), testInstance); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := Latest(filepath.Join(target, "none"), testInstance); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	_, _, err = restoreTo(t, target, RestoreOptions{})
@@ -154,7 +154,10 @@ func TestDamagedManifest(t *testing.T) {
 		if removed, err := Prune(target, list[0].Manifest.Instance, 2); err != nil || len(removed) > 0 {
 			t.Errorf("%s: removed %v, %v", name, removed, err)
 		}
-		mustCreate(t, cfg, Options{Target: target, Now: now})
+		m := mustCreate(t, cfg, Options{Target: target, Now: now})
+		if passed := m.Passed(); len(passed) != 1 || !strings.Contains(passed[0], newest) {
+			t.Errorf("%s: the next backup passes over %q", name, passed)
+		}
 		if _, _, err := restoreTo(t, target, RestoreOptions{}); err != nil {
 			t.Errorf("%s, with a newer one: %v", name, err)
 		}
@@ -164,6 +167,48 @@ func TestDamagedManifest(t *testing.T) {
 		}
 		if files, _ := problems(t, alone); !slices.Equal(files, []string{filepath.Join(alone, ManifestFile)}) {
 			t.Errorf("%s: verify reports %v", name, files)
+		}
+	}
+}
+
+// TestLinkAsBackup: what has the name of a backup and is not a folder is named wherever it is passed over, and stays.
+func TestLinkAsBackup(t *testing.T) {
+	for what, replace := range map[string]func(elsewhere, path string) error{
+		"link":          os.Symlink,
+		"dangling link": func(elsewhere, path string) error { return os.Symlink(elsewhere+"x", path) },
+		"file":          func(_, path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		cfg, target, now := newInstance(t, 1000), t.TempDir(), clock()
+		newest := mustCreate(t, cfg, Options{Target: target, Now: now}).Path()
+		elsewhere := filepath.Join(t.TempDir(), "moved")
+		f := func(step string, err error) {
+			t.Helper()
+			for _, part := range []string{newest, "because it is a link or a file", "put the folder"} {
+				if err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("%s, %s: %v, want %q", what, step, err, part)
+				}
+			}
+		}
+		if err := errors.Join(os.Rename(newest, elsewhere), replace(elsewhere, newest)); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := restoreTo(t, target, RestoreOptions{})
+		f("restore of the only one", err)
+		if err := os.CopyFS(filepath.Join(target, "20261119T010000Z"), os.DirFS(elsewhere)); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = restoreTo(t, target, RestoreOptions{})
+		f("restore", err)
+		f("backup", errors.New(strings.Join(mustCreate(t, cfg, Options{Target: target, Now: now}).Passed(), " ")))
+		f("full backup", errors.New(strings.Join(mustCreate(t, cfg, Options{Target: target, Now: now, Full: true}).Passed(), " ")))
+		if files, _ := problems(t, target); !slices.Equal(files, []string{newest}) {
+			t.Errorf("%s: verify reports %v", what, files)
+		}
+		if _, err := Prune(target, mustCreate(t, cfg, Options{Target: target, Now: now}).Instance, 1); err != nil {
+			t.Error(what, err)
+		}
+		if _, err := os.Lstat(newest); err != nil {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

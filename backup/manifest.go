@@ -44,6 +44,8 @@ type Manifest struct {
 
 	sum  string // of the file; identifies the backup
 	path string // see Path
+
+	passed []string // see Passed
 }
 
 // Entry is a file in a backup.
@@ -63,6 +65,9 @@ type Missing struct {
 
 // Path returns the folder of a backup that was just made; empty: it is a stream.
 func (m *Manifest) Path() string { return m.path }
+
+// Passed says which earlier backups in its folder cannot be used, and why. Those of other instances are not among them.
+func (m *Manifest) Passed() []string { return m.passed }
 
 // Stored returns the name of a file in the backup.
 func (m *Manifest) Stored(name string) string {
@@ -171,7 +176,7 @@ func decodeManifest(text []byte) (*Manifest, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%w%s", err, otherRemedy)
 	}
-	again, err := (&Manifest{m.Format, m.Program, m.Instance, m.Position, m.Begin, m.End, m.Encrypted, m.Files, m.Missing, m.Lost, m.Damaged, "", ""}).encode()
+	again, err := (&Manifest{m.Format, m.Program, m.Instance, m.Position, m.Begin, m.End, m.Encrypted, m.Files, m.Missing, m.Lost, m.Damaged, "", "", nil}).encode()
 	if err != nil || !bytes.Equal(again[:max(len(again)-sumLine, 0)], text) {
 		return nil, fmt.Errorf("line %d is not written the way this program writes it%s", differs(text, again), otherRemedy)
 	}

@@ -86,6 +86,9 @@ func find(from string) (*Backup, error) {
 		}
 		newest = &list[i]
 	}
+	if newest == nil && damaged != nil {
+		return nil, fmt.Errorf("%s has no backup that can be used: %w", from, damaged.Err)
+	}
 	if newest == nil {
 		return nil, fmt.Errorf("%s has no complete backup; name the folder of a backup, a folder of backups, or a tar file", from)
 	}

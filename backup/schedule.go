@@ -115,6 +115,7 @@ func (k *Keeper) findNewest() {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the first backup creates the folder
 			found.Error = err.Error()
 		}
+		found.Passed = passedOver(list)
 		list = ofInstance(list, k.c.Source.Instance())
 		if found.Count = len(list); found.Count > 0 {
 			found.Newest = belfry.At(list[found.Count-1].Manifest.Begin).String()

@@ -85,6 +85,10 @@ func (v *verifier) all(target string) error {
 		}
 	}
 	for _, b := range list {
+		if errors.Is(b.Err, errNoFolder) {
+			v.found(b.Path, b.Err.Error(), "Then verify it again.")
+			continue
+		}
 		if err := v.folder(b.Path); err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ type BackupJob struct {
 	Missing  []string `json:"missing"`
 	Lost     []string `json:"lost"`
 	Damaged  []string `json:"damaged"`
+	Passed   []string `json:"passed"`
 	Position string   `json:"position"`
 	Error    string   `json:"error"`
 }

@@ -123,6 +123,7 @@ func (c *backupCmd) stopped(ctx context.Context, s streams, with app.Options, ba
 	}
 	j := client.BackupJob{Backup: cmp.Or(m.Path(), stream), Files: len(m.Files), Bytes: m.Bytes(), Position: m.Position.String()}
 	j.Missing, j.Lost, j.Damaged = m.Texts()
+	j.Passed = m.Passed()
 	return reportBackup(s, j)
 }
 
@@ -144,6 +145,9 @@ func reportBackup(s streams, j client.BackupJob) error {
 		fmt.Fprintf(s.err, ", of which %s have not changed since the last backup", size(j.Linked))
 	}
 	fmt.Fprintf(s.err, "; complete up to position %s\n", j.Position)
+	for _, text := range j.Passed {
+		fmt.Fprintf(s.err, "belfry: an earlier backup cannot be used: %s\n", client.Printable(text))
+	}
 	for _, text := range j.Lost {
 		fmt.Fprintf(s.err, "belfry: rows were lost before the backup: %s\n", client.Printable(text))
 	}

@@ -188,6 +188,8 @@ export interface Contents {
   newest?: string;
   /** Why the folder cannot be read. */
   error?: string;
+  /** What has the name of a backup and cannot be used, with the reason. */
+  passed?: string[];
 }
 
 export interface Created {
@@ -571,6 +573,8 @@ export interface Job {
   lost?: string[];
   /** Files in the backup whose content was damaged when they were copied, with the reason. An earlier backup may have them whole. */
   damaged?: string[];
+  /** What has the name of an earlier backup in the folder and cannot be used, with the reason. */
+  passed?: string[];
   /** Position of the journal up to which the backup is complete. */
   position?: string;
   /** Why it failed. */

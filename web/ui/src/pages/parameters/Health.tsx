@@ -225,7 +225,7 @@ function Backups({ of: b }: { of: NonNullable<Health["backup"]> }) {
       )}
       <Text size="sm" c="dimmed" className="name">
         {s
-          ? `Backups are made by schedule into ${s.target}.${s.error ? ` That folder cannot be read: ${s.error}` : ""}`
+          ? `Backups are made by schedule into ${s.target}.${s.error ? ` That folder cannot be read: ${s.error}` : ""}${(s.passed ?? []).map((why) => ` ${why}.`).join("")}`
           : "No backups are scheduled. Set backup.target in the configuration file."}
       </Text>
     </Part>
