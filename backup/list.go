@@ -84,6 +84,17 @@ func loadManifest(dir string) (*Manifest, error) {
 	return readManifest(f, path)
 }
 
+// NewestName returns the path of the newest backup in a folder by its name, and whether it is complete; empty if there is none.
+func NewestName(target string) (path string, complete bool) {
+	entries, _ := os.ReadDir(target) // sorted by name, so by time
+	for _, e := range slices.Backward(entries) {
+		if name, partial := strings.CutSuffix(e.Name(), partialSuffix); isBackupName(name) {
+			return filepath.Join(target, e.Name()), !partial
+		}
+	}
+	return "", false
+}
+
 // Latest returns the newest usable backup of an instance in a folder; nil if there is none. It also says why others were passed over.
 func Latest(target, instance string) (newest *Backup, passed []string, err error) {
 	list, err := List(target)

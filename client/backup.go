@@ -51,6 +51,17 @@ const (
 	jobEvery = 300 * time.Millisecond
 )
 
+// ErrBroken means that the connection broke while a job ran. The service may have ended.
+var ErrBroken = errors.New("the connection to the service broke, as it does when the service ends")
+
+// broken adds ErrBroken to an error that is not an answer of the service.
+func broken(err error) error {
+	if _, answered := errors.AsType[*Failure](err); answered || err == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrBroken, err)
+}
+
 // Backup makes a backup and waits until it has ended. It calls each with its progress. When ctx ends, the backup is stopped.
 func (c *Client) Backup(ctx context.Context, b NewBackup, each func(BackupJob)) (BackupJob, error) {
 	return c.job(ctx, backupsPath, b, each)
@@ -65,7 +76,7 @@ func (c *Client) RestoreDays(ctx context.Context, d BackupDays, each func(Backup
 func (c *Client) job(ctx context.Context, path string, in any, each func(BackupJob)) (j BackupJob, err error) {
 	whole := context.WithoutCancel(ctx) // so that it is always known whether there is a job to stop
 	if _, err := c.call(whole, http.MethodPost, path, "", in, &j); err != nil {
-		return j, err
+		return j, broken(err)
 	}
 	tick := time.NewTicker(jobEvery)
 	defer tick.Stop()
@@ -76,7 +87,7 @@ func (c *Client) job(ctx context.Context, path string, in any, each func(BackupJ
 		case <-tick.C:
 		}
 		if _, err := c.call(whole, http.MethodGet, fmt.Sprintf("%s/%d", backupsPath, j.ID), "", nil, &j); err != nil {
-			return j, fmt.Errorf("the service ended, or does not answer, before the job was done, so it may not be complete: %w", err)
+			return j, fmt.Errorf("%w: %v", ErrBroken, err) // a service that has started since answers that there is no such job
 		}
 		each(j)
 	}
@@ -105,7 +116,7 @@ func (c *Client) BackupTar(ctx context.Context, recipients *[]string, w io.Write
 	unhurried.http = &http.Client{Transport: c.http.Transport, CheckRedirect: stay} // it takes as long as it takes
 	res, err := unhurried.open(ctx, request{method: http.MethodGet, path: backupsPath + "/tar", query: q, stream: true})
 	if err != nil {
-		return j, err
+		return j, broken(err)
 	}
 	if res.StatusCode != http.StatusOK {
 		return j, failure(res)
@@ -115,5 +126,5 @@ func (c *Client) BackupTar(ctx context.Context, recipients *[]string, w io.Write
 		return j, fmt.Errorf("the backup is incomplete: %w; the log of the service says why if it failed there", err)
 	}
 	_, err = c.call(ctx, http.MethodGet, backupsPath+"/"+res.Trailer.Get("X-Backup"), "", nil, &j)
-	return j, err
+	return j, broken(err)
 }

@@ -33,3 +33,44 @@ func TestInterruptedJob(t *testing.T) {
 		srv.Close()
 	}
 }
+
+// TestBrokenJob: whenever the service ends during a backup, and also if it is back soon, the error says so.
+func TestBrokenJob(t *testing.T) {
+	f := func(what string, wantBroken bool, serve func(w http.ResponseWriter, r *http.Request)) {
+		t.Helper()
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			serve(w, r)
+		}))
+		defer srv.Close()
+		c, err := New(Options{URL: srv.URL, Key: "k"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Backup(t.Context(), NewBackup{}, func(BackupJob) {})
+		_, answered := errors.AsType[*Failure](err)
+		if errors.Is(err, ErrBroken) != wantBroken || answered == wantBroken {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	die := func() { panic(http.ErrAbortHandler) }
+	f("at the request", true, func(http.ResponseWriter, *http.Request) { die() })
+	f("later", true, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			die()
+		}
+		w.Write([]byte(`{"id":7}`))
+	})
+	unknown := func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusNotFound)
+		w.Write([]byte(`{"error":{"code":"unknown_item","message":"no backup has the number 7"}}`))
+	}
+	f("and started again", true, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			unknown(w)
+			return
+		}
+		w.Write([]byte(`{"id":7}`))
+	})
+	f("not at all", false, func(w http.ResponseWriter, r *http.Request) { unknown(w) })
+}

@@ -12,6 +12,7 @@ import (
 	"belfry/app"
 	"belfry/backup"
 	"belfry/client"
+	"belfry/config"
 )
 
 type backupCmd struct {
@@ -55,7 +56,7 @@ func (c *backupCmd) Run(s streams) error {
 	case err != nil:
 		return err
 	case runs:
-		return c.running(ctx, s, bar)
+		return c.running(ctx, s, cfg, bar)
 	}
 	return c.stopped(ctx, s, offline(s, cfg, cat), bar)
 }
@@ -70,10 +71,13 @@ func (c *backupCmd) recipients() *[]string {
 }
 
 // running asks the service for a backup.
-func (c *backupCmd) running(ctx context.Context, s streams, bar *console) error {
+func (c *backupCmd) running(ctx context.Context, s streams, cfg *config.Config, bar *console) error {
 	return c.use(s, true, wholeInstance, func(_ context.Context, a *client.Client) error {
 		if c.Target == stream {
 			j, err := a.BackupTar(ctx, c.recipients(), s.out)
+			if errors.Is(err, client.ErrBroken) {
+				return fmt.Errorf("%w; the stream may be incomplete: %s", err, repeatBackup)
+			}
 			if err != nil {
 				return err
 			}
@@ -88,15 +92,34 @@ func (c *backupCmd) running(ctx context.Context, s streams, bar *console) error 
 		} else if wish.Recipients != nil {
 			return usageError{errors.New("--recipient and --plain need a TARGET; backups in the configured folder are encrypted as configured")}
 		}
+		target := cmp.Or(wish.Target, cfg.Inside(cfg.Backup.Target))
+		before, _ := backup.NewestName(target)
 		j, err := a.Backup(ctx, wish, func(j client.BackupJob) {
 			bar.bytes(j.Bytes, j.Total, cmp.Or(j.Waits, fmt.Sprintf("%d files", j.Files)))
 		})
 		bar.end()
+		if errors.Is(err, client.ErrBroken) {
+			return fmt.Errorf("%w; %s", err, whatIsLeft(target, before))
+		}
 		if err != nil {
 			return err
 		}
 		return reportBackup(s, j)
 	})
+}
+
+const repeatBackup = "run the backup again, now or after the start, as the folder of a stopped service can be backed up, too"
+
+// whatIsLeft says what became of a backup whose end is not known. before is the newest name in the target before it began.
+func whatIsLeft(target, before string) string {
+	newest, complete := backup.NewestName(target)
+	switch {
+	case newest != "" && !complete:
+		return fmt.Sprintf("the unfinished backup was left at %s, and the next one removes it: %s", newest, repeatBackup)
+	case newest != before:
+		return fmt.Sprintf("the backup %s is complete, but it is not known what it could not read: check it with belfry verify", newest)
+	}
+	return fmt.Sprintf("nothing of the backup was left in %s: %s", target, repeatBackup)
 }
 
 // stopped makes a backup of a folder that no service holds.
@@ -268,6 +291,8 @@ func (c *restoreCmd) days(ctx context.Context, s streams, bar *console) error {
 		j, err := a.RestoreDays(ctx, d, func(j client.BackupJob) { bar.bytes(j.Bytes, j.Total, cmp.Or(j.Waits, count(j.Rows, "row")+" added")) })
 		bar.end()
 		switch {
+		case errors.Is(err, client.ErrBroken):
+			return fmt.Errorf("%w; run the restore again, as it adds only rows that the service lacks", err)
 		case err != nil:
 			return err
 		case j.Error != "":
