@@ -36,10 +36,8 @@ func (s *Store) FinishSummaries(ctx context.Context, c *catalog.Collection, t be
 	}
 	return s.summarise(ctx, d, func(q *duckdb.Conn) (*summary.Work, bool, error) {
 		list, err := s.unfinishedSummaries(ctx, q, d, c.PeriodOf(t).From)
-		if err != nil || len(list) == 0 {
-			return nil, false, err
-		}
-		return list[0], true, nil
+		w := list.First()
+		return w, w != nil, err
 	})
 }
 
@@ -192,10 +190,10 @@ func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfr
 	defer q.Close()
 	for range 25 {
 		list, err := s.unfinishedSummaries(ctx, q, d, t)
-		if err != nil || len(list) == 0 {
+		if err != nil || list.First() == nil {
 			return err
 		}
-		for _, w := range list {
+		for _, w := range slices.Concat(list.Hours, list.Days) {
 			if err := s.buildSummaries(ctx, q, d, w); err != nil {
 				return err
 			}
@@ -205,8 +203,8 @@ func (s *Store) finishSummaries(ctx context.Context, d *summary.Tracker, t belfr
 }
 
 // unfinishedSummaries returns the work on the days before t.
-func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, t belfry.Time) ([]*summary.Work, error) {
-	list := summary.Queue{Limit: s.cfg.summaryRows}
+func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summary.Tracker, t belfry.Time) (list summary.Queue, err error) {
+	list.Limit = s.cfg.summaryRows
 	for _, p := range s.files.periods(d.Raw, 0, t-1) {
 		if p.To > t {
 			break
@@ -216,12 +214,12 @@ func (s *Store) unfinishedSummaries(ctx context.Context, q *duckdb.Conn, d *summ
 		}
 		st, err := s.dayState(ctx, q, d, p)
 		if err != nil {
-			return nil, err
+			return list, err
 		}
 		hours, days := st.Due(folder.EndOfTime)
 		list.Add(d, hours, days)
 	}
-	return slices.Concat(list.Hours, list.Days), nil
+	return list, nil
 }
 
 // DropSummaries drops the summaries of c older than t, by whole months, but keeps those of rows that still exist.
