@@ -38,12 +38,14 @@ type DB struct {
 	read       *sql.DB
 	statements tables
 	files      files
-	saved      bool // Restore has made a copy and closed the rest, and has yet to open the copy
+	moved      int64 // see position.moved; belongs to whoever has the connection write
+	saved      bool  // Restore has made a copy and closed the rest, and has yet to open the copy
 }
 
 const (
 	readers  = 4        // queries that may run beside the writer
 	logLimit = 64 << 20 // size to which SQLite shrinks its log when it begins it again
+	moveAt   = 4 << 20  // what the log grows by before it is moved into the file
 )
 
 // Open opens the database file at path, makes it when there is none, and brings its schema up to date. A file whose
@@ -114,7 +116,11 @@ func (db *DB) openReaders(ctx context.Context) (err error) {
 	if err := db.statements.prepare(ctx, db.write); err != nil {
 		return err
 	}
-	return db.files.open(db.path)
+	if err := db.files.open(db.path); err != nil {
+		return err
+	}
+	_, err = db.checkpoint(ctx, "PASSIVE")
+	return err
 }
 
 // makePrivate creates the file for its owner alone: it holds digests of keys and passwords. The files that SQLite puts
@@ -138,17 +144,23 @@ func connect(path, key, value string) (*sql.DB, error) {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)",
 		"cache_size(-16000)",                            // KiB: the pages of one transaction stay in memory
 		fmt.Sprintf("journal_size_limit(%d)", logLimit), // a log that grew under a long reader shrinks again
+		"wal_autocheckpoint(0)",                         // see checkpoint
 	}}
 	q.Add(key, value)
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: q.Encode()}
 	return sql.Open("sqlite", dsn.String())
 }
 
-// Close closes the database. What was applied is on disk.
+// Close closes the database. What was applied is on disk. If another program has written to the files, they stay as they are.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return db.closePools()
+	if db.files.file != nil {
+		if _, err := db.checkpoint(context.Background(), "PASSIVE"); Changed(err) {
+			return errors.Join(err, db.read.Close()) // closing the writer would move the log into the file
+		}
+	}
+	return errors.Join(db.closePools(), db.files.close())
 }
 
 func (db *DB) closePools() error {
@@ -169,32 +181,27 @@ const forgetAtOnce = 10_000
 
 // ForgetAnswers removes the answers given before t.
 func (db *DB) ForgetAnswers(ctx context.Context, before belfry.Time) error {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	for {
-		if err := db.files.check(); err != nil {
+	for n := int64(forgetAtOnce); n == forgetAtOnce; {
+		err := db.transact(ctx, func(tx *sql.Tx, _ *position) error {
+			res, err := tx.ExecContext(ctx, `DELETE FROM answer WHERE (customer, key) IN
+				(SELECT customer, key FROM answer WHERE time < $1 LIMIT $2)`, int64(before), forgetAtOnce)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
 			return err
-		}
-		res, err := db.write.ExecContext(ctx, `DELETE FROM answer WHERE (customer, key) IN
-			(SELECT customer, key FROM answer WHERE time < $1 LIMIT $2)`, int64(before), forgetAtOnce)
+		})
 		if err != nil {
 			return fmt.Errorf("forget answers: %w", err)
 		}
-		if n, err := res.RowsAffected(); err != nil || n < forgetAtOnce {
-			return err
-		}
 	}
+	return nil
 }
 
 // Sync makes what has been committed durable.
 func (db *DB) Sync(ctx context.Context) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	if err := db.files.check(); err != nil {
-		return err
-	}
-	var busy, log, done int
-	if err := db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &log, &done); err != nil {
+	if _, err := db.checkpoint(ctx, "PASSIVE"); err != nil {
 		return fmt.Errorf("make the metadata durable: %w", err)
 	}
 	return nil
@@ -206,15 +213,47 @@ var errReader = errors.New("checkpoint the metadata: a reader is active; try aga
 func (db *DB) Checkpoint(ctx context.Context) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	var busy, log, done int
-	err := db.files.truncating(func() error {
-		return db.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &done)
-	})
+	busy, err := db.checkpoint(ctx, "TRUNCATE")
 	if err != nil {
 		return fmt.Errorf("checkpoint the metadata: %w", err)
 	}
-	if busy != 0 {
+	if busy {
 		return errReader
 	}
 	return nil
+}
+
+// checkpoint moves what it can of the log into the database file. Nothing else writes to that file while it is open: SQLite makes no
+// checkpoints by itself.
+func (db *DB) checkpoint(ctx context.Context, mode string) (busy bool, err error) {
+	err = db.whole(ctx, func(conn *sql.Conn) error {
+		if err := db.files.look(db.files.names); err != nil {
+			return err
+		}
+		var log, moved int
+		err := conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &log, &moved)
+		if err := errors.Join(err, db.files.note()); err != nil {
+			return err
+		}
+		if log < 0 || moved < log {
+			return nil
+		}
+		return conn.QueryRowContext(ctx, `SELECT writes FROM position`).Scan(&db.moved)
+	})
+	return busy, err
+}
+
+// whole checks that no other program has written to the open files, and runs f while nothing is written.
+func (db *DB) whole(ctx context.Context, f func(*sql.Conn) error) error {
+	conn, err := db.write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	db.files.mu.Lock()
+	defer db.files.mu.Unlock()
+	if err := db.files.look(db.files.content, db.files.frames); err != nil {
+		return err
+	}
+	return f(conn)
 }

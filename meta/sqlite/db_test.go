@@ -159,7 +159,7 @@ func TestMigrate(t *testing.T) {
 	if _, err := db.write.Exec("SELECT * FROM half"); err == nil {
 		t.Fatal("half a step is there")
 	}
-	more := append(steps, migration{"0009_more.sql", "CREATE TABLE more (x BIGINT)"})
+	more := append(steps, migration{"0010_more.sql", "CREATE TABLE more (x BIGINT)"})
 	if err := migrate(ctx, db.write, more, log); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestMigrate(t *testing.T) {
 	if _, err = Open(ctx, path, log); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Fatalf("a newer schema was opened: %v", err)
 	}
-	if err := Verify(ctx, path); err == nil || !strings.Contains(err.Error(), "its schema has number 9 and this program knows 8") {
+	if err := Verify(ctx, path); err == nil || !strings.Contains(err.Error(), "its schema has number 10 and this program knows 9") {
 		t.Fatalf("a newer schema was verified: %v", err)
 	}
 }

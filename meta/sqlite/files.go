@@ -5,88 +5,159 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 )
 
-// ErrFile says that the file of the database, or the log beside it, was removed, replaced or cut while it was open. SQLite
+// ErrFile says that the file of the database, or the log beside it, was removed, replaced or changed while it was open. SQLite
 // does not notice: it continues with the file that it has open, which the next start will not find.
-var ErrFile = errors.New("the database file was removed, replaced or truncated")
+var ErrFile = errors.New("the database file was removed, replaced or changed")
 
-const logSuffix = "-wal"
+// changedError is an ErrFile after which nothing is read from the file or its log any more, and nothing is written: pages may be of
+// another database, or of another moment.
+type changedError string
 
-// files are the database file and its log as they were when they were opened.
+func (e changedError) Error() string { return fmt.Sprintf("%v: %s", ErrFile, string(e)) }
+func (e changedError) Unwrap() error { return ErrFile }
+
+func (f *files) changedError(file, what string) error {
+	base := filepath.Base(f.path)
+	return changedError(fmt.Sprintf("%s was %s by another program; stop the service, put %s of a backup in its place and remove %s; the journal still has what was changed since it was last written",
+		file, what, base, base+logSuffix))
+}
+
+// Changed reports whether err says that another program has written to a file of the open database. Restore is of no use then.
+func Changed(err error) bool {
+	_, is := errors.AsType[changedError](err)
+	return is
+}
+
+const (
+	logSuffix   = "-wal"
+	indexSuffix = "-shm" // of the log
+)
+
+// files are the database file and its log as they were when they were opened. Only checkpoints write to the database file, and all of
+// them are made by checkpoint, so its time tells whether another program has written to it.
 type files struct {
 	path string
 
-	mu        sync.Mutex
-	file, log os.FileInfo
-	logSize   int64 // the largest seen since SQLite last shortened it
+	mu               sync.Mutex
+	file, log, index *os.File    // open, as their locks end when the process closes one of them
+	last, lastLog    os.FileInfo // of the database file and of the log, after the last checkpoint
+	logSize          int64       // the largest seen since SQLite last shortened it
+	tried            int64       // what the log had at the last checkpoint because of its size
+	changed          error       // a changedError that was found once stays
 }
 
 // open notes the files that the connections have open. Their numbers are not given to other files as long as they are open.
 func (f *files) open(path string) (err error) {
-	f.path = path
-	if f.file, err = os.Stat(path); err != nil {
+	if err := f.close(); err != nil {
 		return err
 	}
-	if f.log, err = os.Stat(path + logSuffix); err != nil {
-		return err
+	f.path, f.tried = path, 0
+	for suffix, file := range map[string]**os.File{"": &f.file, logSuffix: &f.log, indexSuffix: &f.index} {
+		if *file, err = os.Open(path + suffix); err != nil {
+			return err
+		}
 	}
-	f.logSize = 0
-	return nil
+	return f.note()
 }
 
-// Check tells whether the files are still those that were opened, and none has lost its end; the error wraps ErrFile. It
-// costs two system calls. Everything that writes checks first: after a cut, writing would hide the gap.
+// close comes after the connections are closed.
+func (f *files) close() (err error) {
+	for _, file := range []**os.File{&f.file, &f.log, &f.index} {
+		if *file != nil {
+			err = errors.Join(err, (*file).Close())
+		}
+		*file = nil
+	}
+	return err
+}
+
+// note remembers the files as a checkpoint has left them.
+func (f *files) note() (err error) {
+	if f.lastLog, err = f.log.Stat(); err != nil {
+		return err
+	}
+	f.logSize = f.lastLog.Size()
+	f.last, err = f.file.Stat()
+	return err
+}
+
+// Check tells whether the files are still those that were opened, and no other program has written to the database file or cut its log;
+// the error wraps ErrFile. It costs four system calls. Everything that writes checks first: after a cut, writing would hide the gap.
 func (db *DB) Check() error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	return db.files.check()
+	return db.check()
 }
 
-func (f *files) check() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	file, err := same(f.path, f.file)
-	if err != nil {
-		return err
+func (db *DB) check() error {
+	db.files.mu.Lock()
+	defer db.files.mu.Unlock()
+	err := db.files.look(db.files.content, db.files.names)
+	if Changed(err) {
+		db.read.Close() // whoever wants to read gets an error
 	}
-	log, err := same(f.path+logSuffix, f.log)
+	return err
+}
+
+// look makes some checks. f.mu is held.
+func (f *files) look(checks ...func() error) error {
+	for _, check := range checks {
+		if f.changed != nil {
+			return f.changed
+		}
+		if err := check(); Changed(err) {
+			f.changed = err
+		} else if err != nil {
+			return err
+		}
+	}
+	return f.changed
+}
+
+// content checks that nothing was written to the database file, and nothing cut from the log.
+func (f *files) content() error {
+	file, err := f.file.Stat()
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	log, err := f.log.Stat()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	switch size := log.Size(); {
-	case file.Size() < f.file.Size(): // SQLite never makes it smaller without VACUUM
-		return fmt.Errorf("%w: %s was cut from %d to %d bytes", ErrFile, f.path, f.file.Size(), file.Size())
+	case file.Size() < f.last.Size():
+		return f.changedError(f.path, fmt.Sprintf("cut from %d to %d bytes", f.last.Size(), file.Size()))
+	case file.Size() != f.last.Size() || !file.ModTime().Equal(f.last.ModTime()):
+		return f.changedError(f.path, "changed")
 	case size < min(f.logSize, logLimit):
-		return fmt.Errorf("%w: %s was cut from %d to %d bytes", ErrFile, f.path+logSuffix, f.logSize, size)
+		return f.changedError(f.path+logSuffix, fmt.Sprintf("cut from %d to %d bytes", f.logSize, size))
 	}
-	f.file, f.logSize = file, log.Size()
+	f.logSize = log.Size()
 	return nil
 }
 
+// names checks that the names are still those of the open files.
+func (f *files) names() error {
+	if err := same(f.path, f.last); err != nil {
+		return err
+	}
+	return same(f.path+logSuffix, f.lastLog)
+}
+
 // same looks at a file and compares it with the one that was opened.
-func same(path string, opened os.FileInfo) (os.FileInfo, error) {
+func same(path string, opened os.FileInfo) error {
 	now, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: %s was removed", ErrFile, path)
+		return fmt.Errorf("%w: %s was removed", ErrFile, path)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return fmt.Errorf("%w: %w", ErrFile, err)
 	case !os.SameFile(now, opened):
-		return nil, fmt.Errorf("%w: %s was replaced", ErrFile, path)
+		return fmt.Errorf("%w: %s was replaced", ErrFile, path)
 	}
-	return now, nil
-}
-
-// truncating runs what lets SQLite empty the log.
-func (f *files) truncating(fold func() error) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	err := fold()
-	f.logSize = 0
-	return err
+	return nil
 }

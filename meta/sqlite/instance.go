@@ -36,11 +36,10 @@ func instanceColumns(id string) columns { return columns{}.number(1).text(id) }
 // SetInstance says to which instance the database belongs. It is on disk when it returns: from then on a start knows
 // that the other parts have been there.
 func (db *DB) SetInstance(ctx context.Context, id string) error {
-	err := db.transact(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO instance (one, id, sum) VALUES (1, $1, $2)`, id, instanceColumns(id).sum()); err != nil {
-			return err
-		}
-		return changePosition(ctx, tx, func(p *position) { p.instance = id })
+	err := db.transact(ctx, func(tx *sql.Tx, p *position) error {
+		p.instance = id
+		_, err := tx.ExecContext(ctx, `INSERT INTO instance (one, id, sum) VALUES (1, $1, $2)`, id, instanceColumns(id).sum())
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("set instance of the metadata: %w", err)
@@ -92,11 +91,9 @@ func branchColumns(n int64, b belfry.Branch) columns {
 // the log cannot be emptied, which is noted.
 func (db *DB) SetBranches(ctx context.Context, list []belfry.Branch) error {
 	set := func(logged bool) error {
-		return db.transact(ctx, func(tx *sql.Tx) error {
-			if err := writeBranches(ctx, tx, list); err != nil {
-				return err
-			}
-			return changePosition(ctx, tx, func(p *position) { p.branch, p.logged = list[len(list)-1].ID, logged })
+		return db.transact(ctx, func(tx *sql.Tx, p *position) error {
+			p.branch, p.logged = list[len(list)-1].ID, logged
+			return writeBranches(ctx, tx, list)
 		})
 	}
 	emptied, err := db.emptyLog(ctx)

@@ -11,16 +11,23 @@ import (
 // takes in any whole log that lies beside a database: its pages would replace those of this one. It must be asked before the database
 // is opened for writing, as closing it takes the log in.
 //
-// SetBranch writes the id of each start into the database itself. So a log of a later start lies beside an older database, or one that a
-// copy has written, if their ids differ, unless the log has nothing but the new id.
+// The row of the position tells: every transaction writes it, so a database without its log has the number of the last transaction that
+// was moved into it. That must not be below what was in it when the log began, nor above the last one of the log. SetBranch writes the
+// id of each start into the database itself. So a log of a start lies beside a database that another service has written if their ids
+// differ, unless the log has nothing but the new id.
 func checkLog(ctx context.Context, path string) error {
 	log := path + logSuffix
 	if info, err := os.Stat(log); err != nil || info.Size() == 0 {
 		return nil
 	}
+	// The file may be shorter than it says while the log has its last pages.
+	const short = `PRAGMA writable_schema = ON`
 	var own string
 	var alone position // without the log
 	err := readingAs(path, true, func(db *sql.DB) error {
+		if _, err := db.ExecContext(ctx, short); err != nil {
+			return err
+		}
 		alone, _ = readPosition(ctx, db)
 		return db.QueryRowContext(ctx, `SELECT id FROM instance`).Scan(&own)
 	})
@@ -31,6 +38,9 @@ func checkLog(ctx context.Context, path string) error {
 	var together position
 	// What cannot be read has another schema or is damaged, which others tell.
 	_ = reading(path, func(db *sql.DB) error {
+		if _, err := db.ExecContext(ctx, short); err != nil {
+			return err
+		}
 		together, _ = readPosition(ctx, db)
 		if err := db.QueryRowContext(ctx, `SELECT id FROM instance`).Scan(&both); err != nil {
 			return err
@@ -43,11 +53,21 @@ func checkLog(ctx context.Context, path string) error {
 				withoutLog, log, id, own)
 		}
 	}
-	if a, b := alone, together; a.branch != "" && b.branch != "" && !b.logged && a.branch != b.branch && (a.pos != b.pos || a.rows != b.rows) {
+	a, b := alone, together
+	switch {
+	case a.writes == 0 || b.writes == 0: // not read
+	case a.branch != "" && b.branch != "" && !b.logged && a.branch != b.branch && (a.pos != b.pos || a.rows != b.rows):
 		return fmt.Errorf("the log %s was written in the start %.40s of the service, and the database beside it last in the start %.40s: it is an older copy, or of a copy that went its own way. "+
-			"Move the log away, or put back the database that belongs to it. "+withoutLog, log, b.branch, a.branch)
+			wrongLog, log, b.branch, a.branch)
+	case a.writes < b.moved:
+		return fmt.Errorf("the database %s is an older copy: it has %d transactions, and the log beside it begins after %d. "+wrongLog, path, a.writes, b.moved)
+	case a.writes > b.writes:
+		return fmt.Errorf("the log %s is an older copy: it ends with transaction %d, and the database beside it has %d. "+wrongLog, log, b.writes, a.writes)
 	}
 	return nil
 }
 
-const withoutLog = "Without a log the start brings in what the journal has of later changes, and refuses if that is not all of them"
+const (
+	wrongLog   = "Move the log away, or put back the file that belongs to the other. " + withoutLog
+	withoutLog = "Without a log the start brings in what the journal has of later changes, and refuses if that is not all of them"
+)

@@ -16,6 +16,8 @@ type position struct {
 	instance  string
 	branch    string // in which it was written last; see belfry.Branches
 	logged    bool   // the database without its log may have another branch
+	writes    int64  // how many transactions there were
+	moved     int64  // writes when the whole log was in the file: a log with this row does not belong to a file with fewer
 }
 
 // loggedMark follows the branch in the table if it is only logged.
@@ -29,7 +31,7 @@ func (p *position) branchText() string {
 }
 
 func (p *position) columns() columns {
-	return columns{}.number(1, int64(p.pos), int64(p.rows), int64(p.next)).text(p.instance).text(p.branchText())
+	return columns{}.number(1, int64(p.pos), int64(p.rows), int64(p.next)).text(p.instance).text(p.branchText()).number(p.writes, p.moved)
 }
 
 // querier is a pool or a transaction.
@@ -40,7 +42,7 @@ type querier interface {
 func readPosition(ctx context.Context, q querier) (p position, err error) {
 	var pos, rows, next int64
 	var sum any
-	err = q.QueryRowContext(ctx, `SELECT pos, rows, next_item, instance, branch, sum FROM position`).Scan(&pos, &rows, &next, &p.instance, &p.branch, &sum)
+	err = q.QueryRowContext(ctx, `SELECT pos, rows, next_item, instance, branch, writes, moved, sum FROM position`).Scan(&pos, &rows, &next, &p.instance, &p.branch, &p.writes, &p.moved, &sum)
 	if err != nil {
 		return p, fmt.Errorf("read metadata position: %w", err)
 	}
@@ -52,31 +54,49 @@ func readPosition(ctx context.Context, q querier) (p position, err error) {
 	return p, nil
 }
 
-// changePosition writes the row if change makes another of it.
-func changePosition(ctx context.Context, tx *sql.Tx, change func(*position)) error {
-	before, err := readPosition(ctx, tx)
-	after := before
-	if change(&after); err != nil || after == before {
+// changePosition changes the row in a transaction of its own.
+func (db *DB) changePosition(ctx context.Context, change func(*position)) error {
+	return db.transact(ctx, func(_ *sql.Tx, p *position) error {
+		change(p)
+		return nil
+	})
+}
+
+// transact runs f in a transaction of the writer, which also writes the row of the position.
+func (db *DB) transact(ctx context.Context, f func(*sql.Tx, *position) error) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if err := db.check(); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE position SET pos = $1, rows = $2, next_item = $3, instance = $4, branch = $5, sum = $6`,
-		int64(after.pos), int64(after.rows), int64(after.next), after.instance, after.branchText(), after.columns().sum())
-	return err
+	if err := db.commit(ctx, f); err != nil {
+		return err
+	}
+	if db.files.grown() {
+		if _, err := db.checkpoint(ctx, "PASSIVE"); err != nil {
+			db.log.Warn("the log of the metadata cannot be moved into the file", "file", db.path, "err", err)
+		}
+	}
+	return nil
 }
 
-// changePosition is changePosition in a transaction of its own.
-func (db *DB) changePosition(ctx context.Context, change func(*position)) error {
-	return db.transact(ctx, func(tx *sql.Tx) error { return changePosition(ctx, tx, change) })
-}
-
-// transact runs f in a transaction of the writer.
-func (db *DB) transact(ctx context.Context, f func(*sql.Tx) error) error {
+func (db *DB) commit(ctx context.Context, f func(*sql.Tx, *position) error) error {
 	tx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	if err := f(tx); err != nil {
+	p, err := readPosition(ctx, tx)
+	if err != nil {
+		return err
+	}
+	p.writes, p.moved = p.writes+1, db.moved
+	if err := f(tx, &p); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE position SET pos = $1, rows = $2, next_item = $3, instance = $4, branch = $5, writes = $6, moved = $7, sum = $8`,
+		int64(p.pos), int64(p.rows), int64(p.next), p.instance, p.branchText(), p.writes, p.moved, p.columns().sum())
+	if err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -103,11 +123,6 @@ func (db *DB) position(ctx context.Context) (position, error) {
 // MarkRows remembers that the rows of every record at or below pos are in the row store, so that a start need not
 // offer them again. A mark that is lost costs time, no more.
 func (db *DB) MarkRows(ctx context.Context, pos belfry.Position) error {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	if err := db.files.check(); err != nil {
-		return err
-	}
 	if err := db.changePosition(ctx, func(p *position) { p.rows = max(p.rows, pos) }); err != nil {
 		return fmt.Errorf("mark position of rows: %w", err)
 	}

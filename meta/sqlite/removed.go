@@ -222,27 +222,20 @@ func (db *DB) purgeable(ctx context.Context, before belfry.Time) (ids []belfry.I
 }
 
 func (db *DB) purge(ctx context.Context, ids []belfry.ID) error {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	if err := db.files.check(); err != nil {
-		return err
-	}
-	tx, err := db.write.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("purge removed items: %w", err)
-	}
-	defer tx.Rollback()
-	stmt, err := tx.PrepareContext(ctx, `DELETE FROM removed WHERE id = $1`)
-	if err != nil {
-		return fmt.Errorf("purge removed items: %w", err)
-	}
-	defer stmt.Close()
-	for _, id := range ids {
-		if _, err := stmt.ExecContext(ctx, int64(id)); err != nil {
-			return fmt.Errorf("purge removed items: %w", err)
+	err := db.transact(ctx, func(tx *sql.Tx, _ *position) error {
+		stmt, err := tx.PrepareContext(ctx, `DELETE FROM removed WHERE id = $1`)
+		if err != nil {
+			return err
 		}
-	}
-	if err := tx.Commit(); err != nil {
+		defer stmt.Close()
+		for _, id := range ids {
+			if _, err := stmt.ExecContext(ctx, int64(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("purge removed items: %w", err)
 	}
 	return nil

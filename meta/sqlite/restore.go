@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,12 +18,12 @@ import (
 const SavedSuffix = ".saved"
 
 // Restore writes the database again from what the connections have open, and opens it, after Check has found that its files
-// were removed, replaced or cut. A file that has taken the place of the old one is renamed, not deleted.
+// were removed or replaced. A file that has taken the place of the old one is renamed, not deleted.
 //
 //	open connections ──VACUUM INTO──► meta.db.saved, verified and synced ──rename──► meta.db
 //
-// After a crash in between, meta.db.saved is complete; Adopt puts it in place. It fails, and changes nothing, if what is
-// missing from a cut file is nowhere else.
+// After a crash in between, meta.db.saved is complete; Adopt puts it in place. It fails, and changes nothing, if another program has
+// written to the files that are open, see Changed.
 func (db *DB) Restore(ctx context.Context) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -35,8 +37,8 @@ func (db *DB) Restore(ctx context.Context) error {
 func (db *DB) restore(ctx context.Context) error {
 	saved := db.path + SavedSuffix
 	if !db.saved {
-		if db.files.check() == nil {
-			return nil // the files were put back
+		if err := db.check(); err == nil || Changed(err) { // put back, or of no use
+			return err
 		}
 		if err := db.save(ctx, saved); err != nil {
 			return err
@@ -71,7 +73,10 @@ func (db *DB) save(ctx context.Context, path string) error {
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, err := db.write.ExecContext(ctx, `VACUUM INTO $1`, temp)
+	err := db.whole(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, `VACUUM INTO $1`, temp)
+		return cmp.Or(db.files.look(db.files.content), err)
+	})
 	if err == nil {
 		err = Verify(ctx, temp)
 	}
@@ -90,9 +95,9 @@ func (db *DB) save(ctx context.Context, path string) error {
 // setAside renames a file in the place of the database that is not ours, and the files that belong to it.
 func (db *DB) setAside() error {
 	now, err := os.Stat(db.path)
-	ours := err == nil && os.SameFile(now, db.files.file)
+	ours := err == nil && os.SameFile(now, db.files.last)
 	aside := db.path + ".unfit-" + time.Now().UTC().Format("20060102-150405")
-	for _, suffix := range []string{"", logSuffix, "-shm"} {
+	for _, suffix := range []string{"", logSuffix, indexSuffix} {
 		path := db.path + suffix
 		switch {
 		case ours && suffix == "":

@@ -41,7 +41,7 @@ func (t *tables) list() []table {
 		}, // an older record met again must not lower it
 		{&t.numbers, "item_counter", []string{"customer"}, []string{"highest"}, " WHERE excluded.highest > item_counter.highest"},
 		{&t.state, "state", []string{"item"}, []string{"pos", "body"}, ""},
-		{nil, "position", []string{"one"}, []string{"pos", "rows", "next_item", "instance", "branch"}, ""},
+		{nil, "position", []string{"one"}, []string{"pos", "rows", "next_item", "instance", "branch", "writes", "moved"}, ""},
 		{nil, "instance", []string{"one"}, []string{"id"}, ""},
 		{nil, "branch", []string{"n"}, []string{"id", "since"}, ""},
 	}

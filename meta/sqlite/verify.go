@@ -99,7 +99,7 @@ func readingAs(path string, withoutLog bool, read func(*sql.DB) error) (err erro
 		return err
 	}
 	q := url.Values{"mode": {"ro"}}
-	index := path + "-shm"
+	index := path + indexSuffix
 	if log, err := os.Stat(path + logSuffix); err != nil || log.Size() == 0 || withoutLog {
 		q.Set("immutable", "1")
 	} else if _, err := os.Stat(index); err != nil {

@@ -82,14 +82,11 @@ func (c *change) empty(pos belfry.Position) bool {
 
 // apply writes a change in one transaction.
 func (db *DB) apply(ctx context.Context, c *change) error {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	if err := db.files.check(); err != nil {
-		return err
-	}
-	err := db.transact(ctx, func(tx *sql.Tx) error {
+	err := db.transact(ctx, func(tx *sql.Tx, p *position) error {
 		w := &writer{ctx: ctx, tx: tx, statements: &db.statements}
-		return w.change(c)
+		err := w.change(c)
+		p.pos, p.next = max(p.pos, c.pos), max(p.next, w.next)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("write metadata: %w", err)
@@ -109,7 +106,7 @@ type writer struct {
 }
 
 func (w *writer) change(c *change) error {
-	for _, part := range []func(*change) error{w.items, w.docs, w.answers, w.counters, w.states, w.removals, w.position} {
+	for _, part := range []func(*change) error{w.items, w.docs, w.answers, w.counters, w.states, w.removals} {
 		if err := part(c); err != nil {
 			return err
 		}
@@ -222,13 +219,6 @@ func (w *writer) states(c *change) error {
 		body = s.State.Append(body)
 		return append(args, int64(s.Item), int64(s.State.Pos), body[from:len(body):len(body)]), nil
 	})
-}
-
-func (w *writer) position(c *change) error {
-	if c.pos == 0 && w.next == 0 {
-		return nil
-	}
-	return changePosition(w.ctx, w.tx, func(p *position) { p.pos, p.next = max(p.pos, c.pos), max(p.next, w.next) })
 }
 
 // notNull makes an empty body of a missing one, which SQL would take for NULL.

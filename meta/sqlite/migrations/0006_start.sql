@@ -5,7 +5,7 @@
 -- it is spelled INTEGER, which is the table's own order there; in PostgreSQL that would be 32 bits, and it is BIGINT.
 
 -- One row: how far the journal has been taken in here and by the row store, and the first item id that was never used.
--- It also has the instance, as every change of items and documents writes this row. So a write-ahead log has it in a page of
+-- It also has the instance, as every transaction writes this row. So a write-ahead log has it in a page of
 -- its own, and one of another database is recognised before it is taken in.
 CREATE TABLE position (
 	one       @KEY@,
