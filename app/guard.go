@@ -149,8 +149,8 @@ func explainRows(cfg *config.Config, err error) string {
 	return folder.Explain(cfg.RowsDir(), err)
 }
 
-// watchMeta rewrites the metadata files if they were removed, replaced or truncated. Until then nothing is accepted: the next
-// start would not have it.
+// watchMeta rewrites the metadata files if they were removed or replaced. Until then nothing is accepted: the next start would not have
+// it. If another program has written to them, that stays so until the service is stopped.
 func (s *service) watchMeta(ctx context.Context) {
 	err := s.DB.Check()
 	if err == nil {
@@ -161,8 +161,8 @@ func (s *service) watchMeta(ctx context.Context) {
 	}
 	s.metaLost.Store(belfry.Errorf(belfry.StorageUnavailable, "%s", explainMeta(s.cfg.Load(), err)))
 	s.failures.meta.recordNow(err)
-	if s.Lock.Check() != nil {
-		return // the folder may belong to another service now
+	if sqlite.Changed(err) || s.Lock.Check() != nil {
+		return // what is open may be of another database, or the folder belong to another service now
 	}
 	if failed := s.DB.Restore(ctx); failed != nil {
 		if ctx.Err() == nil {
@@ -180,7 +180,14 @@ func (s *service) watchMeta(ctx context.Context) {
 func explainMeta(cfg *config.Config, err error) string {
 	path := cfg.Inside(cfg.Meta.SQLite.Path)
 	found, failed, tried := strings.Cut(err.Error(), "\n")
-	text := "nothing is accepted: " + strings.TrimPrefix(found, sqlite.ErrFile.Error()+": ") + " while the service ran"
+	if _, what, ok := strings.Cut(found, sqlite.ErrFile.Error()+": "); ok {
+		found = what
+	}
+	text := "nothing is accepted: " + found
+	if sqlite.Changed(err) {
+		return text
+	}
+	text += " while the service ran"
 	switch {
 	case !tried:
 		return text + "; it is being rewritten from memory"
