@@ -42,7 +42,7 @@ func (s *service) checkParts(ctx context.Context) {
 	s.failures.folder.record(s.Journal.Check())
 	s.watchMeta(ctx)
 	s.watchInstance()
-	s.watchBranches()
+	s.watchWritten()
 }
 
 // newFailureTrackers creates the trackers of the parts that write.

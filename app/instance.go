@@ -12,6 +12,7 @@ import (
 const (
 	faultInstance = "instance"
 	faultBranches = "branches"
+	faultFormat   = "format"
 )
 
 // watchInstance detects files named instance that were removed, changed or cannot be read, as the next start fails without them.
@@ -46,21 +47,29 @@ func (s *service) watchInstance() {
 	}
 }
 
-// watchBranches detects that the list of starts was removed or changed, and writes it again: it does not change while the service runs.
-// Without it, parts of other branches would not be noticed, and rows of earlier backups could not be added.
-func (s *service) watchBranches() {
-	what := s.BranchesProblem()
-	if what == "" {
-		s.faults.end(faultBranches)
-		return
+// watchWritten detects that a file which the start has written was removed or changed, and writes it again: it does not change while the
+// service runs. Without the list of starts, parts of other branches would not be noticed, and rows of earlier backups could not be added;
+// with another format the next start is refused.
+func (s *service) watchWritten() {
+	for _, f := range []struct{ fault, file, what string }{
+		{faultBranches, folder.BranchesFile, "the list of starts"},
+		{faultFormat, folder.FormatFile, "the number of the format"},
+	} {
+		what := s.Problem(f.file)
+		if what == "" {
+			s.faults.end(f.fault)
+			continue
+		}
+		if s.Lock.Check() != nil {
+			return // the folder may be gone, or belong to another service
+		}
+		text := filepath.Join(s.cfg.Load().Data, f.file) + ", " + f.what + ", " + what + " while the service ran and "
+		err := s.WriteAgain(f.file)
+		if err == nil {
+			s.faults.begin(f.fault, false, text+"was written again")
+			s.faults.end(f.fault)
+			continue
+		}
+		s.faults.begin(f.fault, false, text+"cannot be rewritten: "+err.Error())
 	}
-	if s.Lock.Check() != nil {
-		return // the folder may be gone, or belong to another service
-	}
-	s.faults.begin(faultBranches, false, filepath.Join(s.cfg.Load().Data, folder.BranchesFile)+", the list of starts, "+what+" while the service ran and is being rewritten")
-	if err := s.WriteBranches(); err != nil {
-		s.Log.Warn("the list of starts cannot be written", "err", err)
-		return
-	}
-	s.faults.end(faultBranches)
 }

@@ -1,14 +1,12 @@
 package folder
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,7 +139,7 @@ func (f *Folder) beginBranch(ctx context.Context) error {
 		since = max(since, next-1)
 	}
 	f.Branches.Set(withBranch(list, since))
-	if err := f.WriteBranches(); err != nil {
+	if err := f.WriteAgain(BranchesFile); err != nil {
 		return fmt.Errorf("note this start: %w", err)
 	}
 	return f.DB.SetBranches(ctx, f.Branches.List())
@@ -160,34 +158,9 @@ func (f *Folder) endBranch(ctx context.Context) error {
 	if since := f.reached(); len(list) > 1 && since < last.Since {
 		last.Since = since
 		f.Branches.Set(list)
-		return errors.Join(f.WriteBranches(), f.DB.SetBranches(ctx, list))
+		return errors.Join(f.WriteAgain(BranchesFile), f.DB.SetBranches(ctx, list))
 	}
 	return nil
-}
-
-// WriteBranches writes the list of starts again.
-func (f *Folder) WriteBranches() error {
-	return journal.WriteFile(f.branchesPath(), branchesText(f.Branches.List()))
-}
-
-// BranchesProblem returns what is wrong with the list of starts while the service runs; empty if nothing is. One goroutine calls it. It
-// reads the file only if that was changed.
-func (f *Folder) BranchesProblem() string {
-	info, err := os.Lstat(f.branchesPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return "was removed"
-	}
-	if seen := f.branchesSeen; err == nil && seen != nil && os.SameFile(seen, info) && seen.ModTime().Equal(info.ModTime()) && seen.Size() == info.Size() {
-		return ""
-	}
-	if err == nil && info.Mode().IsRegular() {
-		text, err := os.ReadFile(f.branchesPath())
-		if err == nil && bytes.Equal(text, branchesText(f.Branches.List())) {
-			f.branchesSeen = info
-			return ""
-		}
-	}
-	return "was changed"
 }
 
 // branchProblem returns an error if a part, which has the records up to pos, was not written last in one of the starts. A part

@@ -22,7 +22,7 @@ const maxCopied = 4 << 20
 // OwnFiles are the small files that the service writes into the data folder, and that belong to a backup. The marker of a running
 // service, the lock, sockets, certificates, keys and what reserves space do not.
 func OwnFiles() []string {
-	return []string{"format", "instance", ClockFile, ArrivalsFile, lossFile, FaultsFile, BranchesFile, "collect/engine"}
+	return []string{FormatFile, "instance", ClockFile, ArrivalsFile, lossFile, FaultsFile, BranchesFile, "collect/engine"}
 }
 
 // OperatorFolders are the folders in the data folder that operators fill.
@@ -67,7 +67,7 @@ func (f *Folder) content(name string, known map[string][]byte) ([]byte, error) {
 		return content, nil
 	}
 	switch {
-	case name == "format":
+	case name == FormatFile:
 		return fmt.Appendln(nil, journal.DataFormat), nil
 	case name == "instance":
 		return []byte(f.Instance + "\n"), nil

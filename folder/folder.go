@@ -55,16 +55,16 @@ type Folder struct {
 
 	Branches *belfry.Branches // the starts, the last of which is this one from Open on
 
-	rows         store.Noted     // by the row store when it was not open
-	branchesSeen os.FileInfo     // of the file when it was as it should be
-	otherRows    error           // the rows are of a start that the list does not have
-	arrivals     *Arrivals       // nil before OpenArrivals
-	accepted     map[string]bool // parts whose loss was accepted at this start
-	Notices      []string        // texts of events about accepted losses
-	gaps         []gap           // lost positions
-	lossesMu     sync.Mutex      // guards losses
-	losses       []Loss          // all losses, also of earlier starts; never changed, only replaced
-	skipped      bool            // unknown ids may be in use
+	rows      store.Noted            // by the row store when it was not open
+	seen      map[string]os.FileInfo // of files when they were as they should be, see Problem
+	otherRows error                  // the rows are of a start that the list does not have
+	arrivals  *Arrivals              // nil before OpenArrivals
+	accepted  map[string]bool        // parts whose loss was accepted at this start
+	Notices   []string               // texts of events about accepted losses
+	gaps      []gap                  // lost positions
+	lossesMu  sync.Mutex             // guards losses
+	losses    []Loss                 // all losses, also of earlier starts; never changed, only replaced
+	skipped   bool                   // unknown ids may be in use
 }
 
 // Lock locks the data folder. It creates a missing one.
@@ -79,7 +79,7 @@ func Lock(o Options) (*Folder, error) {
 	if err := CheckKinds(o.Config); err != nil {
 		return nil, err
 	}
-	f := &Folder{o: o, accepted: map[string]bool{}, Branches: belfry.NewBranches(nil)}
+	f := &Folder{o: o, accepted: map[string]bool{}, Branches: belfry.NewBranches(nil), seen: map[string]os.FileInfo{}}
 	var err error
 	if f.Lock, err = journal.LockDir(dir); err != nil {
 		return nil, explainLock(err)

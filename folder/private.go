@@ -141,6 +141,8 @@ func plainFiles(cfg *config.Config) []plainFile {
 		{db + "-wal", "put the file itself there: it has the latest changes of the metadata"},
 		{db + "-shm", "remove it: it is rebuilt"},
 		{filepath.Join(cfg.Data, ArrivalsFile), arrivalsRemedy},
+		{filepath.Join(cfg.Data, BranchesFile), inPlaceRemedy},
+		{filepath.Join(cfg.Data, FormatFile), inPlaceRemedy},
 	}
 	if cfg.Storage.Reserve > 0 {
 		list = append(list, plainFile{filepath.Join(cfg.Data, "reserve"), reserve}, plainFile{filepath.Join(cfg.RowsDir(), "belfry.reserve"), reserve})
