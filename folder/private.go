@@ -142,7 +142,6 @@ func plainFiles(cfg *config.Config) []plainFile {
 		{db + "-shm", "remove it: it is rebuilt"},
 		{filepath.Join(cfg.Data, ArrivalsFile), arrivalsRemedy},
 		{filepath.Join(cfg.Data, BranchesFile), inPlaceRemedy},
-		{filepath.Join(cfg.Data, FormatFile), inPlaceRemedy},
 	}
 	if cfg.Storage.Reserve > 0 {
 		list = append(list, plainFile{filepath.Join(cfg.Data, "reserve"), reserve}, plainFile{filepath.Join(cfg.RowsDir(), "belfry.reserve"), reserve})

@@ -204,7 +204,7 @@ func ReadFormat(dir string) (int, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read format: %w", err)
+		return 0, fmt.Errorf("read format: %w; put the file back, which holds the number %d", err, DataFormat)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || n < 1 {

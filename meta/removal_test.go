@@ -156,10 +156,10 @@ func openFile(t *testing.T, path string) *sqlite.DB {
 func setPosition(t *testing.T, path string, pos belfry.Position) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
-	var rows, next int64
+	var rows, next, writes, moved int64
 	var instance, branch string
 	if err == nil {
-		err = db.QueryRow(`SELECT rows, next_item, instance, branch FROM position`).Scan(&rows, &next, &instance, &branch)
+		err = db.QueryRow(`SELECT rows, next_item, instance, branch, writes, moved FROM position`).Scan(&rows, &next, &instance, &branch, &writes, &moved)
 	}
 	var row []byte // as the database computes its checksum
 	for _, n := range []int64{1, int64(pos), rows, next} {
@@ -167,6 +167,9 @@ func setPosition(t *testing.T, path string, pos belfry.Position) {
 	}
 	for _, text := range []string{instance, branch} {
 		row = append(binary.LittleEndian.AppendUint64(row, uint64(len(text))), text...)
+	}
+	for _, n := range []int64{writes, moved} {
+		row = binary.LittleEndian.AppendUint64(row, uint64(n))
 	}
 	sum := int32(crc32.Checksum(row, crc32.MakeTable(crc32.Castagnoli)))
 	if err == nil {
