@@ -40,7 +40,7 @@ func (db *DB) Copy(ctx context.Context, path string) (pos belfry.Position, err e
 func (db *DB) checkWhole(ctx context.Context) error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	return db.whole(ctx, func(*sql.Conn) error { return db.files.look(db.files.names) })
+	return db.whole(ctx, func(*sql.Conn) error { return db.files.verify(db.files.names) })
 }
 
 func (db *DB) copyTo(ctx context.Context, read *sql.DB, path string) (pos belfry.Position, err error) {

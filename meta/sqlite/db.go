@@ -227,7 +227,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 // checkpoints by itself.
 func (db *DB) checkpoint(ctx context.Context, mode string) (busy bool, err error) {
 	err = db.whole(ctx, func(conn *sql.Conn) error {
-		if err := db.files.look(db.files.names); err != nil {
+		if err := db.files.verify(db.files.names); err != nil {
 			return err
 		}
 		var log, moved int
@@ -252,7 +252,7 @@ func (db *DB) whole(ctx context.Context, f func(*sql.Conn) error) error {
 	defer conn.Close()
 	db.files.mu.Lock()
 	defer db.files.mu.Unlock()
-	if err := db.files.look(db.files.content, db.files.frames); err != nil {
+	if err := db.files.verify(db.files.content, db.files.frames); err != nil {
 		return err
 	}
 	return f(conn)

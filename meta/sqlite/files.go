@@ -96,15 +96,15 @@ func (db *DB) Check() error {
 func (db *DB) check() error {
 	db.files.mu.Lock()
 	defer db.files.mu.Unlock()
-	err := db.files.look(db.files.content, db.files.names)
+	err := db.files.verify(db.files.content, db.files.names)
 	if Changed(err) {
 		db.read.Close() // whoever wants to read gets an error
 	}
 	return err
 }
 
-// look makes some checks. f.mu is held.
-func (f *files) look(checks ...func() error) error {
+// verify runs checks. f.mu is held.
+func (f *files) verify(checks ...func() error) error {
 	for _, check := range checks {
 		if f.changed != nil {
 			return f.changed

@@ -75,7 +75,7 @@ func (db *DB) save(ctx context.Context, path string) error {
 	}
 	err := db.whole(ctx, func(conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, `VACUUM INTO $1`, temp)
-		return cmp.Or(db.files.look(db.files.content), err)
+		return cmp.Or(db.files.verify(db.files.content), err)
 	})
 	if err == nil {
 		err = Verify(ctx, temp)
