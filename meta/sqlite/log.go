@@ -12,7 +12,7 @@ import (
 // is opened for writing, as closing it takes the log in.
 //
 // The row of the position tells: every transaction writes it, so a database without its log has the number of the last transaction that
-// was moved into it. That must not be below what was in it when the log began, nor above the last one of the log. SetBranch writes the
+// was moved into it. That must not be below what was in it when the log began, nor above the last one of the log. SetBranches writes the
 // id of each start into the database itself. So a log of a start lies beside a database that another service has written if their ids
 // differ, unless the log has nothing but the new id.
 func checkLog(ctx context.Context, path string) error {

@@ -333,3 +333,42 @@ func mixMoments(t *testing.T, rnd *rand.Rand) {
 	}
 	t.Logf("%d pairs were refused, %d were right, %d checkpoints were cut short", refused, taken, len(torn))
 }
+
+// TestLogStaysSmall: the log is moved into the file as it grows, and begins again; also after a reader has held that up.
+func TestLogStaysSmall(t *testing.T) {
+	db := openDB(t)
+	fill := func(megabytes int) (size int64) {
+		t.Helper()
+		for i := range megabytes {
+			body := []byte(`"` + strings.Repeat(fmt.Sprint(i%10), 1<<20) + `"`)
+			apply(t, db, nil, &belfry.Record{Pos: db.Stored() + 1, Docs: []belfry.Doc{{Kind: "k", Customer: 1, Name: "n", Body: body}}})
+		}
+		x, err := db.files.readIndex()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.frames * x.page
+	}
+	if size := fill(20); size > 2*moveAt {
+		t.Errorf("the log has %d bytes", size)
+	}
+	reader, err := db.read.BeginTx(t.Context(), nil)
+	if err == nil {
+		_, err = readPosition(t.Context(), reader)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := fill(20); size < 20<<20 {
+		t.Errorf("with a reader the log has %d bytes", size)
+	}
+	if err := reader.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if size := fill(30); size > 2*moveAt {
+		t.Errorf("after the reader the log has %d bytes", size)
+	}
+	if err := db.Check(); err != nil {
+		t.Error(err)
+	}
+}
