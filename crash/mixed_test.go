@@ -26,7 +26,9 @@ var mixedParts = []func(name string) bool{
 	func(name string) bool { return strings.HasPrefix(name, "meta.db") },
 	func(name string) bool { return strings.HasPrefix(name, "journal/") },
 	func(name string) bool { return name == "rows/manifest" },
-	func(name string) bool { return strings.HasPrefix(name, "rows/events/") || strings.HasPrefix(name, "rows/audit/") },
+	func(name string) bool {
+		return strings.HasPrefix(name, "rows/events/") || strings.HasPrefix(name, "rows/audit/")
+	},
 	func(name string) bool { return strings.HasPrefix(name, "rows/objectdata/") && !today(name) },
 	func(name string) bool { return strings.HasPrefix(name, "rows/objectdata/") && today(name) },
 }

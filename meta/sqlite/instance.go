@@ -60,7 +60,8 @@ func (db *DB) Branches(ctx context.Context) (list []belfry.Branch, err error) {
 // readBranches also returns the number of each.
 func readBranches(ctx context.Context, q interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}) (list []belfry.Branch, numbers []int64, err error) {
+},
+) (list []belfry.Branch, numbers []int64, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT n, id, since, sum FROM branch ORDER BY n`)
 	if err != nil {
 		return nil, nil, err
