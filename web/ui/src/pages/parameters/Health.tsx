@@ -211,8 +211,8 @@ function Backups({ of: b }: { of: NonNullable<Health["backup"]> }) {
       </div>
       {b.running && (
         <Text size="sm" className="name">
-          A {b.running.kind} {b.running.waits ?? "is running"}: {count(b.running.files)} {b.running.files === 1 ? "file" : "files"},{" "}
-          {bytes(b.running.bytes)}
+          A {b.running.kind} {b.running.waits ?? "is running"}: {count(b.running.files)}{" "}
+          {b.running.files === 1 ? "file" : "files"}, {bytes(b.running.bytes)}
           {b.running.total ? ` of about ${bytes(b.running.total)}` : ""}, since <Time at={b.running.began} />,{" "}
           {b.running.backup}
         </Text>
