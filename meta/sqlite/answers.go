@@ -36,7 +36,7 @@ func (db *DB) Answer(ctx context.Context, customer belfry.CustomerID, key string
 	defer db.mu.RUnlock()
 	rows, err := db.read.QueryContext(ctx, `SELECT `+answerColumns+` FROM answer WHERE customer = $1 AND key = $2`, int64(customer), key)
 	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
+		return nil, db.readError("read answer", err)
 	}
 	defer rows.Close()
 	if !rows.Next() {

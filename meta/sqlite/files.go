@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"belfry"
 )
 
 // ErrFile says that the file of the database, or the log beside it, was removed, replaced or changed while it was open. SQLite
@@ -101,6 +103,19 @@ func (db *DB) check() error {
 		db.read.Close() // whoever wants to read gets an error
 	}
 	return err
+}
+
+// readError returns the error of a read. If the connections were closed because of what another program has written, it says so.
+func (db *DB) readError(what string, err error) error {
+	db.files.mu.Lock()
+	defer db.files.mu.Unlock()
+	if err != nil && db.files.changed != nil {
+		return belfry.Errorf(belfry.StorageUnavailable, "the metadata were changed by another program and cannot be read; see the health of the service")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 // verify runs checks. f.mu is held.

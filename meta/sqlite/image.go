@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"belfry"
 )
@@ -61,8 +60,5 @@ func (db *DB) image(ctx context.Context, c belfry.CustomerID, hash string) (imag
 	case err == nil && !docColumns(&d).match(sum):
 		err = mismatch("doc", d.Kind, c, hash)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read picture: %w", err)
-	}
-	return d.Body, nil
+	return d.Body, db.readError("read picture", err)
 }

@@ -30,7 +30,7 @@ func (db *DB) findRemoved(ctx context.Context, where string, args ...any) (list 
 	defer db.mu.RUnlock()
 	rows, err := db.read.QueryContext(ctx, removedText+where, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read removed items: %w", err)
+		return nil, db.readError("read removed items", err)
 	}
 	defer rows.Close()
 	var view, resource string

@@ -175,6 +175,14 @@ func TestChanged(t *testing.T) {
 			if _, err := db.Position(ctx); err == nil {
 				t.Error("it is still read")
 			}
+			_, answer := db.Answer(ctx, 1, "k")
+			_, image := db.image(ctx, 1, "x")
+			_, removed := db.findRemoved(ctx, "i.id = 1")
+			for _, err := range []error{answer, image, removed} {
+				if belfry.CodeOf(err) != belfry.StorageUnavailable || !strings.Contains(err.Error(), "changed by another program") {
+					t.Errorf("what a customer asks: %v", err)
+				}
+			}
 			file, err := os.ReadFile(path)
 			log, noLog := os.ReadFile(path + logSuffix)
 			if err := errors.Join(err, noLog); err != nil {
