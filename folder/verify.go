@@ -216,12 +216,12 @@ func (v *verifier) segments(judge bool) {
 	if err == nil {
 		err = v.records(&evidence{journal: j, stored: v.facts.Stored, moved: movedIn(v.rows.Noted, v.facts.Rows), noted: v.facts.Rows}, judge)
 	}
-	if errors.Is(err, journal.ErrForeign) {
+	if s, ok := errors.AsType[*journal.SegmentError](err); ok && errors.Is(err, journal.ErrForeign) {
 		remedy := "If there was none of this number, move it away and start the service."
 		if errors.Is(err, journal.ErrBranch) {
 			remedy += " " + v.branchesRemedy()
 		}
-		v.found(dir, err.Error(), remedy)
+		v.found(filepath.Join(dir, s.Segment), s.Err.Error(), remedy)
 		return
 	}
 	if err != nil {

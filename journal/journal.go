@@ -50,6 +50,15 @@ var (
 	ErrClosed = errors.New("journal is closed")
 )
 
+// SegmentError is why a journal cannot be opened because of one segment.
+type SegmentError struct {
+	Segment string // name of the file
+	Err     error
+}
+
+func (e *SegmentError) Error() string { return e.Segment + " " + e.Err.Error() }
+func (e *SegmentError) Unwrap() error { return e.Err }
+
 const (
 	// MaxRecord is the size of the largest record in bytes.
 	MaxRecord = 512 << 20

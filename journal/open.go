@@ -242,7 +242,7 @@ func (j *Journal) readHeader(f *os.File, s *segment) (header, error) {
 	}
 	h, err := parseHeader(b[:n], s.number, j.mark.instance)
 	if err != nil {
-		return h, fmt.Errorf("%s has %w", filepath.Base(s.path), err)
+		return h, &SegmentError{filepath.Base(s.path), fmt.Errorf("has %w", err)}
 	}
 	s.instance, s.branch = h.instance, h.branch
 	return h, nil
@@ -255,7 +255,7 @@ func (j *Journal) checkBranch(s *segment, h header) error {
 		return nil
 	}
 	if err := j.o.Branches.Check(s.branch, max(h.fence, lastOf(s))); err != nil {
-		return fmt.Errorf("%s cannot be used: %w: %w; %w", filepath.Base(s.path), ErrBranch, err, ErrForeign)
+		return &SegmentError{filepath.Base(s.path), fmt.Errorf("cannot be used: %w: %w; %w", ErrBranch, err, ErrForeign)}
 	}
 	return nil
 }
