@@ -15,6 +15,7 @@ import (
 	"belfry"
 	"belfry/accounts"
 	"belfry/api"
+	datafolder "belfry/folder"
 	"belfry/journal"
 )
 
@@ -266,7 +267,11 @@ func (p *process) oldSession(secret string) {
 		}
 		rec.Docs = append(rec.Docs, belfry.Doc{Kind: d.kind, Customer: 1, Name: d.name, Body: body})
 	}
-	j, err := journal.Open(filepath.Join(p.data, "journal"), journal.Options{Log: slog.New(slog.DiscardHandler)})
+	list, err := datafolder.ReadBranches(filepath.Join(p.data, datafolder.BranchesFile))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	j, err := journal.Open(filepath.Join(p.data, "journal"), journal.Options{Branches: belfry.NewBranches(list), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		p.t.Fatal(err)
 	}
