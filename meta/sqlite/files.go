@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,6 +48,7 @@ type files struct {
 	mu               sync.Mutex
 	file, log, index *os.File    // open, as their locks end when the process closes one of them
 	last, lastLog    os.FileInfo // of the database file and of the log, after the last checkpoint
+	noted            logIndex    // after the last commit or checkpoint
 	logSize          int64       // the largest seen since SQLite last shortened it
 	tried            int64       // what the log had at the last checkpoint because of its size
 	changed          error       // a changedError that was found once stays
@@ -83,12 +85,15 @@ func (f *files) note() (err error) {
 		return err
 	}
 	f.logSize = f.lastLog.Size()
+	if f.noted, err = f.readIndex(); err != nil {
+		return err
+	}
 	f.last, err = f.file.Stat()
 	return err
 }
 
 // Check tells whether the files are still those that were opened, and no other program has written to the database file or cut its log;
-// the error wraps ErrFile. It costs four system calls. Everything that writes checks first: after a cut, writing would hide the gap.
+// the error wraps ErrFile. It costs five system calls. Everything that writes checks first: after a cut, writing would hide the gap.
 func (db *DB) Check() error {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
@@ -143,6 +148,10 @@ func (f *files) content() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrFile, err)
 	}
+	index, err := f.readIndex()
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("%w: %w", ErrFile, err)
+	}
 	switch size := log.Size(); {
 	case file.Size() < f.last.Size():
 		return f.changedError(f.path, fmt.Sprintf("cut from %d to %d bytes", f.last.Size(), file.Size()))
@@ -150,6 +159,8 @@ func (f *files) content() error {
 		return f.changedError(f.path, "changed")
 	case size < min(f.logSize, logLimit):
 		return f.changedError(f.path+logSuffix, fmt.Sprintf("cut from %d to %d bytes", f.logSize, size))
+	case index != f.noted:
+		return f.indexError()
 	}
 	f.logSize = log.Size()
 	return nil

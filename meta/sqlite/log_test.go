@@ -347,7 +347,7 @@ func TestLogStaysSmall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return x.frames * x.page
+		return x.frames() * x.page()
 	}
 	if size := fill(20); size > 2*moveAt {
 		t.Errorf("the log has %d bytes", size)

@@ -86,6 +86,11 @@ func (db *DB) commit(ctx context.Context, f func(*sql.Tx, *position) error) erro
 		return err
 	}
 	defer tx.Rollback()
+	db.files.mu.Lock()
+	defer db.files.mu.Unlock()
+	if err := db.files.verify(db.files.content); err != nil {
+		return err
+	}
 	p, err := readPosition(ctx, tx)
 	if err != nil {
 		return err
@@ -99,7 +104,10 @@ func (db *DB) commit(ctx context.Context, f func(*sql.Tx, *position) error) erro
 	if err != nil {
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return db.files.committed()
 }
 
 // Position is the journal position up to which every record is in the database.

@@ -125,6 +125,7 @@ func overwrite(t *testing.T, path, content string) {
 func TestChanged(t *testing.T) {
 	ctx := t.Context()
 	var older moment
+	var olderIndex string
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, path string, now moment)
@@ -143,6 +144,12 @@ func TestChanged(t *testing.T) {
 		{"a changed byte in the log", func(t *testing.T, path string, now moment) {
 			overwrite(t, path+logSuffix, now.log[:5000]+"x"+now.log[5001:])
 		}, "meta.db-wal was changed by another program", true},
+		{"an older index", func(t *testing.T, path string, _ moment) { overwrite(t, path+indexSuffix, olderIndex) }, "meta.db-shm was changed by another program; stop the service and start it again", false},
+		{"an older index and log", func(t *testing.T, path string, now moment) {
+			overwrite(t, path+indexSuffix, olderIndex)
+			overwrite(t, path+logSuffix, (older.log + strings.Repeat("x", len(now.log)))[:len(now.log)])
+		}, "meta.db-shm was changed by another program", false},
+		{"no index", func(t *testing.T, path string, _ moment) { overwrite(t, path+indexSuffix, strings.Repeat("\x00", len(olderIndex))) }, "meta.db-shm was changed by another program", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "meta.db")
@@ -154,6 +161,11 @@ func TestChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			older = momentOf(t, db)
+			index, err := os.ReadFile(path + indexSuffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			olderIndex = string(index)
 			if err := errors.Join(db.Checkpoint(ctx), apply(2, "b"), db.Sync(ctx)); err != nil {
 				t.Fatal(err)
 			}
