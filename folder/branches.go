@@ -139,10 +139,34 @@ func (f *Folder) beginBranch(ctx context.Context) error {
 		since = max(since, next-1)
 	}
 	f.Branches.Set(withBranch(list, since))
+	return f.writeBranches(ctx)
+}
+
+// writeBranches writes the list into its file first. The rows have a copy, which tells whether rows of a later start continue this service.
+func (f *Folder) writeBranches(ctx context.Context) error {
 	if err := f.WriteAgain(BranchesFile); err != nil {
 		return fmt.Errorf("note this start: %w", err)
 	}
-	return f.DB.SetBranches(ctx, f.Branches.List())
+	if err := f.DB.SetBranches(ctx, f.Branches.List()); err != nil {
+		return err
+	}
+	if err := journal.WriteFile(f.rowsBranches(), branchesText(f.Branches.List())); err != nil {
+		f.o.Log.Warn("the copy of the list of starts beside the rows is not written; it is needed only if all else is lost", "err", err)
+	}
+	return nil
+}
+
+func (f *Folder) rowsBranches() string { return filepath.Join(f.o.Config.RowsDir(), BranchesFile) }
+
+// continued reports whether rows of a start that the list does not have are of a later one of this service, so that the rest is an older
+// copy: their own list has the last start of the rest, and that start did not end before what the rest has.
+func (f *Folder) continued() bool {
+	later, err := ReadBranches(f.rowsBranches())
+	if err != nil || later[len(later)-1].ID != f.rows.Branch {
+		return false
+	}
+	_, reached, _ := f.Journal.Bounds()
+	return branchProblem(belfry.NewBranches(later), f.Branches.Current(), max(reached, f.Stored)) == nil
 }
 
 // reached returns the last position of this instance, of what is known before the row store is open.
@@ -158,7 +182,7 @@ func (f *Folder) endBranch(ctx context.Context) error {
 	if since := f.reached(); len(list) > 1 && since < last.Since {
 		last.Since = since
 		f.Branches.Set(list)
-		return errors.Join(f.WriteAgain(BranchesFile), f.DB.SetBranches(ctx, list))
+		return f.writeBranches(ctx)
 	}
 	return nil
 }
@@ -172,14 +196,17 @@ func branchProblem(b *belfry.Branches, id string, pos belfry.Position) error {
 	return b.Check(id, pos)
 }
 
-// branchesRemedy is for a list that is to blame. Its arguments are its path and LossBranches.
-const branchesRemedy = "If all parts belong together and the list of starts is what is wrong (%s, and its copy in the metadata), start once with --accept-loss=%s: it begins the list again"
+// branchesRemedy is for a list that is to blame. Its arguments are its path and the flag for LossBranches.
+const branchesRemedy = "If all parts belong together and the list of starts is what is wrong (%s, and its copy in the metadata), start once with %s: it begins the list again"
+
+// olderListRemedy is for a list that alone is to blame. Its argument is its path.
+const olderListRemedy = "If %s is an older copy, remove it: the start takes the list from the metadata"
 
 // otherBranch returns an error for a part of another branch, which has a remedy: what to restore. It returns nil if the operator has said
 // that the list of starts is what is wrong. The list is begun again then.
 func (f *Folder) otherBranch(err error, remedy string) error {
 	if !slices.Contains(f.o.AcceptLoss, LossBranches) {
-		return fmt.Errorf("%w. %s. "+branchesRemedy, err, remedy, f.branchesPath(), LossBranches)
+		return fmt.Errorf("%w. %s. "+branchesRemedy, err, remedy, f.branchesPath(), f.accepting(LossBranches))
 	}
 	if !f.accepted[LossBranches] {
 		f.accepted[LossBranches] = true
@@ -207,7 +234,7 @@ func (f *Folder) checkMetaBranch(ctx context.Context, p *parts) error {
 	}
 	if err := branchProblem(belfry.NewBranches(list), facts.Branch, max(facts.Stored, facts.Rows)); err != nil {
 		return f.otherBranch(fmt.Errorf("%s is of another branch of this instance: %w", p.meta.path, err),
-			"Restore the metadata of this folder from a backup; the start replays later changes from the journal")
+			"Restore the metadata of this folder from a backup; the start replays later changes from the journal. "+fmt.Sprintf(olderListRemedy, f.branchesPath()))
 	}
 	return nil
 }
@@ -226,7 +253,7 @@ func (f *Folder) checkRowsBranch(ctx context.Context, p *parts) error {
 		return f.replace(ctx, &p.rows, p.meta)
 	}
 	f.otherRows = f.otherBranch(fmt.Errorf("%s is of another branch of this instance: %w", p.rows.path, why),
-		fmt.Sprintf("Restore the folder that belongs here. To continue without it, which loses %s, start once with --accept-loss=%s", lostHistory, LossRows))
+		fmt.Sprintf("Restore the folder that belongs here. To continue without it, which loses %s, start once with %s", lostHistory, f.accepting(LossRows)))
 	return nil
 }
 
@@ -235,7 +262,7 @@ func (f *Folder) otherJournal(ctx context.Context, err error) error {
 	if slices.Contains(f.o.AcceptLoss, LossJournal) {
 		return f.replace(ctx, &partState{name: LossJournal, path: f.JournalDir(), used: true}, partState{id: f.Instance})
 	}
-	return f.otherBranch(err, fmt.Sprintf("To continue without the journal, which loses acknowledged rows that were not stored yet, start once with --accept-loss=%s", LossJournal))
+	return f.otherBranch(err, fmt.Sprintf("To continue without the journal, which loses acknowledged rows that were not stored yet, start once with %s", f.accepting(LossJournal)))
 }
 
 // CheckBranch returns an error unless a backup, up to a position, is of an earlier moment of an instance.

@@ -203,7 +203,7 @@ func (f *Folder) compare(ctx context.Context, p *parts) error {
 // replace moves a part that does not belong here aside and creates an empty one, if that loss was accepted.
 func (f *Folder) replace(ctx context.Context, part *partState, of partState) error {
 	if !slices.Contains(f.o.AcceptLoss, part.name) {
-		return refusal(part, of)
+		return f.refusal(part, of)
 	}
 	notice := fmt.Sprintf("started without its %s, because --accept-loss=%s was given", part.name, part.name)
 	if part.used || part.id != "" {
@@ -227,15 +227,22 @@ func (f *Folder) replace(ctx context.Context, part *partState, of partState) err
 	return nil
 }
 
+// accepting returns the flag of a start that accepts a loss beside those that this one accepts.
+func (f *Folder) accepting(part string) string {
+	list := append(slices.Clone(f.o.AcceptLoss), part)
+	slices.Sort(list)
+	return "--accept-loss=" + strings.Join(slices.Compact(list), ",")
+}
+
 const lostHistory = "all history except what is still in the journal"
 
 // refusal returns what is wrong with the journal or the rows, and how to continue.
-func refusal(part *partState, of partState) error {
+func (f *Folder) refusal(part *partState, of partState) error {
 	lost := "acknowledged rows that were not stored yet"
 	if part.name == LossRows {
 		lost = lostHistory
 	}
-	accept := fmt.Sprintf("To continue without it, which loses %s, start once with --accept-loss=%s", lost, part.name)
+	accept := fmt.Sprintf("To continue without it, which loses %s, start once with %s", lost, f.accepting(part.name))
 	switch {
 	case part.id != "":
 		return mixed(*part, of, "Restore the folder that belongs here. "+accept)

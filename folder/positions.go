@@ -44,7 +44,7 @@ func (f *Folder) openJournal(ctx context.Context) error {
 	}
 	e := f.evidence()
 	rows := belfry.Position(0) // CheckRows knows better how far they have come, if they may be opened
-	if f.otherRows != nil {
+	if f.otherRows != nil && f.continued() {
 		rows = f.rows.Reached
 	}
 	if why := e.older(rows); why != "" {
@@ -89,7 +89,10 @@ func (f *Folder) reopenJournal(o journal.Options) (err error) {
 func (f *Folder) olderMetadata(ctx context.Context, o journal.Options, why string) error {
 	if !slices.Contains(f.o.AcceptLoss, LossMetadata) {
 		return fmt.Errorf("%s. Restore all parts of the data from the same backup. To continue without the changes in between, "+
-			"whose rows will have no names, start once with --accept-loss=%s", why, LossMetadata)
+			"whose rows will have no names, start once with %s", why, f.accepting(LossMetadata))
+	}
+	if err := f.DB.MarkRows(ctx, f.rows.Moved); err != nil { // the next start must not look for them in the journal
+		return err
 	}
 	_, _, next := f.Journal.Bounds()
 	o.Next = next.Epoch() + skipSegments

@@ -183,7 +183,7 @@ func (v *verifier) branches() {
 		list = v.facts.Branches
 	}
 	v.list = belfry.NewBranches(list)
-	remedy := "Restore the one that belongs here. " + v.branchesRemedy()
+	remedy := "Restore the one that belongs here. " + fmt.Sprintf(olderListRemedy, path) + ". " + v.branchesRemedy()
 	if err := branchProblem(v.list, v.facts.Branch, max(v.facts.Stored, v.facts.Rows)); err != nil {
 		v.found(v.parts.meta.path, "of another branch of this instance: "+err.Error(), remedy)
 	}
@@ -193,7 +193,7 @@ func (v *verifier) branches() {
 }
 
 func (v *verifier) branchesRemedy() string {
-	return fmt.Sprintf(branchesRemedy+".", filepath.Join(v.cfg.Data, BranchesFile), LossBranches)
+	return fmt.Sprintf(branchesRemedy+".", filepath.Join(v.cfg.Data, BranchesFile), "--accept-loss="+LossBranches)
 }
 
 const (

@@ -28,7 +28,7 @@ func (d *dayFiles) keepOldDay(ago int) {
 	must(err)
 	cat, err := catalog.Load()
 	must(err)
-	s, err := duck.Open(d.t.Context(), store.Config{Dir: dir, Instance: id, Catalog: cat})
+	s, err := duck.Open(d.t.Context(), store.Config{Dir: dir, Instance: id, Branches: d.branches(), Catalog: cat})
 	must(err)
 	at := belfry.At(d.now.AddDate(0, 0, -ago))
 	if added, err := s.Keep(cat.Collection(belfry.ObjectData), at, belfry.At(d.now)); !added || err != nil {

@@ -267,11 +267,7 @@ func (p *process) oldSession(secret string) {
 		}
 		rec.Docs = append(rec.Docs, belfry.Doc{Kind: d.kind, Customer: 1, Name: d.name, Body: body})
 	}
-	list, err := datafolder.ReadBranches(filepath.Join(p.data, datafolder.BranchesFile))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	j, err := journal.Open(filepath.Join(p.data, "journal"), journal.Options{Branches: belfry.NewBranches(list), Log: slog.New(slog.DiscardHandler)})
+	j, err := journal.Open(filepath.Join(p.data, "journal"), journal.Options{Branches: p.branches(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -436,4 +432,14 @@ func TestCustomersApart(t *testing.T) {
 			}
 		}
 	}
+}
+
+// branches returns the starts of the service, for a test that writes into its folder.
+func (p *process) branches() *belfry.Branches {
+	p.t.Helper()
+	list, err := datafolder.ReadBranches(filepath.Join(p.data, datafolder.BranchesFile))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return belfry.NewBranches(list)
 }

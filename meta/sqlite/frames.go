@@ -19,7 +19,7 @@ const (
 	frameHeader = 24
 )
 
-// logIndex is the beginning of the index. Whoever commits writes it, and nobody else.
+// logIndex is the beginning of the index. Whoever commits writes it, and no one else.
 type logIndex [48]byte
 
 func (f *files) readIndex() (x logIndex, err error) {
