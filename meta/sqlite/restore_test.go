@@ -149,7 +149,9 @@ func TestChanged(t *testing.T) {
 			overwrite(t, path+indexSuffix, olderIndex)
 			overwrite(t, path+logSuffix, (older.log + strings.Repeat("x", len(now.log)))[:len(now.log)])
 		}, "meta.db-shm was changed by another program", false},
-		{"no index", func(t *testing.T, path string, _ moment) { overwrite(t, path+indexSuffix, strings.Repeat("\x00", len(olderIndex))) }, "meta.db-shm was changed by another program", false},
+		{"no index", func(t *testing.T, path string, _ moment) {
+			overwrite(t, path+indexSuffix, strings.Repeat("\x00", len(olderIndex)))
+		}, "meta.db-shm was changed by another program", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "meta.db")
