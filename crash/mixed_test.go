@@ -25,7 +25,7 @@ var mixedParts = []func(name string) bool{
 	func(name string) bool { return name == "branches" },
 	func(name string) bool { return strings.HasPrefix(name, "meta.db") },
 	func(name string) bool { return strings.HasPrefix(name, "journal/") },
-	func(name string) bool { return name == "rows/manifest" },
+	func(name string) bool { return name == "rows/manifest" || name == "rows/branches" },
 	func(name string) bool {
 		return strings.HasPrefix(name, "rows/events/") || strings.HasPrefix(name, "rows/audit/")
 	},
