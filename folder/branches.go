@@ -253,7 +253,7 @@ func (f *Folder) checkRowsBranch(ctx context.Context, p *parts) error {
 		return f.replace(ctx, &p.rows, p.meta)
 	}
 	f.otherRows = f.otherBranch(fmt.Errorf("%s is of another branch of this instance: %w", p.rows.path, why),
-		fmt.Sprintf("Restore the folder that belongs here. To continue without it, which loses %s, start once with %s", lostHistory, f.accepting(LossRows)))
+		fmt.Sprintf("Restore the folder that belongs here; if only its file manifest is from elsewhere, move that file away, and the start lists the files again. To continue without it, which loses %s, start once with %s", lostHistory, f.accepting(LossRows)))
 	return nil
 }
 

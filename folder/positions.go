@@ -53,6 +53,11 @@ func (f *Folder) openJournal(ctx context.Context) error {
 	if f.otherRows != nil {
 		return f.otherRows
 	}
+	if begins, _, _ := f.Journal.Bounds(); f.accepted[LossRows] { // rows before were given up
+		if err := f.DB.MarkRows(ctx, begins); err != nil {
+			return err
+		}
+	}
 	f.gaps = append(f.gaps, e.gaps()...)
 	if _, _, next := f.Journal.Bounds(); next <= e.known() { // positions must not be reused
 		o.Next = e.known().Epoch() + 1

@@ -13,15 +13,42 @@ import (
 // succeeds.
 var ErrGone = errors.New("the journal was removed or replaced")
 
-// Check returns an error that wraps ErrGone unless the folder and its segments still exist.
+// Check returns an error that wraps ErrGone unless the folder and its segments still exist, and begin as they did. What was written over
+// a segment cannot be undone, but nothing is added to it. A replaced file "end" is written again.
 func (j *Journal) Check() error {
 	if err := j.checkDir(); err != nil {
 		return err
 	}
-	for _, s := range j.snapshot() {
-		if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) && !j.released(s.number) {
-			return fmt.Errorf("%w: segment %s is missing", ErrGone, filepath.Base(s.path))
+	if j.writing.TryLock() { // otherwise the next Check does it
+		j.renewMark()
+		j.writing.Unlock()
+	}
+	list := j.snapshot()
+	for i := range list {
+		s := &list[i]
+		if err := j.checkBegin(s, i == len(list)-1); err != nil && !j.released(s.number) {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkBegin returns an error unless a segment is there and has its header. Otherwise nothing more is added to the newest one.
+func (j *Journal) checkBegin(s *segment, newest bool) error {
+	f, err := os.Open(s.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: segment %s is missing", ErrGone, filepath.Base(s.path))
+	}
+	if err != nil {
+		return nil // it may be intact
+	}
+	defer f.Close()
+	found := *s
+	if h, err := j.readHeader(f, &found); s.branch != "" && (err != nil || !h.ok || h.branch != s.branch) {
+		if newest {
+			j.rotate.Store(true)
+		}
+		return fmt.Errorf("%w: segment %s was written over", ErrGone, filepath.Base(s.path))
 	}
 	return nil
 }

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"belfry"
 )
 
 // TestFolderGone: nothing is acknowledged while the folder, or the segment being written, is not where a restart would
@@ -187,5 +190,61 @@ func TestSegmentCut(t *testing.T) {
 		must(t, j.Close())
 		j = open(t, dir, Options{})
 		want(t, replay(t, j, first), entry{second, "b"})
+	}
+}
+
+// TestWrittenOver: what is written over a segment is noticed, and nothing is added to it.
+func TestWrittenOver(t *testing.T) {
+	known, dir, other := belfry.NewBranches([]belfry.Branch{{ID: "one"}}), t.TempDir(), t.TempDir()
+	j := open(t, dir, Options{Branches: known})
+	first := appendAll(t, j, "a")
+	theirs := open(t, other, Options{Branches: belfry.NewBranches([]belfry.Branch{{ID: "other"}})})
+	appendAll(t, theirs, "b")
+	must(t, j.Check())
+	path := filepath.Join(dir, segmentName(first.Epoch()))
+	text, err := os.ReadFile(filepath.Join(other, segmentName(1)))
+	must(t, err)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.Write(text)
+	must(t, errors.Join(err, f.Close()))
+	for range 2 {
+		if err := j.Check(); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "was written over") {
+			t.Fatal(err)
+		}
+	}
+	second := appendAll(t, j, "c")
+	third := appendAll(t, j, "d")
+	if second.Epoch() == first.Epoch() || third.Epoch() != second.Epoch() {
+		t.Errorf("records at %s, %s and %s", first, second, third)
+	}
+	must(t, j.Release(first)) // it is in the stores
+	must(t, j.Check())
+	must(t, j.Close())
+	want(t, replay(t, open(t, dir, Options{Branches: known}), first), entry{second, "c"}, entry{third, "d"})
+}
+
+// TestMarkReplaced: another file in the place of the mark is replaced, while the journal is open or when it is closed.
+func TestMarkReplaced(t *testing.T) {
+	for _, checked := range []bool{true, false} {
+		dir := t.TempDir()
+		j := open(t, dir, Options{})
+		last := appendAll(t, j, "a", "b") + 1
+		foreign := filepath.Join(dir, "x")
+		must(t, os.WriteFile(foreign, appendMark(nil, at(9, 9), "", 0), 0o600))
+		must(t, os.Rename(foreign, markPath(dir)))
+		if checked {
+			must(t, j.Check())
+			if m := readMark(dir); m.pos != last {
+				t.Errorf("the mark is at %s, want %s", m.pos, last)
+			}
+		}
+		must(t, j.Close())
+		if m := readMark(dir); m.pos != last {
+			t.Errorf("checked %t: the mark is at %s, want %s", checked, m.pos, last)
+		}
+		if d := open(t, dir, Options{}).Damaged(); len(d) > 0 {
+			t.Errorf("checked %t: %v", checked, d)
+		}
 	}
 }

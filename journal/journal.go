@@ -388,6 +388,7 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.closed = true
+	j.renewMark()
 	return errors.Join(j.dropSpare(), j.mark.close(), j.folder.Close())
 }
 

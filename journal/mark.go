@@ -188,6 +188,21 @@ func (j *Journal) writeMark(pos belfry.Position) {
 	}
 }
 
+// renewMark writes the mark again if another file has its name: the next start would believe that one. The caller holds writing.
+func (j *Journal) renewMark() {
+	m := &j.mark
+	if m.file == nil {
+		return
+	}
+	ours, err := m.file.Stat()
+	named, _ := os.Lstat(markPath(j.dir))
+	if err != nil || named != nil && os.SameFile(ours, named) {
+		return
+	}
+	m.close()
+	j.writeMark(max(m.pos, j.Last()))
+}
+
 func (j *Journal) markFailed(err error) {
 	if !j.mark.failing {
 		j.o.Marked(err)

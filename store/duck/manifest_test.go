@@ -1,6 +1,7 @@
 package duck
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -118,7 +119,10 @@ func TestManifestDeletedUnderUs(t *testing.T) {
 	must(t, s.Watch())
 	want, err := os.ReadFile(path)
 	must(t, err)
-	for i, do := range []func(){func() { remove(t, path) }, func() { truncate(t, path, 10) }, func() { remove(t, path); write(t, path, want) }} {
+	for i, do := range []func(){
+		func() { remove(t, path) }, func() { truncate(t, path, 10) }, func() { remove(t, path); write(t, path, want) },
+		func() { write(t, path, bytes.Repeat(want, 3)) },
+	} {
 		do()
 		must(t, store.AppendAll(t.Context(), s, rowsOf(belfry.Position(10+i), 1)))
 		must(t, s.Durable(0)) // notices it

@@ -138,6 +138,7 @@ func Text(name, text string) store.CopiedFile {
 func Notes(dir string, all []*catalog.Collection, marks *folder.Watermarks, kept *folder.Kept) (list []store.CopiedFile) {
 	for _, path := range folder.ManifestNotes(dir) {
 		if f, any := Small(filepath.Base(path), path); any {
+			f.Lost = "the list of files of rows was lost or damaged, so days may be missing without another note"
 			list = append(list, f)
 		}
 	}

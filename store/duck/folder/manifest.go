@@ -41,7 +41,7 @@ type Manifest struct {
 	Path         string
 	out          *os.File
 	size         int64
-	info         os.FileInfo       // the file as we wrote it; nil before that
+	info         os.FileInfo       // the file after the last write; nil before that
 	Pos          map[string]uint64 // by file, as collection/name
 	Moved        belfry.Position   // 0: unknown
 	Branch       string            // empty: unknown
@@ -191,13 +191,13 @@ func (m *Manifest) open() (err error) {
 	return nil
 }
 
-// intact reports whether the file is still the one that we wrote.
+// intact reports whether the file is still the one that we wrote, and has only what we wrote.
 func (m *Manifest) intact() bool {
 	info, err := os.Stat(m.Path)
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)
 	}
-	return os.SameFile(info, m.info) && info.Size() >= m.size
+	return os.SameFile(info, m.info) && info.Size() == m.size && info.ModTime().Equal(m.info.ModTime())
 }
 
 // Add lists a new file, durably.
@@ -287,10 +287,10 @@ func (m *Manifest) append(lines string, durable bool) error {
 	if err != nil { // part of a line may have been written
 		return errors.Join(err, m.Rewrite())
 	}
-	if durable {
-		return m.out.Sync()
+	if m.info, err = m.out.Stat(); err == nil && durable {
+		err = m.out.Sync()
 	}
-	return nil
+	return err
 }
 
 // Close closes the file.
