@@ -26,7 +26,7 @@ QUICK    := -short -vet=off -count=1 -ldflags=-w -timeout 30m
 RACED    := belfry/journal belfry/store belfry/meta belfry/meta/sqlite belfry/engine belfry/intake belfry/api belfry/api/body belfry/api/limit belfry/api/live \
 	belfry/collect belfry/collect/mib belfry/collect/ping belfry/collect/script belfry/collect/snmp
 UNRACED   = $(filter-out $(LONGEST) $(RACED),$(PACKAGES))
-ALONE    := PolicyLimit|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|MostlyWrong|TreeIndexes|SendTheRest|CreationAlone|PartlyStored|RemoveInTurns|ConfigurationLists|TestCustomersInterrupt$$
+ALONE    := PolicyLimit|TestMoments|MoverCrash|RemovedItemsTakeNoMemory|Packed|TestScript|CutNDJSON|CutJSON|Histories|HoldsLittle|ColumnsAppear|TrapKeys|BrokenAnswers|RemovalSurvives|RowsTogether|ForgetAnswers|HeldRows|TreeReplay|LargeRows|PeriodOfMany|Fuzz|TestRestore$$|TestActMany|WithoutARecord|ManyKeys|AsStrconv|LimitedRandomly|TestApart|TestFirst$$|ItemsOfOthers|EveryCut|EveryFlip|WindowEdge|ManyBadObjects|MostlyWrong|TreeIndexes|SendTheRest|CreationAlone|PartlyStored|RemoveInTurns|ConfigurationLists|TestCustomersInterrupt$$
 
 # Package tests keep their files in memory where that is possible: what a disk does is for the crash and disk parts.
 MEMORY   := $(shell [ -d /dev/shm ] && [ -w /dev/shm ] && echo TMPDIR=/dev/shm GOTMPDIR=$${TMPDIR:-/tmp})

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"os"
@@ -340,13 +341,23 @@ func setPosition(t *testing.T, db *DB, pos belfry.Position) {
 	db.stored.Store(uint64(pos))
 }
 
+// execute runs a statement in a transaction of the database: what others write is noticed.
+func execute(t *testing.T, db *DB, query string, args ...any) {
+	t.Helper()
+	err := db.transact(t.Context(), func(tx *sql.Tx, _ *position) error {
+		_, err := tx.Exec(query, args...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestApplyIsAllOrNothing(t *testing.T) {
 	db := openDB(t)
 	recs, states := sample()
 	before := load(t, db)
-	if _, err := db.write.Exec(`CREATE TRIGGER full BEFORE INSERT ON state BEGIN SELECT RAISE(ABORT, 'no more'); END`); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, db, `CREATE TRIGGER full BEFORE INSERT ON state BEGIN SELECT RAISE(ABORT, 'no more'); END`)
 	if err := db.Apply(context.Background(), recs, states); err == nil {
 		t.Fatal("applied")
 	}
@@ -354,9 +365,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		t.Fatalf("half of it is there (-want +have):\n%s", d)
 	}
 	wantPosition(t, db, 0)
-	if _, err := db.write.Exec(`DROP TRIGGER full`); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, db, `DROP TRIGGER full`)
 	apply(t, db, states, recs...)
 	wantPosition(t, db, 3<<32|1)
 }
@@ -428,11 +437,8 @@ func TestForgetAnswers(t *testing.T) {
 	wantAnswer(t, db, 1, "2", recs[2].Answer)
 
 	// More than one transaction removes at once.
-	_, err := db.write.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+	execute(t, db, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 		INSERT INTO answer (customer, key, request, status, body, time) SELECT 2, 'k' || i, '', 200, '', 5 FROM n`, forgetAtOnce+5)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := db.ForgetAnswers(context.Background(), 20); err != nil {
 		t.Fatal(err)
 	}
