@@ -172,6 +172,11 @@ func (s *service) openStore(ctx context.Context) (err error) {
 		open := s.reportIncomplete(nil) // before retention, which replaces damaged files
 		s.watches.start("files of rows", func(ctx context.Context) error { return s.watchFiles(ctx, open) }, s.failed)
 	}
+	if s.AcceptedLoss() {
+		if err := errors.Join(s.rows.durable(s.Moved), s.rows.sync()); err != nil {
+			return err
+		}
+	}
 	s.oldest = s.rows.Accepts
 	reached, err := s.rows.Reached(ctx)
 	if err != nil {

@@ -125,6 +125,9 @@ func (f *Folder) Open(ctx context.Context) (err error) {
 	if err := f.openJournal(ctx); err != nil {
 		return err
 	}
+	if err := f.giveUp(ctx); err != nil {
+		return err
+	}
 	return f.beginBranch(ctx)
 }
 

@@ -53,17 +53,34 @@ func (f *Folder) openJournal(ctx context.Context) error {
 	if f.otherRows != nil {
 		return f.otherRows
 	}
-	if begins, _, _ := f.Journal.Bounds(); f.accepted[LossRows] { // rows before were given up
-		if err := f.DB.MarkRows(ctx, begins); err != nil {
-			return err
-		}
-	}
 	f.gaps = append(f.gaps, e.gaps()...)
 	if _, _, next := f.Journal.Bounds(); next <= e.known() { // positions must not be reused
 		o.Next = e.known().Epoch() + 1
 		return f.reopenJournal(o)
 	}
 	return nil
+}
+
+// giveUp notes that the records before the journal are not looked for any more, if a loss was accepted: the next start, and a backup, would
+// report them as lost again.
+func (f *Folder) giveUp(ctx context.Context) error {
+	if !f.AcceptedLoss() {
+		return nil
+	}
+	pos, _, _ := f.Journal.Bounds()
+	if f.accepted[LossJournal] {
+		pos = max(pos, f.Journal.Last())
+	}
+	f.Moved = max(f.Moved, pos)
+	if f.accepted[LossMetadata] {
+		pos = max(pos, f.rows.Moved)
+	}
+	return f.DB.MarkRows(ctx, pos)
+}
+
+// AcceptedLoss reports whether the loss of records was accepted at this start. The row store must note the position Moved then.
+func (f *Folder) AcceptedLoss() bool {
+	return f.accepted[LossJournal] || f.accepted[LossRows] || f.accepted[LossMetadata]
 }
 
 func (f *Folder) evidence() *evidence {
@@ -95,9 +112,6 @@ func (f *Folder) olderMetadata(ctx context.Context, o journal.Options, why strin
 	if !slices.Contains(f.o.AcceptLoss, LossMetadata) {
 		return fmt.Errorf("%s. Restore all parts of the data from the same backup. To continue without the changes in between, "+
 			"whose rows will have no names, start once with %s", why, f.accepting(LossMetadata))
-	}
-	if err := f.DB.MarkRows(ctx, f.rows.Moved); err != nil { // the next start must not look for them in the journal
-		return err
 	}
 	_, _, next := f.Journal.Bounds()
 	o.Next = next.Epoch() + skipSegments
