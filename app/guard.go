@@ -66,7 +66,7 @@ func (s *service) newFailureTrackers() {
 		return refused + folder.Explain(filepath.Join(cfg.Data, folder.ArrivalsFile), err)
 	}}
 	s.failures.folder = &failureTracker{id: faultFolder, faults: s.faults, after: 1, explain: func(error) string {
-		return "nothing is stored: " + dir + " or a file in it was removed, replaced or written over while the service ran; put the same folder back, or stop the service, which then stores what it has in memory, and restart it"
+		return "nothing is stored: " + dir + " or a file in it was removed or replaced while the service ran, or written over; put the same folder back, or stop the service, which then stores what it has in memory, and restart it"
 	}}
 	s.failures.lock = &failureTracker{id: faultLock, faults: s.faults, after: 1, explain: func(err error) string {
 		if errors.Is(err, journal.ErrLockTaken) {

@@ -20,7 +20,7 @@ import (
 )
 
 // hangTimeout ends a test that hangs. No test passes or fails by how long something took below it.
-const hangTimeout = 5 * time.Minute
+const hangTimeout = 3 * time.Minute
 
 // server is the program on one data folder. It can be started, killed and started again.
 type server struct {
