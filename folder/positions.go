@@ -27,6 +27,9 @@ const (
 func (f *Folder) openJournal(ctx context.Context) error {
 	o := f.journalOptions()
 	if f.accepted[LossJournal] {
+		if err := f.lostBetween(); err != nil {
+			return err
+		}
 		o.After = belfry.PositionOf(max(f.Stored, f.noted).Epoch()+skipSegments, 0)
 		if err := f.skipItems(ctx, o.After, skipItems); err != nil {
 			return err
@@ -81,6 +84,20 @@ func (f *Folder) giveUp(ctx context.Context) error {
 // AcceptedLoss reports whether the loss of records was accepted at this start. The row store must note the position Moved then.
 func (f *Folder) AcceptedLoss() bool {
 	return f.accepted[LossJournal] || f.accepted[LossRows] || f.accepted[LossMetadata]
+}
+
+// lostBetween is for a journal that is lost: it had what the rows or the metadata lack of each other. Rows that are older than the metadata are
+// a loss like that of records; metadata that are older than the rows must be accepted, too.
+func (f *Folder) lostBetween() error {
+	if f.rows.Reached > f.Stored && !slices.Contains(f.o.AcceptLoss, LossMetadata) {
+		return fmt.Errorf("the rows have the records up to %s, the metadata those up to %s, and the journal is lost that had the changes in between. Restore all parts of the data from the same backup. "+
+			"To continue without these changes, whose rows may have no names, start once with %s", f.rows.Reached, f.Stored, f.accepting(LossMetadata))
+	}
+	if f.rows.Moved > 0 && f.rows.Moved < f.noted {
+		why := fmt.Sprintf("the row store has the records up to %s, the metadata say %s, and the journal is lost", f.rows.Moved, f.noted)
+		f.gaps = append(f.gaps, gap{from: f.rows.Moved + 1, to: f.noted, why: why})
+	}
+	return nil
 }
 
 func (f *Folder) evidence() *evidence {
